@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from archetypes_app.errors import InvalidToml, UnknownCategory
-from tools_app.core.outside_json import Bound, OutsideTextRefused, read_toml
+from tools_app.core.bounded_parsing import Bound, OutsideTextRefused, read_toml
 from tools_app.toolkit.enums import Category
 
 MOST_BYTES: Final = 64 * 1024

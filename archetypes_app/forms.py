@@ -20,7 +20,8 @@ from unfold.widgets import (
 
 from archetypes_app.chain_choices import ChainsField, check_chains, list_chains, list_offered
 from archetypes_app.delegation import Node
-from archetypes_app.editing import check_unchanged
+from archetypes_app.edit_conflicts import check_unchanged
+from archetypes_app.empty_categories import list_stocked, tell_empty
 from archetypes_app.errors import EditConflict
 from archetypes_app.graph import find_proposal_violations, lock_graph, make_node, read_nodes
 from archetypes_app.loadout import MOST_TOOLS
@@ -28,7 +29,6 @@ from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolPr
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
-from archetypes_app.stock import list_stocked, tell_empty
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
 from tools_app.admin.many_select import ManySelect

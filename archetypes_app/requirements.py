@@ -13,7 +13,7 @@ from django.conf import settings
 
 from archetypes_app.models import Golem
 from tools_app.toolkit.enums import Need, Requirement
-from tools_app.toolkit.outside import SERVICES
+from tools_app.toolkit.outside_services import SERVICES
 from tools_app.toolkit.registry import REGISTRY
 
 RequirementFact = Callable[[Golem], bool]

@@ -18,8 +18,8 @@ from archetypes_app.models.override import OverrideMode
 from archetypes_app.requirements import list_every_need, list_present_requirements
 from archetypes_app.toolset_rows import read_rows
 from tools_app.core.hashing import hash_canonical
-from tools_app.sandbox.foreign_tool import make_foreign_tool
-from tools_app.sandbox.replacing import is_replaceable
+from tools_app.sandbox.built_in_replacement import is_replaceable
+from tools_app.sandbox.owner_tool import make_foreign_tool
 from tools_app.toolkit.enums import Category, Need, Phase, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import (

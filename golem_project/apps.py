@@ -16,14 +16,14 @@ class GolemConfig(AppConfig):
     def ready(self) -> None:
         """Load the registry, then configure. Both need every model to be importable, hence not at module level."""
         from golem_project import celery, wiring
-        from golem_project.people import leaving, sign_ins
+        from golem_project.people import deactivated_accounts, sign_ins
         from tools_app.apps import load_registry
 
         celery.app.finalize()
         load_registry()
         wiring.configure()
         sign_ins.listen()
-        leaving.listen()
+        deactivated_accounts.listen()
         # What is loaded now stays for the process's life: looking through all of it for cycles would take longer than a
         # whole preview each time. What one request makes is mostly freed without a search; searches may be rare (see
         # `golem_project/__init__.py`).

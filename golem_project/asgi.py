@@ -19,17 +19,17 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
-from golem_project.a2a.late_door import LateDoor  # noqa: E402
-from golem_project.alerts.silence import SilenceWatch  # noqa: E402
-from golem_project.boot import check_before_serving  # noqa: E402
-from golem_project.checked_start import CheckedStart  # noqa: E402
-from golem_project.front.door import FrontDoor  # noqa: E402
-from golem_project.memory_bound import WEB, MemoryWatch  # noqa: E402
+from golem_project.a2a.load_on_first_request import LateDoor  # noqa: E402
+from golem_project.alerts.silent_queues import SilenceWatch  # noqa: E402
+from golem_project.front.admission import FrontDoor  # noqa: E402
+from golem_project.middleware.plain_http import PlainHttp  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
-from golem_project.plain_http import PlainHttp  # noqa: E402
-from golem_project.shared_clock import begin_to_hold  # noqa: E402
+from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
+from golem_project.runtime.database_clock import begin_to_hold  # noqa: E402
+from golem_project.runtime.memory_limit import WEB, MemoryWatch  # noqa: E402
+from golem_project.runtime.start_conditions import check_before_serving  # noqa: E402
+from golem_project.runtime.threaded_handler import ThreadedHandler  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
-from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
 doors = McpDoor(LateDoor(event_stream, events=event_stream))

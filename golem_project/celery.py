@@ -20,8 +20,8 @@ from celery.signals import (
 from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
-from golem_project.memory_bound import BEAT, CHILD, WORKER, MemoryWatch
-from golem_project.watched_doors import WatchedTask
+from golem_project.middleware.blocked_flows import WatchedTask
+from golem_project.runtime.memory_limit import BEAT, CHILD, WORKER, MemoryWatch
 from tools_app.core import clock
 from tools_app.simulation.select import warm_up
 
@@ -35,7 +35,7 @@ _MEMORY_QUEUES = frozenset({"memory"})
 _MEMORY_NICENESS = 10
 _SHARE_OF_SESSION = Path("/proc/self/autogroup")
 
-app = Celery("golem", task_cls=WatchedTask, amqp="golem_project.queue_transport:Queues")
+app = Celery("golem", task_cls=WatchedTask, amqp="golem_project.runtime.queue_transport:Queues")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # Celery closes the whole connection pool around every task of a prefork worker, which costs each preview two
 # new connections. Handing the connection back to the pool is enough, and is done below.
@@ -64,7 +64,7 @@ app.autodiscover_tasks(
 def check_first(**_: Any) -> None:
     """Neither a worker nor beat starts on a graph that breaks its rules."""
     # Loaded with the tasks, once models are there.
-    from golem_project.boot import check_before_serving
+    from golem_project.runtime.start_conditions import check_before_serving
 
     try:
         check_before_serving()
@@ -77,7 +77,7 @@ def check_first(**_: Any) -> None:
 def hold_clock(**_: Any) -> None:
     """No worker ends a wait before the database's clock does. Beat follows its own: it sends, and ends nothing."""
     # Loaded with the tasks, once models are there.
-    from golem_project.shared_clock import begin_to_hold
+    from golem_project.runtime.database_clock import begin_to_hold
 
     begin_to_hold()
 
@@ -99,7 +99,7 @@ def keep_what_is_loaded(**_: Any) -> None:
 
 @worker_ready.connect
 def watch_memory_of_worker(sender: Any = None, **_: Any) -> None:
-    """A worker that takes too much ends between two tasks (`golem_project.memory_bound`)."""
+    """A worker that takes too much ends between two tasks (`golem_project.runtime.memory_limit`)."""
     MemoryWatch(WORKER, f"worker {str(sender.hostname).partition('@')[0]}").start()
 
 
@@ -160,7 +160,7 @@ def give_way(sender: Any = None, **_: Any) -> None:
 def mend_at_start(**_: Any) -> None:
     """A worker that starts may follow one whose clock was set back before it ended."""
     # Loaded with the tasks, once models are there.
-    from golem_project.clock_mending import mend_future_rows
+    from golem_project.runtime.future_times import mend_future_rows
 
     mend_future_rows(now=clock.now())
 
@@ -170,11 +170,11 @@ def mend_after_jump(**_: Any) -> None:
     """Before it does anything else: compare a clock that jumped, and bring back what it wrote before its clock
     was set back.
     """
-    from golem_project.shared_clock import follow_database
+    from golem_project.runtime.database_clock import follow_database
 
     follow_database()
     if clock.take_set_back():
-        from golem_project.clock_mending import mend_after_set_back
+        from golem_project.runtime.future_times import mend_after_set_back
 
         mend_after_set_back(now=clock.now())
 

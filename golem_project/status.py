@@ -22,12 +22,12 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from golem_project.boot import MOST_CLOCK_DIFFERENCE
-from golem_project.front.shared_answer import Shared
-from golem_project.memory_bound import list_told
+from golem_project.front.shared_readiness import Shared
 from golem_project.pi.exception_handler import known_errors
+from golem_project.runtime.memory_limit import list_told
+from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
 from golem_project.settings.environment import BASE_DIR, VAR_DIR
-from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
+from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
 from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
@@ -35,10 +35,10 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
-from tools_app.core.exhausted import list_exhausted
-from tools_app.core.pulses import list_silent
+from tools_app.core.liveness import list_silent
+from tools_app.core.resource_errors import list_exhausted
 from tools_app.core.whole import count_repeated
-from tools_app.history import places
+from tools_app.history import follower_positions
 from tools_app.toolkit.registry import REGISTRY
 
 _readiness: Shared[dict[str, Any]] = Shared()
@@ -211,7 +211,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
     try:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
         quiet = list_silent(now=now)
-        unread = places.list_silent([network.chain_id for network in configured_networks()], now=now)
+        unread = follower_positions.list_silent([network.chain_id for network in configured_networks()], now=now)
     except (DatabaseError, redis.RedisError):
         return None
     silent = [

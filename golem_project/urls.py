@@ -8,17 +8,17 @@ from django.views.generic import RedirectView
 
 from golem_project import status
 from golem_project.alerts.views import show_channels
-from golem_project.cage_set_up.pages import set_up_cage
-from golem_project.faucet import give_test_money
-from golem_project.finding import show_found
+from golem_project.cage_set_up.set_up_pages import set_up_cage
 from golem_project.help.views import show_document
-from golem_project.machinery import show_machinery
 from golem_project.oauth.pages import sign_in_agent
 from golem_project.outside.views import show_services
-from golem_project.people.joining import join
+from golem_project.owner_pages.all_lists import show_machinery
+from golem_project.owner_pages.search import show_found
+from golem_project.owner_pages.test_money import give_test_money
+from golem_project.people.accept_invitation import join
 from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views
-from golem_project.stream.pages import EventPageView
+from golem_project.stream.event_pages import EventPageView
 from tools_app.admin.number_reading import show_number
 
 urlpatterns = [

@@ -12,26 +12,26 @@ from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
-from archetypes_app.kept_history import list_log_days
+from archetypes_app.log_retention import list_log_days
 from golem_project.a2a import card_key, settler
 from golem_project.coding.workspaces import GolemWorkspaces
-from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.ruled_pools import list_ruled_pools
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
-from golem_project.local_faucet import LocalFaucet
 from golem_project.outside.door import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
-from golem_project.sdk_socket import SdkSocket
-from golem_project.stream import sealed
+from golem_project.runtime.dev_chains import EmbeddedDevChains
+from golem_project.runtime.local_faucet import LocalFaucet
+from golem_project.runtime.sdk_socket import SdkSocket
+from golem_project.stream import sealed_secrets
 from memory_app.actions.search_memory import search_memory
 from permits_app.actions.read_for_tool import read_for_tool
 from permits_app.custody.credentials import list_credentials
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.bundler import BundlerClient
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.privy import PrivyClient
@@ -40,8 +40,8 @@ from permits_app.execution import broadcast
 from permits_app.limits.received_rights import StoredRights
 from permits_app.performance.kept_predictions import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
-from permits_app.policy_cage.retiring import list_retiring
-from permits_app.previews.pegs import read_declared
+from permits_app.policy_cage.retiring_assets import list_retiring
+from permits_app.previews.peg_check import read_declared
 from permits_app.reviewers import delegation_router
 from permits_app.tools.signed_orders import find_signed_order
 from tools_app import runner
@@ -52,9 +52,9 @@ from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
-from tools_app.history import cleaning, watched
+from tools_app.history import followed_contracts, log_expiry
 from tools_app.portfolio import pegs
-from tools_app.sandbox.host import MemorySearch
+from tools_app.sandbox.host_functions import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.subsystems.coding.operations import Workspaces
@@ -62,13 +62,13 @@ from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.callable_contracts import CallableContracts
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
-from tools_app.toolkit.falling import OnlyFalling
 from tools_app.toolkit.faucets import Faucet
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
-from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.outside_services import OutsideDoor
 from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
+from tools_app.toolkit.retiring_tokens import OnlyFalling
 from tools_app.toolkit.signed_orders import SignedOrders
 
 
@@ -76,7 +76,7 @@ def configure() -> None:
     """Configure every layer of this process; safe to call again."""
     configure_token_list(token_list_path())
     configure_networks(settings.GOLEM_RPC_URLS)
-    choose.configure(
+    choose_signer.configure(
         Keystore(
             folder=Path(settings.GOLEM_KEYSTORE_DIR),
             passphrase=_read_passphrase(),
@@ -86,7 +86,7 @@ def configure() -> None:
         zerodev=read_zerodev(),
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
-    sealed.configure(_read_passphrase())
+    sealed_secrets.configure(_read_passphrase())
     card_key.configure(_read_passphrase())
     settler.configure(_read_passphrase())
     event_bus.configure(
@@ -96,8 +96,8 @@ def configure() -> None:
     )
     wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
     requirements.configure({Requirement.SMART_WALLET: can_batch})
-    watched.configure(list_ruled_pools)
-    cleaning.configure(list_log_days)
+    followed_contracts.configure(list_ruled_pools)
+    log_expiry.configure(list_log_days)
     pegs.configure(read_declared)
     configure_thinking()
 

@@ -10,6 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
 application = get_wsgi_application()
 
 # Its models need the apps to be loaded.
-from golem_project.boot import check_before_serving  # noqa: E402
+from golem_project.runtime.start_conditions import check_before_serving  # noqa: E402
 
 check_before_serving()

@@ -20,7 +20,7 @@ from django.conf import settings
 
 from memory_app.errors import GrimoireFileRefused
 from tools_app.core.audit_checkpoints import load_signing_key
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 
 FORMAT: Final = "golem-grimoire"
 VERSION: Final = 1

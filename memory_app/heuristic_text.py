@@ -14,15 +14,15 @@ from django.db import IntegrityError, transaction
 
 from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
-from memory_app.cleaning import clean_text
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.json_text import dump_toml
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
+from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import read_toml
 from tools_app.core.whole import whole
 
 _MOST = 500

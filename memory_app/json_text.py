@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from memory_app.cleaning import clean_value
+from memory_app.text_cleaning import clean_value
+from tools_app.core.bounded_parsing import Bound, OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import Bound, OutsideTextRefused, read_exact_json
 
 LONGEST = 8_000
 DEEPEST = 6

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from memory_app.candidates import Candidate, Scope, find_candidates, find_nearest, size_up
+from memory_app.candidate_query import Candidate, Scope, find_candidates, find_nearest, size_up
 from memory_app.decay import retention_at
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused

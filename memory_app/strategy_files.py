@@ -23,8 +23,8 @@ from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
 from memory_app.selectors import get_directive
 from tools_app.core import audit_log
+from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import read_toml
 from tools_app.core.whole import whole
 
 HEURISTICS_FILE = "HEURISTICS.toml"

@@ -33,8 +33,8 @@ from memory_app.actions.store_episode import store_episode
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.exhausted import name_database_failure
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.resource_errors import name_database_failure
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from tools_app.admin.display import format_chain, format_usd
 from tools_app.admin.number_reading import PERCENT, USD, make_number_widget, read_as
 from tools_app.admin.opened_rows import OpenedForm
 from tools_app.chain.abi import checksum
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.plain_text import PlainTextField
 from tools_app.core.typed_numbers import UnclearNumber
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro

@@ -30,10 +30,10 @@ from permits_app.approval_errors import (
 )
 from permits_app.custody.safe_view import open_chain
 from permits_app.custody.signers.base import SignedTransaction, Signer, UnsignedTransaction
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import SimulationRecognised
-from permits_app.execution import broadcast, delivery, witness
+from permits_app.execution import broadcast, payload_delivery, second_reading
 from permits_app.execution.replacement import Fees, raise_fees
 from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose, RelayState
@@ -182,7 +182,7 @@ def _find_confirmed(chain_id: int, tx_hashes: Sequence[str]) -> ReceiptView | No
     """A receipt counts once a second reading says the same; a node that just mined it may need a moment for that."""
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
     receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline)
-    if receipt is None or not witness.confirm(chain_id, receipt, deadline=deadline):
+    if receipt is None or not second_reading.confirm(chain_id, receipt, deadline=deadline):
         return None
     return receipt
 
@@ -220,10 +220,10 @@ def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
     if not rows and not newest:
         return []
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
-    hashes, head = witness.find_block_hashes(chain_id, _blocks_of([*rows, *newest]), deadline=deadline)
+    hashes, head = second_reading.find_block_hashes(chain_id, _blocks_of([*rows, *newest]), deadline=deadline)
     if newest and _has_left(newest[0], hashes):
         rows += finals[:_MOST_FINALS]
-        hashes, head = witness.find_block_hashes(chain_id, _blocks_of(rows), deadline=deadline)
+        hashes, head = second_reading.find_block_hashes(chain_id, _blocks_of(rows), deadline=deadline)
     lost = []
     for row in rows:
         if _has_left(row, hashes):
@@ -439,9 +439,9 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
         hashes = _hashes_of_nonce(row)
         receipt = broadcast.find_any_receipt(chain_id=row.chain_id, tx_hashes=hashes, deadline=deadline)
         if receipt is not None:
-            if witness.confirm(row.chain_id, receipt, deadline=deadline):
+            if second_reading.confirm(row.chain_id, receipt, deadline=deadline):
                 _record(row, receipt)
-        elif witness.is_taken_by_another(
+        elif second_reading.is_taken_by_another(
             chain_id=row.chain_id,
             sender=row.sender,
             nonce=row.nonce,
@@ -506,7 +506,9 @@ def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
 def _read_used_nonce(chain_id: int, address: str) -> int:
     """Raises NonceUnsettled, what a node raises."""
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
-    return delivery.read_used_nonce(chain_id=chain_id, address=address, is_of_operations=False, deadline=deadline)
+    return payload_delivery.read_used_nonce(
+        chain_id=chain_id, address=address, is_of_operations=False, deadline=deadline
+    )
 
 
 def _hashes_of_nonce(row: RelayedTransaction) -> list[str]:

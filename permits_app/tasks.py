@@ -21,7 +21,7 @@ from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.find_delegations import find_delegations
-from permits_app.actions.find_openings import find_openings
+from permits_app.actions.find_open_safes import find_open_safes
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_promises import follow_promises
@@ -46,18 +46,18 @@ from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.custody.session_keys import follow_sessions
-from permits_app.execution.following import Following
-from permits_app.execution.lease import free_left
-from permits_app.execution.opening_keys import open_recent_keys
+from permits_app.execution.commit_lease import free_left
+from permits_app.execution.follower_threads import Following
+from permits_app.execution.key_warmup import open_recent_keys
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.models.permit import PermitStatus
-from permits_app.permits import remembering
+from permits_app.permits import memory_requests
 from permits_app.permits.lifecycle import FINAL
 from tools_app.chain.networks import configured_networks, list_begun_later
 from tools_app.core import clock
-from tools_app.core.dispatch import BROKER_FAILURES, enqueue
 from tools_app.core.errors import GolemError, InternalError, StorageFull
-from tools_app.core.exhausted import is_full_disk, name_database_failure
+from tools_app.core.resource_errors import is_full_disk, name_database_failure
+from tools_app.core.worker_dispatch import BROKER_FAILURES, enqueue
 
 logger = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ def commit_openings_task() -> dict[str, int]:
     """Look whether anybody can act for a Safe or a key of a golem, and tell its owners; what they sign to close a Safe
     is prepared.
     """
-    return _run_alone("openings", lambda: {**find_openings(now=clock.now()), **find_delegations(now=clock.now())})
+    return _run_alone("openings", lambda: {**find_open_safes(now=clock.now()), **find_delegations(now=clock.now())})
 
 
 @shared_task(ignore_result=True)
@@ -294,7 +294,7 @@ def remember_later(permit_id: str) -> None:
     if current_app.conf.task_always_eager:
         _ask_to_remember([permit_id])
     else:
-        remembering.GATHERER.add(permit_id, send=_ask_to_remember)
+        memory_requests.GATHERER.add(permit_id, send=_ask_to_remember)
 
 
 def _ask_to_remember(permit_ids: list[str]) -> None:

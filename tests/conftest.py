@@ -104,7 +104,7 @@ _SLOW_PLACES = (
     "tests/contracts/",
     "tests/golem_project/embedded/",
     "tests/golem_project/proof/",
-    "tests/golem_project/test_boot.py",
+    "tests/golem_project/test_start_conditions.py",
     "tests/golem_project/test_warm_workers.py",
     "tests/golem_project/world/",
     "tests/memory_app/test_archive.py",

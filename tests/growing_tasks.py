@@ -9,7 +9,7 @@ from pathlib import Path
 from celery import shared_task
 from celery.worker import state
 
-from golem_project.memory_bound import list_told, read_used_bytes
+from golem_project.runtime.memory_limit import list_told, read_used_bytes
 
 MIB = 1024**2
 LONGEST_SECONDS = 60

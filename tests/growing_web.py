@@ -12,8 +12,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.test")
 django.setup(set_prefix=False)
 
-from golem_project.checked_start import CheckedStart  # noqa: E402
-from golem_project.memory_bound import MIB, WEB, MemoryWatch, logger, read_used_bytes  # noqa: E402
+from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
+from golem_project.runtime.memory_limit import MIB, WEB, MemoryWatch, logger, read_used_bytes  # noqa: E402
 
 asked_to_end = asyncio.Event()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import Need, PiTool, Requirement, ServiceNeed
-from tools_app.toolkit.outside import ServiceNotSwitchedOn
+from tools_app.toolkit.outside_services import ServiceNotSwitchedOn
 from tools_app.toolkit.registry import refuse_for_good
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset

@@ -21,7 +21,7 @@ from archetypes_app.models.agent_sign_in import SignInState
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from tools_app.core import audit_log
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.core.whole import whole
 
 ACCESS_PREFIX: Final = f"{TOKEN_PREFIX}at_"

@@ -17,7 +17,7 @@ from django.db import transaction
 
 from archetypes_app.archetype_toml import MOST_BYTES, ArchetypeFile, parse_archetype
 from archetypes_app.delegation import Node
-from archetypes_app.editing import bump_version
+from archetypes_app.edit_conflicts import bump_version
 from archetypes_app.errors import ArchetypeExists, ArchetypeNotFound, InvalidToml
 from archetypes_app.graph import check_proposal, make_node
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from archetypes_app.admin import api_keys, catalogue, life, records
+from archetypes_app.admin import api_keys, catalogue, records, vitality
 
-__all__ = ["api_keys", "catalogue", "life", "records"]
+__all__ = ["api_keys", "catalogue", "vitality", "records"]

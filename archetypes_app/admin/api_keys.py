@@ -16,8 +16,8 @@ from unfold.decorators import action, display
 
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key, find_session, hash_token
 from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import AgentSignIn, ApiKey, Golem
 from archetypes_app.models.api_key import Scope

@@ -14,8 +14,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.admin.choices import GolemFilter, GolemIdFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.scoped_filters import GolemFilter, GolemIdFilter
 from archetypes_app.models import Golem, PhaseTransition
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power

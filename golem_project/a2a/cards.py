@@ -11,7 +11,7 @@ from archetypes_app.models import Golem
 from golem_project.a2a.card_key import sign_card
 from golem_project.a2a.models import OpenedRead
 from golem_project.a2a.skills import HOW_TO_ASK
-from golem_project.a2a.wire_tasks import JSON, TEXT
+from golem_project.a2a.task_messages import JSON, TEXT
 from golem_project.pi.manifest import MANIFEST_VERSION
 
 KEYS_PATH = "/a2a/keys.json"

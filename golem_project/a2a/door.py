@@ -32,12 +32,12 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.routing import Mount, Router
 
-from golem_project.a2a.asking import read_body
 from golem_project.a2a.callers import Caller, identify_caller
+from golem_project.a2a.message_parsing import read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
+from golem_project.middleware.request_id import set_request_id
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
-from golem_project.request_id import set_request_id
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream, send_problem
 from tools_app.core import clock

@@ -22,12 +22,12 @@ from archetypes_app.ownership import is_owned
 from golem_project.a2a.card_key import sign_detached
 from golem_project.a2a.errors import PushRefused, PushUnknown
 from golem_project.a2a.models import PushConfig, PushNotification, PushState, Task
-from golem_project.a2a.wire_tasks import show_change
-from golem_project.stream import sealed, turns
+from golem_project.a2a.task_messages import show_change
+from golem_project.stream import delivery_turns, sealed_secrets
+from golem_project.stream.delivery_turns import Turn, Wanting
 from golem_project.stream.models import TurnKind
-from golem_project.stream.turns import Turn, Wanting
-from tools_app.core import clock, outgoing
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core import clock, guarded_http
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.whole import whole
 
 # Seconds before the second, third, … try; after the last one it is given up.
@@ -41,7 +41,7 @@ _SIGNATURE, _TOKEN = "A2A-Notification-Signature", "X-A2A-Notification-Token"
 def add_config(*, task: Task, config: wire.TaskPushNotificationConfig, is_legacy: bool, now: datetime) -> PushConfig:
     """Keep where `task` is to be told of; the same id again replaces it. Raises PushRefused."""
     try:
-        outgoing.resolve(config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+        guarded_http.resolve(config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
     except (AddressRefused, ExchangeFailed) as error:
         raise PushRefused(str(error)) from None
     token, secret, scheme = config.token, config.authentication.credentials, config.authentication.scheme
@@ -133,14 +133,14 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
 
 def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
     """Tell the address whose turn it is what is due for it, until it fails. Returns how many it took."""
-    begun = turns.begin_turn(kind=TurnKind.NOTICE, turn=turn, now=read_clock())
+    begun = delivery_turns.begin_turn(kind=TurnKind.NOTICE, turn=turn, now=read_clock())
     if begun is None:
         return 0
     taken, failed, longest = 0, True, 0.0
     try:
         for _ in range(_MOST_IN_A_ROW):
             now = read_clock()
-            if not turns.keep_turn(kind=TurnKind.NOTICE, turn=begun, now=now):
+            if not delivery_turns.keep_turn(kind=TurnKind.NOTICE, turn=begun, now=now):
                 break
             following = _find_due(now).filter(config_id=turn.receiver).values_list("pk", flat=True).first()
             if following is None:
@@ -153,7 +153,7 @@ def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
             taken += 1
         failed = False
     finally:
-        turns.end_turn(kind=TurnKind.NOTICE, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
+        delivery_turns.end_turn(kind=TurnKind.NOTICE, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
     return taken
 
 
@@ -180,12 +180,12 @@ def notify(*, notification_id: UUID, now: datetime) -> bool:
     body = json.dumps(row.body, separators=(",", ":")).encode()
     began_ms = clock.monotonic_ms()
     try:
-        target = outgoing.resolve(row.config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
-        answer = outgoing.post(
+        target = guarded_http.resolve(row.config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+        answer = guarded_http.post(
             target, headers=_headers(row.config, body), body=body, seconds=settings.GOLEM_A2A_PUSH_TIMEOUT_SECONDS
         )
         error = "" if 200 <= answer.status < 300 else f"answered {answer.status}"
-    except (AddressRefused, ExchangeFailed, sealed.SealBroken) as problem:
+    except (AddressRefused, ExchangeFailed, sealed_secrets.SealBroken) as problem:
         error = str(problem)
     # The pause before the next try begins when this one ended, not when it began.
     _record(row, now=now + timedelta(milliseconds=int(clock.monotonic_ms() - began_ms)), error=error)
@@ -226,8 +226,8 @@ def _headers(config: PushConfig, body: bytes) -> Mapping[str, str]:
 
 
 def _seal(row: PushConfig, text: str) -> bytes | None:
-    return sealed.seal(text.encode(), bound_to=row.pk.bytes) if text else None
+    return sealed_secrets.seal(text.encode(), bound_to=row.pk.bytes) if text else None
 
 
 def _unseal(row: PushConfig, text: bytes | memoryview | None) -> str:
-    return sealed.unseal(bytes(text), bound_to=row.pk.bytes).decode() if text is not None else ""
+    return sealed_secrets.unseal(bytes(text), bound_to=row.pk.bytes).decode() if text is not None else ""

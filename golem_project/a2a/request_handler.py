@@ -17,14 +17,14 @@ from a2a.utils import errors as protocol
 from django.conf import settings
 
 from golem_project.a2a import errors, notifications, task_requests
-from golem_project.a2a.asking import Ask, read_ask, read_handed_in
 from golem_project.a2a.callers import Caller
 from golem_project.a2a.cards import make_card
-from golem_project.a2a.carrying_out import carry_out
+from golem_project.a2a.message_parsing import Ask, read_ask, read_handed_in
 from golem_project.a2a.models import OPEN_STATES, Task
 from golem_project.a2a.skills import HOW_TO_ASK, describe_offer, list_for
+from golem_project.a2a.task_execution import carry_out
+from golem_project.a2a.task_messages import data_part, show_task
 from golem_project.a2a.task_streams import TaskStreams
-from golem_project.a2a.wire_tasks import data_part, show_task
 from golem_project.pi.exception_handler import as_golem_error
 from golem_project.stream.in_thread import run_blocking
 from tools_app.core import clock

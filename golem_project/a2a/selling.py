@@ -27,7 +27,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
 from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_paid, find_way, is_used_up, read_payment
-from tools_app.standards.x402.ways import SECONDS, Method, Way, list_ways, write_required
+from tools_app.standards.x402.price_offers import SECONDS, Method, Way, list_ways, write_required
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
 

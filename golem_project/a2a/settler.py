@@ -12,7 +12,7 @@ from Crypto.Hash import SHA256
 from Crypto.Protocol.KDF import HKDF
 from django.conf import settings
 
-from golem_project.local_faucet import LocalFaucet
+from golem_project.runtime.local_faucet import LocalFaucet
 from tools_app.chain.networks import get_network
 from tools_app.core.taint import Secret
 from tools_app.standards.x402.facilitator import Facilitator

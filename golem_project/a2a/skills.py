@@ -10,7 +10,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.callers import Caller
 from golem_project.a2a.opened_reads import describe_opened
-from golem_project.a2a.wire_tasks import JSON
+from golem_project.a2a.task_messages import JSON
 from golem_project.pi.definitions import define_tools, describe_key
 from golem_project.pi.endpoint import has_memory
 from golem_project.pi.pi_tool import PiToolDef

@@ -12,16 +12,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from golem_project.a2a.asking import Ask
+from golem_project.a2a.caller_turns import take_turn
 from golem_project.a2a.callers import Caller
 from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, TaskUnknown, TooManyTasks
-from golem_project.a2a.following import follow_task
+from golem_project.a2a.message_parsing import Ask
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.opened_reads import check_pace
-from golem_project.a2a.pace import take_turn
+from golem_project.a2a.permit_of_task import follow_task
+from golem_project.a2a.task_messages import WIRE_STATES
 from golem_project.a2a.task_states import move_task, tell_change
-from golem_project.a2a.wire_tasks import WIRE_STATES
-from golem_project.pi.call import call_tool
+from golem_project.pi.internal_call import call_tool
 from permits_app.models.permit import PermitStatus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole

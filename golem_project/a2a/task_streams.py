@@ -10,11 +10,11 @@ from uuid import UUID
 from django.conf import settings
 
 from golem_project.a2a.callers import Caller
-from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import OPEN_STATES, Task, Visit
-from golem_project.a2a.wire_tasks import show_answer, show_change, show_task
+from golem_project.a2a.permit_of_task import follow_task
+from golem_project.a2a.task_messages import show_answer, show_change, show_task
 from golem_project.pi.authentication import identify
-from golem_project.stream.hub import Client
+from golem_project.stream.event_fanout import Client
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream
 from tools_app.core import clock

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from celery import shared_task
 
-from golem_project.stream.asking import ask_for_turns
+from golem_project.stream.delivery_tasks import ask_for_turns
+from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
 from golem_project.stream.models import TurnKind
-from golem_project.stream.turns import LASTS_SECONDS, Turn
 from permits_app.actions import sell_answer
 from tools_app.core import clock
 
@@ -21,13 +21,13 @@ _MOST_FOLLOWED = 500
 @shared_task(ignore_result=True)
 def follow_tasks_task() -> int:
     """Bring open tasks to where their permits are, and sales to what the chain says of their payments."""
-    from golem_project.a2a import following, selling
+    from golem_project.a2a import permit_of_task, selling
 
     selling.close_left(read_clock=clock.now)
 
-    found = following.list_behind(most=_MOST_FOLLOWED, now=clock.now())
+    found = permit_of_task.list_behind(most=_MOST_FOLLOWED, now=clock.now())
     for task_id in found:
-        following.follow_task(task_id=task_id, now=clock.now())
+        permit_of_task.follow_task(task_id=task_id, now=clock.now())
     return len(found)
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from archetypes_app.models import Golem
-from golem_project.a2a import visits
+from golem_project.a2a import visitor_sign_in
 from golem_project.a2a.card_key import list_public_keys
 from golem_project.a2a.errors import AgentUnknown
 from golem_project.pi.errors import BodyTooLarge
@@ -102,8 +102,10 @@ def show_keys(request: HttpRequest) -> HttpResponse:
 def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """`{"wallet": address or did:pkh}` -> what to sign."""
     golem, body = find_golem(golem_id), _read(request, {"wallet"})
-    challenge = visits.make_challenge(golem=golem, who=body["wallet"], domain=request.get_host(), now=clock.now())
-    return JsonResponse(visits.show_challenge(challenge), status=201, headers={"Cache-Control": "no-store"})
+    challenge = visitor_sign_in.make_challenge(
+        golem=golem, who=body["wallet"], domain=request.get_host(), now=clock.now()
+    )
+    return JsonResponse(visitor_sign_in.show_challenge(challenge), status=201, headers={"Cache-Control": "no-store"})
 
 
 @csrf_exempt
@@ -112,7 +114,9 @@ def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 def give_visit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """`{"nonce", "signature"}` -> a token for this golem's opened reads."""
     body = _read(request, {"nonce", "signature"})
-    new = visits.open_visit(golem_id=golem_id, nonce=body["nonce"], signature=body["signature"], now=clock.now())
+    new = visitor_sign_in.open_visit(
+        golem_id=golem_id, nonce=body["nonce"], signature=body["signature"], now=clock.now()
+    )
     answer = {"token": new.token, "wallet": new.visit.address, "expires_at": new.visit.expires_at.isoformat()}
     return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
 

@@ -1,7 +1,7 @@
 """Channels from end to end: made, their lines gathered from the events, sent together, tried again.
 
 Everything happens in a worker of its own queue, behind the transaction of what is told: a channel that fails, or hangs,
-delays no permit, and others by turns (`golem_project.stream.turns`) have their places all the same.
+delays no permit, and others by turns (`golem_project.stream.delivery_turns`) have their places all the same.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
 from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
-from golem_project.stream import sealed, turns
+from golem_project.stream import delivery_turns, sealed_secrets
+from golem_project.stream.delivery_turns import Turn, Wanting
 from golem_project.stream.models import TurnKind
-from golem_project.stream.turns import Turn, Wanting
-from tools_app.core import clock, event_log, outgoing
+from tools_app.core import clock, event_log, guarded_http
 from tools_app.core.event_log import EventFilter
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.whole import whole
 
 _PAGE = 500
@@ -49,7 +49,7 @@ def create_channel(
         raise ChannelRefused(f"a person has at most {most} channels", limit=most)
     if kind is ChannelKind.WEBHOOK:
         try:
-            outgoing.resolve(target["url"], allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+            guarded_http.resolve(target["url"], allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
         except (AddressRefused, ExchangeFailed) as error:
             raise ChannelRefused(str(error)) from None
     head = event_log.read_head()
@@ -62,7 +62,7 @@ def create_channel(
         confirmed_at=None if kind is ChannelKind.EMAIL else now,
         **columns,
     )
-    channel.sealed_target = sealed.seal(json.dumps(dict(target)).encode(), bound_to=channel.pk.bytes)
+    channel.sealed_target = sealed_secrets.seal(json.dumps(dict(target)).encode(), bound_to=channel.pk.bytes)
     channel.save()
     return channel
 
@@ -96,7 +96,7 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
 
 def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> bool:
     """Send what waits for the channel whose turn it is; True when it got there."""
-    begun = turns.begin_turn(kind=TurnKind.ALERT, turn=turn, now=read_clock())
+    begun = delivery_turns.begin_turn(kind=TurnKind.ALERT, turn=turn, now=read_clock())
     if begun is None:
         return False
     began, is_sent = clock.monotonic_ms(), False
@@ -105,7 +105,7 @@ def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> bool:
     finally:
         # How long a channel that failed waits is its own affair; its turn only remembers who is slow.
         took = clock.monotonic_ms() - began
-        turns.end_turn(kind=TurnKind.ALERT, turn=begun, now=read_clock(), failed=False, longest_ms=took)
+        delivery_turns.end_turn(kind=TurnKind.ALERT, turn=begun, now=read_clock(), failed=False, longest_ms=took)
     return is_sent
 
 

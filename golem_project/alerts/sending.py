@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from golem_project.alerts.models import AlertChannel, ChannelKind
-from golem_project.stream import sealed
-from tools_app.core import outgoing
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from golem_project.stream import sealed_secrets
+from tools_app.core import guarded_http
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret, Tainted, TaintLabel
 
 MOST_LINES = 30
@@ -60,8 +60,10 @@ class OpenTarget:
 def open_target(channel: AlertChannel) -> OpenTarget:
     """The address and keys of a channel. Raises NotSent where they cannot be opened."""
     try:
-        found: dict[str, str] = json.loads(sealed.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes))
-    except sealed.SealBroken:
+        found: dict[str, str] = json.loads(
+            sealed_secrets.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes)
+        )
+    except sealed_secrets.SealBroken:
         raise NotSent("its address does not open with this server's passphrase; make the channel anew") from None
     return OpenTarget(
         address=Tainted(found.get("address", ""), TaintLabel.USER_PII),
@@ -72,10 +74,10 @@ def open_target(channel: AlertChannel) -> OpenTarget:
 
 
 def _post(url: str, body: Mapping[str, object]) -> None:
-    target = outgoing.resolve(url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+    target = guarded_http.resolve(url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
     headers = {"Content-Type": "application/json", "User-Agent": "golem-alerts/1"}
     sent = json.dumps(body).encode()
-    answer = outgoing.post(target, headers=headers, body=sent, seconds=settings.GOLEM_ALERT_TIMEOUT_SECONDS)
+    answer = guarded_http.post(target, headers=headers, body=sent, seconds=settings.GOLEM_ALERT_TIMEOUT_SECONDS)
     if not 200 <= answer.status < 300:
         raise NotSent(f"the chat answered {answer.status}")
 

@@ -7,9 +7,9 @@ from uuid import UUID
 from celery import shared_task
 
 from golem_project.alerts import channels
-from golem_project.stream.asking import ask_for_turns
+from golem_project.stream.delivery_tasks import ask_for_turns
+from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
 from golem_project.stream.models import TurnKind
-from golem_project.stream.turns import LASTS_SECONDS, Turn
 from tools_app.core import clock
 
 

@@ -20,7 +20,7 @@ from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import BYTES_OF_A_RULE, MOST_POSITIONS, Rule, encode_deployment
-from permits_app.policy_cage.published import mask_immutables
+from permits_app.policy_cage.published_code import mask_immutables
 from permits_app.policy_cage.suggested_rules import list_subjects, list_uncaged, read_ground, suggest_rules
 from tools_app.chain.abi import encode_constructor
 from tools_app.core import clock

@@ -16,8 +16,8 @@ from archetypes_app.loadout import make_loadout
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.toolset import resolve_toolset
-from golem_project.heartbeat.thinking.conversation import ConversationLimits, Exchange, Listener
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
+from golem_project.heartbeat.thinking.loop_values import ConversationLimits, Exchange, Listener
 from golem_project.heartbeat.thinking.model_client import ModelClient, read_limits
 from golem_project.heartbeat.thinking.model_planner import get_model_planner
 from golem_project.heartbeat.thinking.thinking_session import SessionReport, Talk, think

@@ -13,7 +13,7 @@ from typing import Final, TextIO
 
 from archetypes_app.models import Golem
 from golem_project.chat.converse import converse
-from golem_project.heartbeat.thinking.conversation import Exchange, Happening, HappeningKind
+from golem_project.heartbeat.thinking.loop_values import Exchange, Happening, HappeningKind
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from tools_app.core import clock
 from tools_app.core.storable_text import make_plain

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.words.address_book import AddressBook
-from tools_app.core.call_words import word_start
 from tools_app.core.events import EventType
 from tools_app.core.models import OutboxEvent
+from tools_app.core.running_tool_words import word_start
 
 SHOWN_EVENTS: Final = 40
 # A call that has not ended by then was cut off with its process; the slowest tool may take 15 s.

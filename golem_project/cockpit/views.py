@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from archetypes_app.admin.owner_scope import is_operator
-from archetypes_app.set_apart import APART, link_to
-from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
+from archetypes_app.demo_golems import APART, link_to
+from golem_project.cockpit.chart_spans import Span, read_span
 from golem_project.cockpit.live_feed import TELLING
+from golem_project.cockpit.page_contents import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.risks import build_risks
-from golem_project.cockpit.spans import Span, read_span
 from tools_app.core import clock
 from tools_app.core.events import EventType
 

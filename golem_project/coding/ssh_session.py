@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 import asyncssh
 
 from tools_app.core.clock import Deadline
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed, resolve
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed, resolve
 from tools_app.subsystems.coding.errors import HostKeyRefused, LoginRefused, RemoteUnavailable
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from tools_app.core.taint import Secret
 from tools_app.subsystems.coding.errors import WorkspaceBusy
 from tools_app.subsystems.coding.fenced_commands import FencedCommands
 from tools_app.subsystems.coding.fences import ROOT, uid_of
-from tools_app.subsystems.coding.jail import JailFiles
+from tools_app.subsystems.coding.local_folder import JailFiles
 from tools_app.subsystems.coding.operations import NeedsOwner, Workspace
 
 if TYPE_CHECKING:

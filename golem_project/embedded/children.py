@@ -16,7 +16,7 @@ LIBRARIES = (
     "web3",
     "rest_framework",
 )
-MODULES = ("golem_project.loaded",)
+MODULES = ("golem_project.runtime.preload",)
 # -q: without the banner.
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"
@@ -87,7 +87,7 @@ def plan_workers() -> tuple[ChildPlan, ...]:
 def plan_beat() -> ChildPlan:
     """The clock; its schedules are rows in the database. No pid file: a killed beat's would stop the next one."""
     argv = [*CELERY, "beat", "-l", "INFO", "--pidfile="]
-    argv += ["--scheduler", "golem_project.beat_schedule:Schedule"]
+    argv += ["--scheduler", "golem_project.runtime.beat_schedule:Schedule"]
     return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY, is_needed_first=False)
 
 

@@ -1,4 +1,4 @@
-"""Middleware: whose session was good is known to the lines in front (`lanes.py`)."""
+"""Middleware: whose session was good is known to the lines in front (`waiting_lines.py`)."""
 
 from __future__ import annotations
 

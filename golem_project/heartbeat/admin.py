@@ -16,15 +16,15 @@ from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from archetypes_app.admin.audited import AuditedEditMixin, name_actor
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
+from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
-from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.models.action_record import ActionRecord
-from permits_app.permits.decisions import describe_decision
+from permits_app.permits.tick_decisions import describe_decision
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_unchecked
 from tools_app.admin.opened_rows import OPENED

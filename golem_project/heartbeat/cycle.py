@@ -16,10 +16,9 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from archetypes_app.models import DecisionCycleRecord
-from golem_project.heartbeat import claims
-from golem_project.heartbeat.abandoned import record_abandoned
+from golem_project.heartbeat import tick_claims
+from golem_project.heartbeat.abandoned_ticks import record_abandoned
 from golem_project.heartbeat.budget import open_tick_budget
-from golem_project.heartbeat.claims import Claim
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, Work
 from golem_project.heartbeat.planners import choose_planner
 from golem_project.heartbeat.steps.alarm import alarm
@@ -33,8 +32,9 @@ from golem_project.heartbeat.steps.retrieve import retrieve
 from golem_project.heartbeat.steps.simulate import simulate
 from golem_project.heartbeat.steps.validate import validate
 from golem_project.heartbeat.steps.verify import verify
+from golem_project.heartbeat.tick_claims import Claim
 from golem_project.heartbeat.tick_events import make_opening_events
-from golem_project.heartbeat.working import hand_to_worker
+from golem_project.heartbeat.wait_for_commit import hand_to_worker
 from tools_app.core import clock, event_bus
 from tools_app.core.blocked_flows import audited
 from tools_app.core.errors import GolemError, InternalError
@@ -50,7 +50,7 @@ def run_heartbeat_tick(
     What goes wrong inside is in the decision; only a database that fails is raised, and then the lease frees the golem.
     """
     started_ms = clock.monotonic_ms()
-    begun = claims.begin_tick(claim=claim, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS, now=now())
+    begun = tick_claims.begin_tick(claim=claim, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS, now=now())
     if begun is None:
         return None
     if begun.abandoned_tick_id is not None:

@@ -13,25 +13,25 @@ from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.backoff import Wait, is_waiting
-from golem_project.heartbeat.caution import HeldBack
-from golem_project.heartbeat.claims import BegunTick
+from golem_project.heartbeat.debt_health import Told, WatchedDebt
 from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.entry_caution import Doubted
-from golem_project.heartbeat.gating import GateVerdict, Surprise, Temper
+from golem_project.heartbeat.gate_formulas import GateVerdict, Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
+from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
-from golem_project.heartbeat.tripwire import Told, WatchedDebt
-from memory_app.situation import Recalled
+from golem_project.heartbeat.tick_claims import BegunTick
+from memory_app.insights_for_situation import Recalled
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
 from tools_app.core.storable_text import make_plain
 from tools_app.portfolio.pegs import OffPeg, Peg
-from tools_app.subsystems.intel.known_market import KnownMarket
+from tools_app.subsystems.intel.indexed_market import KnownMarket
 from tools_app.toolkit.context import ChainReader
 
 ACTOR = "system:heartbeat"

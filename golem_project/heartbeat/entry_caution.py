@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
 from golem_project.heartbeat.liquidity_plan import Wish
-from golem_project.heartbeat.tripwire import Alarm, WatchedDebt
 from tools_app.portfolio.pegs import OffPeg
 from tools_app.subsystems.intel.entry_doubts import doubt_market
-from tools_app.subsystems.intel.known_market import KnownMarket
+from tools_app.subsystems.intel.indexed_market import KnownMarket
 
 DEBT_IN_DANGER: Final = "DEBT_IN_DANGER"
 OFF_PEG: Final = "TOKEN_OFF_PEG"

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from archetypes_app.models import Golem, Heartbeat
-from golem_project.heartbeat import claims
+from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.schedule import first_tick
@@ -80,5 +80,5 @@ UPDATE {Heartbeat._meta.db_table} SET pending_steers = pending_steers || %(word)
 
 def tick_soon(*, golem: Golem, now: datetime) -> None:
     """Make the golem due at once. Raises HeartbeatOff."""
-    if not claims.make_due(golem_id=golem.pk, now=now):
+    if not tick_claims.make_due(golem_id=golem.pk, now=now):
         raise HeartbeatOff(f"the heartbeat of {golem.name} is off")

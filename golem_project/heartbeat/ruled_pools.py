@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from archetypes_app.models import Heartbeat
-from tools_app.history.watched import Wish
+from tools_app.history.followed_contracts import Wish
 from tools_app.models.history import SourceKind
 
 _BECAUSE: Final = "its rule keeps liquidity there"

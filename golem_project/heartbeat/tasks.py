@@ -9,10 +9,10 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
+from golem_project.heartbeat.duties.regular_valuation import value_after_outcomes, value_unattended
 from golem_project.heartbeat.duties.run import run_duties
-from golem_project.heartbeat.duties.valuing import value_after_outcomes, value_unattended
+from golem_project.heartbeat.tick_claims import Claim, claim_due
 from tools_app.core import clock
 
 logger = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from typing import Any
 
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.claims import TickEnd
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.tick_claims import TickEnd
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 

@@ -26,7 +26,7 @@ from archetypes_app.models.agent_sign_in import SignInState
 from archetypes_app.models.api_key import Scope
 from golem_project.front.addresses import read_address_of
 from tools_app.core import clock
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _DEFAULT_SCOPES: Final = (Scope.READ, Scope.PREVIEW, Scope.COMMIT)

@@ -16,11 +16,11 @@ from django.db import IntegrityError, transaction
 
 from archetypes_app.models import Golem, ServiceAccess
 from archetypes_app.models.service_access import MOST_QUESTIONS_AN_HOUR
-from golem_project.stream import sealed
+from golem_project.stream import sealed_secrets
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.core.whole import whole
-from tools_app.toolkit.outside import SERVICES, OutsideService
+from tools_app.toolkit.outside_services import SERVICES, OutsideService
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{8,500}")
 _HOUR: Final = timedelta(hours=1)
@@ -70,7 +70,7 @@ def switch_on(*, person: Any, name: str, key: str, questions_an_hour: int | None
         if service.needs_key and not key and not access.sealed_key:
             raise ServiceAccessRefused(f"{service.label} wants a key; there is one at {service.get_key_at}")
         if key:
-            access.sealed_key = sealed.seal(key.encode(), bound_to=access.pk.bytes)
+            access.sealed_key = sealed_secrets.seal(key.encode(), bound_to=access.pk.bytes)
             access.last_error, access.last_error_at = "", None
         # A smaller quota counts what was asked in this hour as all of it.
         access.questions_an_hour, access.asked = most, min(access.asked, most)
@@ -114,7 +114,8 @@ def open_key(access: ServiceAccess) -> Secret | None:
     if not access.sealed_key:
         return None
     return Secret(
-        sealed.unseal(bytes(access.sealed_key), bound_to=access.pk.bytes).decode(), label=TaintLabel.OWNER_SECRET
+        sealed_secrets.unseal(bytes(access.sealed_key), bound_to=access.pk.bytes).decode(),
+        label=TaintLabel.OWNER_SECRET,
     )
 
 

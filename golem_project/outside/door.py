@@ -20,14 +20,14 @@ from pydantic import ValidationError
 
 from archetypes_app.models import KeptAnswer, ServiceAccess
 from golem_project.outside.access import find_access, open_key, seconds_to_next_hour, start_hour
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import Bound, OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.outside_json import Bound, OutsideTextRefused, read_json
 from tools_app.core.taint import Secret
 from tools_app.toolkit.foreign_text import mark_foreign
-from tools_app.toolkit.outside import (
+from tools_app.toolkit.outside_services import (
     Answered,
     M,
     OutsideService,
@@ -60,7 +60,7 @@ class GuardedDoor:
     def ask(
         self, *, golem_id: UUID, service: OutsideService, question: Question[M], now: datetime, deadline: Deadline
     ) -> Answered[M]:
-        """The answer to `question`, kept or new. Raises the errors of `tools_app.toolkit.outside`, BudgetExceeded."""
+        """The answer to `question`, kept or new. Raises BudgetExceeded, the errors of `toolkit.outside_services`."""
         access = find_access(golem_id, service)
         if access is None:
             raise ServiceNotSwitchedOn(
@@ -117,19 +117,19 @@ class GuardedDoor:
             headers[service.key_header] = key.reveal()
         deadline = Deadline.after_ms(1_000 * seconds)
         try:
-            answer = outgoing.exchange(
+            answer = guarded_http.exchange(
                 question.method,
-                outgoing.resolve(
+                guarded_http.resolve(
                     f"{url}?{urlencode(question.query)}" if question.query else url,
                     allows_private=self.allows_private,
-                    seconds=min(seconds, outgoing.LOOK_UP_SECONDS),
+                    seconds=min(seconds, guarded_http.LOOK_UP_SECONDS),
                 ),
                 headers=headers,
                 body=body,
                 seconds=deadline.remaining_ms() / 1000,
                 most_bytes=question.most_bytes + 1,
             )
-        except (outgoing.AddressRefused, outgoing.ExchangeFailed) as error:
+        except (guarded_http.AddressRefused, guarded_http.ExchangeFailed) as error:
             raise ServiceFailed(f"{service.label} is not reached: {error}", service=service.name) from None
         _check_status(answer, service, question.most_bytes, now)
         _check_date(answer, service, question, now)
@@ -167,7 +167,7 @@ def _count(access: ServiceAccess, service: OutsideService, now: datetime) -> Non
         )
 
 
-def _check_status(answer: outgoing.Answer, service: OutsideService, most_bytes: int, now: datetime) -> None:
+def _check_status(answer: guarded_http.Answer, service: OutsideService, most_bytes: int, now: datetime) -> None:
     if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED):
         return
     said: dict[str, Any] = {"service": service.name, "status_of_answer": answer.status}
@@ -196,7 +196,7 @@ def _read_words(body: bytes, most_bytes: int) -> dict[str, Any]:
     }
 
 
-def _check_date(answer: outgoing.Answer, service: OutsideService, question: Question[M], now: datetime) -> None:
+def _check_date(answer: guarded_http.Answer, service: OutsideService, question: Question[M], now: datetime) -> None:
     if answer.dated_at is None:
         return
     age = say_age(answer.dated_at, now)

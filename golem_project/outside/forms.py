@@ -6,7 +6,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminPasswordWidget
 
 from archetypes_app.models.service_access import MOST_QUESTIONS_AN_HOUR
-from tools_app.toolkit.outside import OutsideService
+from tools_app.toolkit.outside_services import OutsideService
 
 
 class ServiceForm(forms.Form):

@@ -13,7 +13,7 @@ from golem_project.outside.access import ServiceLine, list_services, switch_off,
 from golem_project.outside.forms import ServiceForm
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.outside import SERVICES
+from tools_app.toolkit.outside_services import SERVICES
 
 
 @never_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from golem_project.people.leaving import stop_accounts
+from golem_project.people.deactivated_accounts import stop_accounts
 from tools_app.core import clock
 
 

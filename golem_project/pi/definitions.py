@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from archetypes_app.models.api_key import Scope
-from archetypes_app.tier_queries import MOST_NAMED, TIER_QUERIES, TierQuery
+from archetypes_app.tool_loading_queries import MOST_NAMED, TIER_QUERIES, TierQuery
 from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
 from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES
-from permits_app.permits.life import PERMIT_TICKS
-from permits_app.previews.read_wish import MOST_WHY, WHY, WISH_ID
+from permits_app.permits.permit_lifetime import PERMIT_TICKS
+from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef

@@ -20,7 +20,7 @@ from archetypes_app.models.api_key import Scope
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.idempotency import IdempotentView
-from golem_project.pi.places import PLACES
+from golem_project.pi.owner_share_of_threads import PLACES
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.taint import name_golem
 

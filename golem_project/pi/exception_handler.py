@@ -20,11 +20,11 @@ from django.http import Http404, HttpRequest
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
+from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM, RESOURCE_PATH
 from golem_project.pi.bad_fields import flatten_detail
-from golem_project.pi.lessons import teach_caller
-from golem_project.request_id import current_request_id
+from golem_project.pi.refusal_hints import teach_caller
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
 from tools_app.core.errors import (
@@ -35,7 +35,7 @@ from tools_app.core.errors import (
     Recovery,
     StorageFull,
 )
-from tools_app.core.exhausted import is_full_disk, name_database_failure
+from tools_app.core.resource_errors import is_full_disk, name_database_failure
 
 logger = logging.getLogger(__name__)
 

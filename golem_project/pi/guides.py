@@ -13,8 +13,8 @@ from typing import Any
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import CATEGORY_LINES
+from archetypes_app.empty_categories import tell_empty
 from archetypes_app.loadout import choose_core
-from archetypes_app.stock import tell_empty
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
 from golem_project.pi.annotations import annotate
 from golem_project.pi.definitions import define_tools

@@ -14,7 +14,7 @@ from golem_project.pi import serializers as wire
 from golem_project.pi.dialects import Dialect
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.manifest import build_manifest
-from golem_project.pi.preferences import read_dialect
+from golem_project.pi.request_preferences import read_dialect
 from permits_app.permits.selectors import get_permit, list_permits
 
 

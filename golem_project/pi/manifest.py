@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from archetypes_app.loadout import Loadout
-from archetypes_app.tier_queries import TIER_QUERIES
+from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import Any, Final
 
-from archetypes_app.tier_queries import TIER_QUERIES
+from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi.strict_fields import SAYS_SOMETHING
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
-from permits_app.previews.read_wish import WHY, WISH_ID
+from permits_app.previews.request_words import WHY, WISH_ID
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema

@@ -30,7 +30,7 @@ from memory_app.actions.query_grimoire import MOST_HITS
 from memory_app.decay import Importance
 from memory_app.filters import FILTER_NAMES
 from permits_app.models.permit import PermitStatus
-from permits_app.previews.read_wish import MOST_WHY
+from permits_app.previews.request_words import MOST_WHY
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams, Recovery
 from tools_app.toolkit.enums import RiskTier

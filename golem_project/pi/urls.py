@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from golem_project.front.kept_answers import kept_answer
+from golem_project.front.cached_pages import kept_answer
 from golem_project.pi import lookup_views, views
 
 urlpatterns = [

@@ -15,15 +15,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from archetypes_app.models.api_key import Scope
-from archetypes_app.tier_queries import TIER_KEYS
+from archetypes_app.tool_loading_queries import TIER_KEYS
+from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.commit_slots import waiting_slot
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.exception_handler import PERMIT_PATH
-from golem_project.pi.preferences import prefers_async
-from golem_project.request_id import current_request_id
+from golem_project.pi.request_preferences import prefers_async
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.gather_context import gather_context
@@ -33,7 +33,7 @@ from permits_app.doors.request_commit import CommitAnswer, request_commit
 from permits_app.doors.request_halt import request_halt
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import PermitNotFound
-from permits_app.previews.read_wish import WISH_ID
+from permits_app.previews.request_words import WISH_ID
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock

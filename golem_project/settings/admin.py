@@ -148,10 +148,10 @@ UNFOLD: dict[str, Any] = {
     "SHOW_BACK_BUTTON": False,
     "STYLES": [_static("golem/theme.css"), _static("golem/admin.css")],
     "SCRIPTS": [_static("golem/admin.js")],
-    "DASHBOARD_CALLBACK": "golem_project.site.fill_dashboard",
-    "ENVIRONMENT": "golem_project.site.describe_environment",
+    "DASHBOARD_CALLBACK": "golem_project.owner_pages.theme.fill_dashboard",
+    "ENVIRONMENT": "golem_project.owner_pages.theme.describe_environment",
     # Colours stand in theme.css: the theme would write them into a style element, which the policy forbids.
-    "COLORS": "golem_project.site.leave_colors",
+    "COLORS": "golem_project.owner_pages.theme.leave_colors",
     "ACCOUNT": {
         "navigation": [
             {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},

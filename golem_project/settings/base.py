@@ -68,19 +68,19 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "golem_project.page_headers.PageHeaders",
+    "golem_project.middleware.security_headers.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "golem_project.request_id.RequestIdMiddleware",
-    "golem_project.watched_doors.WatchedRequests",
+    "golem_project.middleware.request_id.RequestIdMiddleware",
+    "golem_project.middleware.blocked_flows.WatchedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "golem_project.front.known_sessions.KnownSessions",
-    "golem_project.kept_forms.KeptForms",
+    "golem_project.middleware.kept_forms.KeptForms",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "golem_project.page_titles.PageTitles",
+    "golem_project.owner_pages.list_titles.PageTitles",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -99,7 +99,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "golem_project.help.context.link_help",
+                "golem_project.help.help_links.link_help",
             ],
         },
     },

@@ -10,8 +10,8 @@ from golem_project.settings.safety import GOLEM_RECONCILE_EVERY_SECONDS, GOLEM_S
 REDIS_URL = read_text("REDIS_URL", "redis://127.0.0.1:6379/0")
 
 CELERY_BROKER_URL = REDIS_URL
-CELERY_BROKER_TRANSPORT = "golem_project.queue_transport:Transport"
-CELERY_RESULT_BACKEND = f"tools_app.core.answers:AnswerBackend+{REDIS_URL}"
+CELERY_BROKER_TRANSPORT = "golem_project.runtime.queue_transport:Transport"
+CELERY_RESULT_BACKEND = f"tools_app.core.task_results:AnswerBackend+{REDIS_URL}"
 CELERY_RESULT_EXPIRES = 120  # seconds; the permit row is the record, the result only wakes the waiter
 CELERY_TASK_DEFAULT_QUEUE = "simulation"
 CELERY_TASK_ROUTES: dict[str, Any] = {
@@ -57,7 +57,7 @@ CELERY_TASK_PUBLISH_RETRY = False  # the caller is told at once that the queue i
 CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULER = "golem_project.beat_schedule:Schedule"
+CELERY_BEAT_SCHEDULER = "golem_project.runtime.beat_schedule:Schedule"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": float(GOLEM_SWEEP_EVERY_SECONDS)},
     "reconcile-transactions": {
@@ -175,7 +175,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "dream": {"task": "memory_app.tasks.dream_golems_task", "schedule": 21_600.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},
 }
-# Each queue gives a sign of life, which is looked for from outside (`tools_app/core/pulses.py`).
+# Each queue gives a sign of life, which is looked for from outside (`tools_app/core/liveness.py`).
 CELERY_BEAT_SCHEDULE |= {
     f"pulse-{queue}": {
         "task": "tools_app.tasks.note_pulse_task",

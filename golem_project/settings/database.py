@@ -11,7 +11,7 @@ from golem_project.settings.environment import read_flag, read_integer, read_tex
 DATABASE_URL = read_text("DATABASE_URL", "postgres://golem@127.0.0.1:5432/golem")
 
 DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
-DATABASES["default"]["ENGINE"] = "golem_project.pooled_postgresql"
+DATABASES["default"]["ENGINE"] = "golem_project.runtime.pooled_postgresql"
 DATABASES["default"]["ATOMIC_REQUESTS"] = False  # no transaction may be open across a network call
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # the pool keeps connections, not Django
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # the pool hands out none that a restarted server closed

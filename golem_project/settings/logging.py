@@ -10,8 +10,8 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "request_id": {"()": "golem_project.request_id.RequestIdFilter"},
-        "pace": {"()": "tools_app.core.log_pace.PaceFilter"},
+        "request_id": {"()": "golem_project.middleware.request_id.RequestIdFilter"},
+        "pace": {"()": "tools_app.core.log_rate_limit.PaceFilter"},
     },
     "formatters": {
         "line": {

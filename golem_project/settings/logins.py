@@ -6,7 +6,7 @@ from datetime import timedelta
 
 # Django's own hash, made in a process that gives way; what was stored by any of its others is still read.
 PASSWORD_HASHERS = [
-    "golem_project.front.hashing.GivingWayHasher",
+    "golem_project.front.password_hashing.GivingWayHasher",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
 ]

@@ -18,14 +18,14 @@ from zlib import crc32
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from golem_project.stream import sealed, turns, webhook_signatures
+from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatures
+from golem_project.stream.delivery_turns import Turn, Wanting
 from golem_project.stream.models import DeliveryState, TurnKind, WebhookDelivery, WebhookEndpoint
-from golem_project.stream.turns import Turn, Wanting
 from golem_project.stream.webhooks import GIVE_UP_AFTER, disable_endpoint, list_golems, note_health, reveal_secrets
-from tools_app.core import clock, outgoing
+from tools_app.core import clock, guarded_http
 from tools_app.core.events import encode_event
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.models import OutboxEvent
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 
 # Seconds before the second, third, … try: 24 hours in all.
 RETRY_AFTER_SECONDS = (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000)
@@ -56,7 +56,7 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
 
 def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
     """Deliver what is due for the endpoint whose turn it is, until it fails or others are to come. Returns how many."""
-    begun = turns.begin_turn(kind=TurnKind.WEBHOOK, turn=turn, now=read_clock())
+    begun = delivery_turns.begin_turn(kind=TurnKind.WEBHOOK, turn=turn, now=read_clock())
     if begun is None:
         return 0
     over = clock.Deadline.after_ms(_LONGEST_TURN_MS)
@@ -64,7 +64,7 @@ def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
     try:
         for _ in range(_MOST_IN_A_ROW):
             now = read_clock()
-            if over.is_over or not turns.keep_turn(kind=TurnKind.WEBHOOK, turn=begun, now=now):
+            if over.is_over or not delivery_turns.keep_turn(kind=TurnKind.WEBHOOK, turn=begun, now=now):
                 break
             delivery_id = _list_due_of(begun.receiver, now).values_list("pk", flat=True).first()
             if delivery_id is None:
@@ -77,7 +77,7 @@ def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
             taken += tried is Tried.TAKEN
         failed = False
     finally:
-        turns.end_turn(kind=TurnKind.WEBHOOK, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
+        delivery_turns.end_turn(kind=TurnKind.WEBHOOK, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
     return taken
 
 
@@ -113,13 +113,15 @@ def try_delivery(*, delivery_id: UUID, now: datetime) -> Tried:
         return Tried.NOT_SENT
     body = make_body(event)
     began_ms = clock.monotonic_ms()
-    answer: outgoing.Answer | None = None
+    answer: guarded_http.Answer | None = None
     try:
         headers = _headers(delivery, body=body, now=now)
-        target = outgoing.resolve(delivery.endpoint.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
-        answer = outgoing.post(target, headers=headers, body=body, seconds=settings.GOLEM_WEBHOOK_TIMEOUT_SECONDS)
+        target = guarded_http.resolve(
+            delivery.endpoint.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES
+        )
+        answer = guarded_http.post(target, headers=headers, body=body, seconds=settings.GOLEM_WEBHOOK_TIMEOUT_SECONDS)
         error = "" if 200 <= answer.status < 300 else f"answered {answer.status}"
-    except (AddressRefused, ExchangeFailed, sealed.SealBroken) as problem:
+    except (AddressRefused, ExchangeFailed, sealed_secrets.SealBroken) as problem:
         error = str(problem)
     # The pause before the next try begins when this one ended, not when it began.
     ended = now + timedelta(milliseconds=int(clock.monotonic_ms() - began_ms))
@@ -149,7 +151,7 @@ def replay(*, deliveries: Any, now: datetime) -> int:
             delivered_at=None,
             last_error="",
         )
-    turns.forgive(kind=TurnKind.WEBHOOK, receivers=[endpoint.pk for endpoint in endpoints])
+    delivery_turns.forgive(kind=TurnKind.WEBHOOK, receivers=[endpoint.pk for endpoint in endpoints])
     return changed
 
 
@@ -192,7 +194,7 @@ def _record(
     began: datetime,
     now: datetime,
     error: str,
-    answer: outgoing.Answer | None = None,
+    answer: guarded_http.Answer | None = None,
     is_taken: bool = False,
     is_final: bool = False,
 ) -> None:
@@ -215,7 +217,7 @@ def _record(
 
 
 def _next_attempt(
-    delivery: WebhookDelivery, answer: outgoing.Answer | None, first_tried_at: datetime, now: datetime
+    delivery: WebhookDelivery, answer: guarded_http.Answer | None, first_tried_at: datetime, now: datetime
 ) -> datetime | None:
     over_at = first_tried_at + GIVE_UP_AFTER
     if delivery.attempts > len(RETRY_AFTER_SECONDS) or now >= over_at:

@@ -26,7 +26,7 @@ from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.stream.callers import Caller, identify_caller
 from golem_project.stream.errors import StreamLimitReached
-from golem_project.stream.hub import Client, EventHub, encode_frame
+from golem_project.stream.event_fanout import Client, EventHub, encode_frame
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.parameters import Question, read_question
 from tools_app.core import clock, event_log

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from celery import shared_task
 
-from golem_project.stream import asking, deliveries, retention, webhooks
+from golem_project.stream import deliveries, delivery_tasks, retention, webhooks
+from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
 from golem_project.stream.models import TurnKind
-from golem_project.stream.turns import LASTS_SECONDS, Turn
 from tools_app.core import clock
 
 
@@ -37,6 +37,6 @@ def forget_old_events_task() -> int:
 
 def _ask_for_turns() -> int:
     now = clock.now()
-    return asking.ask_for_turns(
+    return delivery_tasks.ask_for_turns(
         kind=TurnKind.WEBHOOK, wanting=deliveries.list_wanting(now=now), task=deliver_webhooks_task, now=now
     )

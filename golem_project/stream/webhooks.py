@@ -20,13 +20,13 @@ from django.db.models import Q, QuerySet
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
-from golem_project.stream import sealed, turns, webhook_signatures
+from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatures
 from golem_project.stream.models import DeliveryState, OldSecret, TurnKind, WebhookDelivery, WebhookEndpoint
-from tools_app.core import audit_log, event_bus, event_log, outgoing
+from tools_app.core import audit_log, event_bus, event_log, guarded_http
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import Event, EventType
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 from tools_app.core.whole import whole
 
@@ -62,7 +62,7 @@ def create_endpoint(
 ) -> tuple[WebhookEndpoint, Secret]:
     """Make an endpoint that gets what happens from now on; the secret is shown once. Raises WebhookRefused."""
     try:
-        outgoing.resolve(url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+        guarded_http.resolve(url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
     except (AddressRefused, ExchangeFailed) as error:
         raise WebhookRefused(str(error)) from None
     most = settings.GOLEM_WEBHOOK_MOST_ENDPOINTS_PER_OWNER
@@ -123,7 +123,7 @@ def enable_endpoint(*, endpoint: WebhookEndpoint, now: datetime) -> None:
             return
         waiting = WebhookDelivery.objects.filter(endpoint_id=endpoint.pk, state=DeliveryState.WAITING)
         waiting.update(attempts=0, first_tried_at=None, next_attempt_at=now)
-        turns.forgive(kind=TurnKind.WEBHOOK, receivers=[endpoint.pk])
+        delivery_turns.forgive(kind=TurnKind.WEBHOOK, receivers=[endpoint.pk])
 
 
 @whole
@@ -161,11 +161,14 @@ def spread_events(*, now: datetime) -> int:
 def reveal_secrets(endpoint: WebhookEndpoint, *, now: datetime) -> list[str]:
     """The secrets that sign now, the newest first. Raises SealBroken."""
     old = endpoint.old_secrets.filter(until__gt=now).order_by("-until", "-pk").values_list("sealed_secret", flat=True)
-    return [sealed.unseal(bytes(text), bound_to=endpoint.pk.bytes).decode() for text in (endpoint.sealed_secret, *old)]
+    return [
+        sealed_secrets.unseal(bytes(text), bound_to=endpoint.pk.bytes).decode()
+        for text in (endpoint.sealed_secret, *old)
+    ]
 
 
 def _seal(endpoint: WebhookEndpoint, secret: str) -> bytes:
-    return sealed.seal(secret.encode(), bound_to=endpoint.pk.bytes)
+    return sealed_secrets.seal(secret.encode(), bound_to=endpoint.pk.bytes)
 
 
 def list_golems(endpoint: WebhookEndpoint) -> QuerySet[Golem]:

@@ -24,7 +24,7 @@ from memory_app.actions.query_grimoire import reinforce_episodes
 from memory_app.actions.reflect import reflect
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
-from memory_app.dreams.tagged import list_tagged
+from memory_app.dreams.tagged_episodes import list_tagged
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.models import DreamJournal, Episode
 from memory_app.models.dream import DreamPhase, DreamState

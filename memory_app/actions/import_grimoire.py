@@ -22,7 +22,6 @@ from archetypes_app.models import Golem
 from memory_app.actions.manage_insight import hash_text
 from memory_app.actions.store_strategy import check_strategy_name
 from memory_app.archive_file import Archive, check_archive, read_rows
-from memory_app.cleaning import clean_text, clean_value
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import GrimoireFileRefused, MemoryOwnerUnknown
 from memory_app.insights import IMPORTED_PERCENT
@@ -30,6 +29,7 @@ from memory_app.models import Episode, Insight, Strategy
 from memory_app.models.insight import InsightCategory, Kind
 from memory_app.models.provenance import Source, Trust
 from memory_app.poison import describe_poison, find_poison
+from memory_app.text_cleaning import clean_text, clean_value
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType

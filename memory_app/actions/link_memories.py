@@ -11,13 +11,13 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
-from memory_app.cleaning import clean_text
 from memory_app.errors import EpisodeNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical

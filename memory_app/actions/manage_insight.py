@@ -15,7 +15,6 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
-from memory_app.cleaning import clean_text
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm_row, contradict, lock_insight
@@ -24,6 +23,7 @@ from memory_app.models.insight import InsightCategory, Kind
 from memory_app.models.provenance import Source, Trust
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical

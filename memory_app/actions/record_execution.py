@@ -12,12 +12,12 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from memory_app.cleaning import clean_text
 from memory_app.errors import ExecutionAlreadyRecorded, ExecutionNotFound, MemoryOwnerUnknown
 from memory_app.models import Execution
 from memory_app.models.strategy import ExecutionKind
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, usd_to_micro

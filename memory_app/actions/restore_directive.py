@@ -12,14 +12,14 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from memory_app.actions.update_directive import announce_directive, check_document
-from memory_app.cleaning import clean_text
 from memory_app.directive_text import diff_texts, parse_sections, render_sections
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
+from memory_app.text_cleaning import clean_text
+from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import read_toml
 from tools_app.core.whole import whole
 
 WHOLE = "(whole document)"

@@ -11,7 +11,6 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from memory_app.cleaning import clean_text
 from memory_app.directive_text import diff_texts
 from memory_app.errors import DirectiveTooLarge, MemoryOwnerUnknown
 from memory_app.json_text import dump_toml
@@ -19,6 +18,7 @@ from memory_app.models import Strategy
 from memory_app.models.provenance import Trust
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical

@@ -13,12 +13,12 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from memory_app.cleaning import clean_text
 from memory_app.directive_text import Section, diff_texts, parse_sections, render_sections, replace_section
 from memory_app.errors import DirectiveTooLarge, MemoryOwnerUnknown
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
+from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType

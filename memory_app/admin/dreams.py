@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from memory_app.actions.dream import request_stop
 from memory_app.models import DreamJournal
 from memory_app.models.dream import DreamState

@@ -13,9 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.choices import GolemFilter
-from memory_app.admin.keeping import KeptMemoryAdmin
-from memory_app.admin.marks import show_words
+from archetypes_app.admin.scoped_filters import GolemFilter
+from memory_app.admin.foreign_words import show_words
+from memory_app.admin.memory_buttons import KeptMemoryAdmin
 from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention
 from memory_app.models import Episode

@@ -11,11 +11,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from memory_app.actions.store_strategy import render_strategy
-from memory_app.admin.keeping import KeptMemoryAdmin
-from memory_app.admin.marks import show_words
+from memory_app.admin.foreign_words import show_words
+from memory_app.admin.memory_buttons import KeptMemoryAdmin
 from memory_app.admin.plots import plot_retention
 from memory_app.decay import INSIGHT_FLOOR
 from memory_app.models import Episode, Execution, Insight, Strategy

@@ -22,7 +22,7 @@ from memory_app.actions.purge import purge_everything
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.scan_poison import scan_for_poison
 from memory_app.admin.archives import ArchiveViews, list_archive_lines
-from memory_app.admin.marks import BY_AGENT
+from memory_app.admin.foreign_words import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.models import Episode
 from memory_app.retrieval import DECAY_WEIGHT, RRF_K

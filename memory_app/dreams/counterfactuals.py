@@ -20,8 +20,8 @@ from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.revm_screening.screening import screen_candidates
 from tools_app.simulation.select import EngineSetting, run_simulation
-from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY

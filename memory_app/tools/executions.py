@@ -16,10 +16,10 @@ from memory_app.actions.record_execution import (
     record_execution_outcome,
 )
 from memory_app.errors import ExecutionNotFound
+from memory_app.execution_statistics import compare_predictions, find_failure_patterns, show_ratio
 from memory_app.json_text import parse_object
 from memory_app.models import Execution
 from memory_app.models.strategy import ExecutionKind
-from memory_app.performance import compare_predictions, find_failure_patterns, show_ratio
 from memory_app.tools.families import JsonObject, LongNote, Note, SignedUsd, StrategyName, from_agent, memory
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from memory_app.actions.store_strategy import get_strategy, store_strategy
+from memory_app.execution_statistics import measure_performance, select_settled
 from memory_app.json_text import parse_object
 from memory_app.models import Strategy
-from memory_app.performance import measure_performance, select_settled
 from memory_app.tools.families import (
     Chains,
     JsonObject,

@@ -19,20 +19,20 @@ from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.release_permit import FreshJudgement, open_again, resimulate
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.announced import wait_of
+from permits_app.approvals.warden_announcements import wait_of
 from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound
 from permits_app.limits import ledger
 from permits_app.models import Announcement, Warden
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits import lifecycle
-from permits_app.permits.life import cut_to_signed
+from permits_app.permits.permit_lifetime import cut_to_signed
 from permits_app.permits.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
 

@@ -21,9 +21,9 @@ from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 from tools_app.models import ToolDefinition
+from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.definition import DefinitionRefused
-from tools_app.sandbox.foreign_tool import make_dry_tool
-from tools_app.sandbox.replacing import find_replaced
+from tools_app.sandbox.owner_tool import make_dry_tool
 from tools_app.sandbox.stored_definition import check_stored
 
 MOST_OWNER_TOOLS = 20

@@ -16,10 +16,10 @@ from memory_app.poison import find_poison
 from permits_app.actions.query import OWN_QUERIES
 from tools_app.core.whole import whole
 from tools_app.models import ToolDefinition, WasmModule
+from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.compiling import compile_module, hash_module
 from tools_app.sandbox.definition import Definition, DefinitionRefused, read_definition
-from tools_app.sandbox.imitation import find_imitated
-from tools_app.sandbox.replacing import find_replaced
+from tools_app.sandbox.look_alike_names import find_imitated
 from tools_app.sandbox.written_definition import read_written
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY

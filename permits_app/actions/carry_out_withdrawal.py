@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from permits_app.approval_errors import ChangeStale, WithdrawalFailed
-from permits_app.approvals.freshness import find_staleness
+from permits_app.approvals.stale_requests import find_staleness
 from permits_app.custody.safe_view import open_chain
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit, ChangeRequest, Withdrawal

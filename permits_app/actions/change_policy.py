@@ -12,9 +12,9 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_errors import ChangeUnchanged
+from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.approvals.operations.cage import find_mirror, write_rule
 from permits_app.approvals.policy_state import PolicyDifference, apply_differences, diff_policy, read_policy_state
-from permits_app.approvals.setup import is_in_setup
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import ChangeRequest, PolicyVersion
 from permits_app.models.approval import LIVE_STATES

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approval_errors import ChangeStale
-from permits_app.approvals import states
+from permits_app.approvals import request_states
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
@@ -30,6 +30,8 @@ def close_stale_change(
     """End it as STALE; its permit is BLOCKED and keeps the problem. `facts` go into the audit log."""
     with transaction.atomic():
         lock_request(request)
-        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why, facts=facts)
+        request_states.move_request(
+            request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why, facts=facts
+        )
         problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now, problem=problem)

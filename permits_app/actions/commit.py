@@ -27,8 +27,8 @@ from permits_app.actions.call_of_permit import find_local_write, make_permit_cal
 from permits_app.actions.expire import expire_permit
 from permits_app.actions.find_equal_action import name_equal_action
 from permits_app.actions.hand_in_promise import hand_in_promise
-from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
+from permits_app.approvals.warden_announcements import check_announced, tell_wait
 from permits_app.errors import (
     CommitNotSigned,
     LeaseLost,
@@ -40,9 +40,9 @@ from permits_app.errors import (
     PolicyChanged,
     SameActionPending,
 )
-from permits_app.execution import executor, promising
-from permits_app.execution.following import name_sending
-from permits_app.execution.lease import Lease, ask_for_lease, giving_back
+from permits_app.execution import executor, sign_promise
+from permits_app.execution.commit_lease import Lease, ask_for_lease, giving_back
+from permits_app.execution.follower_threads import name_sending
 from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
 from permits_app.limits import ledger
@@ -50,8 +50,8 @@ from permits_app.limits.policy import check_policy_stands, load_golem, read_poli
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities, lifecycle
-from permits_app.permits.blockage import check_clear
-from permits_app.permits.life import is_from_the_future
+from permits_app.permits.blocked_commits import check_clear
+from permits_app.permits.permit_lifetime import is_from_the_future
 from permits_app.permits.row_locks import lock_action, lock_settings, lock_start
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.permits.selectors import read_permit, view_permit
@@ -291,7 +291,7 @@ def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
         raise TypeError("a promise is read by a contract of a chain")
     # Handed in after it is stored, and in no transaction: whoever fills it hears of what is followed already.
     hand_in_promise(
-        promising.sign_promise(
+        sign_promise.sign_promise(
             permit=permit,
             capability=capability,
             worth_micro_usd=call.value.spend_micro_usd,

@@ -6,8 +6,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from permits_app.actions.commit import commit_permit
-from permits_app.execution.lease import handed_on
-from permits_app.execution.turns import PLACES, list_turns
+from permits_app.execution.commit_lease import handed_on
+from permits_app.execution.commit_turns import PLACES, list_turns
 from tools_app.core import clock
 
 # One wake-up ends some time, whatever waits; the others and the sweep go on.

@@ -22,21 +22,21 @@ from permits_app.actions.announce import announce_permit
 from permits_app.actions.carry_out_withdrawal import carry_out_withdrawal
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.end_what_was_signed import end_what_was_signed, has_ended
+from permits_app.actions.end_expired_signatures import end_expired_signatures, has_ended
 from permits_app.actions.follow_approved_permits import follow_approved_permit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approval_errors import ChangeStale, SignaturesIncomplete
-from permits_app.approvals import states
-from permits_app.approvals.announced import is_warden_on, wait_of
-from permits_app.approvals.freshness import check_safe_current, find_staleness
+from permits_app.approvals import request_states
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ChainBoundOperation
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan, release_owner_transaction
 from permits_app.approvals.plan_by_owners import join_owner_signatures
 from permits_app.approvals.safe_nonces import check_turn
+from permits_app.approvals.stale_requests import check_safe_current, find_staleness
+from permits_app.approvals.warden_announcements import is_warden_on, wait_of
 from permits_app.custody.safe_view import SafeView
 from permits_app.errors import PermitNotCommittable
 from permits_app.models import ActionPermit, ChangeExecution, ChangeRequest, OwnerTransaction
@@ -47,7 +47,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.permits.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ def _apply(request: ChangeRequest, now: datetime) -> None:
         request.golem = golem
         why = find_staleness(request)
         if why:
-            states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+            request_states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
             return
         result = find_operation(request.kind).apply(
             golem=golem, change=request.change, actor=request.asker, reason=request.reason, now=now
@@ -171,7 +171,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         return
     golem, permit = request.golem, require(request.permit)
     if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, permit=permit))):
-        end_what_was_signed(request=request, now=now)
+        end_expired_signatures(request=request, now=now)
         return
     if asked is not None:
         # From here on hooks and simulation judge the very bytes that are sent, the owners' signatures in them.
@@ -203,7 +203,7 @@ def _set_free(request: ChangeRequest, fresh: FreshJudgement, now: datetime) -> N
 def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> None:
     """Release what the owners signed, have it relayed, and when the chain has it write what goes with it here."""
     if has_ended(request, at=now) and not asked.relays.exists():
-        end_what_was_signed(request=request, now=now)
+        end_expired_signatures(request=request, now=now)
         return
     if asked.state == OwnerTransactionState.SIGNING:
         if request.permit is not None and request.permit.status == PermitStatus.COMMITTING:
@@ -299,7 +299,7 @@ def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
     # One that was begun, failed, and is executed by the chain after all has its row already.
     ChangeExecution.objects.get_or_create(request=request, defaults={"executed_at": now, "actor": _ACTOR})
-    states.move_request(
+    request_states.move_request(
         request=request,
         to=ChangeState.EXECUTED,
         actor=_ACTOR,
@@ -318,7 +318,7 @@ def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
         request.refresh_from_db(fields=["state"])
         if request.state == ChangeState.APPROVED:
             to = ChangeState.STALE if isinstance(error, ChangeStale) else ChangeState.FAILED
-            states.move_request(
+            request_states.move_request(
                 request=request,
                 to=to,
                 actor=_ACTOR,

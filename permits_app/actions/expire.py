@@ -13,8 +13,8 @@ from permits_app.limits import ledger
 from permits_app.models import ActionPermit
 from permits_app.models.permit import OPEN, PermitStatus, list_states
 from permits_app.permits import lifecycle
-from permits_app.permits.life import born_by
-from tools_app.core.one_by_one import one_by_one
+from permits_app.permits.permit_lifetime import born_by
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.prepared import Filled, Prepared, Rows
 from tools_app.core.whole import whole
 

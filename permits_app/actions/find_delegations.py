@@ -17,11 +17,11 @@ from archetypes_app.models import Golem
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app.chain.running_code import find_delegate
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.golem_chains import list_chains
 

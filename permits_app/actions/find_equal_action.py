@@ -14,9 +14,9 @@ from permits_app.actions.request_change import find_waiting_permit
 from permits_app.errors import SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.permits.market_defaults import SeenRegime, fill_regime, read_regime
-from permits_app.permits.next_act import foresee_permit
+from permits_app.permits.next_action_time import foresee_permit
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared import fetch_together
 

@@ -12,13 +12,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from permits_app.approvals import states
+from permits_app.approvals import request_states
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.request_stages import NOT_CARRIED_OUT
 from permits_app.permits.row_locks import lock_request
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 
 _ACTOR: Final = "system:approvals"
@@ -60,11 +60,11 @@ def follow_approved_permit(*, request_id: UUID, now: datetime) -> bool:
                 "code": str(permit.problem.get("code") or f"PERMIT_{status}") if permit.problem else f"PERMIT_{status}",
                 "detail": why,
             }
-            return states.move_request(
+            return request_states.move_request(
                 request=request, to=ChangeState.FAILED, actor=_ACTOR, now=now, reason=why, problem=problem
             )
         if request.state == ChangeState.FAILED and status == PermitStatus.COMMITTED:
-            return states.move_request(
+            return request_states.move_request(
                 request=request,
                 to=ChangeState.EXECUTED,
                 actor=_ACTOR,

@@ -20,11 +20,11 @@ from permits_app.actions.retire_golem import retire_golem
 from permits_app.halts.deaths import DEATH_ACTOR, announce_terminal, begin_death, keep_what_is_left
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app.core import event_bus
 from tools_app.core.audit_checkpoints import sign_head
 from tools_app.core.events import Event, EventType
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 

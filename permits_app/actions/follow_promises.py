@@ -15,12 +15,12 @@ from permits_app.actions.hand_in_promise import hand_in_promise
 from permits_app.limits.signed_promises import find_since, judge_fate, put_off, read_typed, record_look
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.standards.promised import read_fate
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.protocol import SHELF

@@ -20,21 +20,21 @@ from django.db.models import Min
 from permits_app.limits.pending_requests import Look, judge_look, put_off, record_look
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import HeldAt
 from tools_app.standards.arrivals import list_arrivals
-from tools_app.standards.trails import follow_trails
+from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.orders import OrderEnd
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Wait, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
-from tools_app.toolkit.takings import Taking
+from tools_app.toolkit.request_takings import Taking
 
 logger = logging.getLogger(__name__)
 

@@ -13,12 +13,12 @@ from typing import Final
 from permits_app.limits.received_rights import list_due, put_off, record_look, take_look, view_right
 from permits_app.models import ReceivedRight
 from permits_app.models.received_right import RightState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.principals import Standing
 from tools_app.toolkit.protocol import SHELF

@@ -24,18 +24,18 @@ from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
 from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
+from permits_app.execution.position_unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.received_dropping import describe_received, drop_received
-from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
-from permits_app.halts.choices import does_unwind
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
+from permits_app.halts.halt_choices import does_unwind
 from permits_app.halts.resume import lock_keys
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
 from permits_app.permits import lifecycle
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline

@@ -14,7 +14,7 @@ from typing import Final
 from permits_app.limits.signed_promises import note_handed_in, read_typed
 from permits_app.models import SignedPromise
 from tools_app import runner
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed, post, resolve
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed, post, resolve
 from tools_app.toolkit.order_desks import OrderDesks
 from tools_app.toolkit.protocol import SHELF
 

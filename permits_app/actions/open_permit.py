@@ -15,7 +15,7 @@ from permits_app.limits import ledger, received_rights
 from permits_app.limits.policy import Policy
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.previews.judged import Judged
+from permits_app.previews.judged_call import Judged
 from permits_app.previews.new_permit import make_permit
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day

@@ -21,11 +21,11 @@ from permits_app.limits.policy import load_for_decision, read_policy
 from permits_app.permits.equality import hash_meant
 from permits_app.permits.market_defaults import MarketDefaults, choose_defaults
 from permits_app.permits.selectors import view_permit
-from permits_app.previews.asked import resolve_asked
-from permits_app.previews.judged import judge
-from permits_app.previews.read_wish import read_why
+from permits_app.previews.approval_wait import list_missing
+from permits_app.previews.judged_call import judge
+from permits_app.previews.request_words import read_why
+from permits_app.previews.requested_tool import resolve_asked
 from permits_app.previews.stopwatch import Stopwatch
-from permits_app.previews.waiting import list_missing
 from permits_app.safety.judging import keep_denial
 from tools_app.core import event_bus
 

@@ -16,7 +16,7 @@ from django.db.models import F, Q
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
-from archetypes_app.tier_queries import TIER_KEYS
+from archetypes_app.tool_loading_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
 from permits_app.limits import ledger
@@ -27,7 +27,7 @@ from permits_app.models import ActionPermit, PendingRequest, SignedPromise, Spen
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signed_promise import PromiseState
-from permits_app.permits.decisions import list_decisions
+from permits_app.permits.tick_decisions import list_decisions
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
@@ -35,9 +35,9 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
 from tools_app.toolkit.golem_chains import list_chains
-from tools_app.toolkit.old_shape import renew_params
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
+from tools_app.toolkit.retired_parameters import renew_params
 from tools_app.toolkit.tooldef import ReadTool
 
 OWN_VENUE = "golem"

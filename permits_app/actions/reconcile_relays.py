@@ -23,8 +23,8 @@ from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.relayer import IN_FLIGHT, find_lost, follow
 from tools_app.chain.networks import configured_networks
-from tools_app.core.one_by_one import one_by_one
-from tools_app.core.required import require
+from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.required_value import require
 
 S = OwnerTransactionState
 _ACTOR = "system:reconciler"

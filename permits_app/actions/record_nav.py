@@ -17,8 +17,8 @@ from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
-from permits_app.performance.told_slashes import tell_slashes
-from permits_app.permits.told_holdings import tell_holdings
+from permits_app.performance.slash_text import tell_slashes
+from permits_app.permits.holdings_json import tell_holdings
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.slashes import list_slashes

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.conf import settings
 
-from permits_app.actions.end_what_was_signed import SIGNED_ENDED, has_ended
+from permits_app.actions.end_expired_signatures import SIGNED_ENDED, has_ended
 from permits_app.approval_errors import ChangeClosed, ChangeStale, OwnerCallReverts, SignaturesIncomplete
 from permits_app.approvals.owner_calls import encode_relay
 from permits_app.approvals.owner_states import move_alone

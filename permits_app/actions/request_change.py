@@ -21,13 +21,13 @@ from archetypes_app.ownership import has_power, list_deciders
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approval_errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
-from permits_app.approvals import digest, states
+from permits_app.approvals import request_digest, request_states
 from permits_app.approvals.address_lines import describe_addresses
+from permits_app.approvals.approval_rules import Quorum, find_quorum
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
 from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
-from permits_app.approvals.rules import Quorum, find_quorum
-from permits_app.approvals.statement import describe_permit
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
@@ -154,7 +154,7 @@ def _ask(
         rows = Golem.objects.select_for_update(no_key=True, of=("self",)).select_related("archetype", "owner")
         locked = rows.get(pk=golem.pk)
         proposal = operation.propose(locked, arguments)
-        fold_hash = digest.hash_change(golem_id=golem.pk, kind=name, change=proposal.change)
+        fold_hash = request_digest.hash_change(golem_id=golem.pk, kind=name, change=proposal.change)
         waiting = ChangeRequest.objects.filter(golem=golem, fold_hash=fold_hash, state__in=LIVE_STATES).first()
         if waiting is not None:
             ChangeRequest.objects.filter(pk=waiting.pk).update(repeats=F("repeats") + 1)
@@ -171,7 +171,7 @@ def _ask(
             reason=reason,
             change=_bind(proposal),
             shown=_describe(locked, proposal),
-            plan_hash=digest.hash_change(golem_id=golem.pk, kind=name, change=_bind(proposal)),
+            plan_hash=request_digest.hash_change(golem_id=golem.pk, kind=name, change=_bind(proposal)),
             policy_hash=policy.hash,
             fold_hash=fold_hash,
             value_micro_usd=proposal.value_micro_usd,
@@ -215,7 +215,7 @@ def _open(
     request.is_single_owner = quorum.is_single_owner
     request.needs_second_factor = quorum.needs_second_factor
     _name_addresses(request)
-    request.digest = digest.hash_request(request)
+    request.digest = request_digest.hash_request(request)
     try:
         with transaction.atomic():
             request.save(force_insert=True)
@@ -227,7 +227,7 @@ def _open(
         if "change_equal_wish_once" not in str(error):
             raise
         raise TooManyChanges("an equal request was opened at the same moment; look it up") from None
-    states.tell(
+    request_states.tell(
         request=request,
         audit="ChangeRequested",
         event=EventType.APPROVAL_REQUESTED,

@@ -24,7 +24,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core.errors import GolemError
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.units import BPS, format_micro_usd
 
 _ACTOR = "system:session-keys"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.models import PositionSearch
-from tools_app.portfolio.searching import look_further
+from tools_app.portfolio.position_search import look_further
 
 MOST_ACCOUNTS: Final = 10
 """So many accounts one run looks at; those that waited longest come first."""

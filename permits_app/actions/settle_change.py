@@ -19,12 +19,12 @@ from django.db.models.functions import Coalesce
 from archetypes_app.ownership import count_deciders_of, match_pairs
 from archetypes_app.roles import Power
 from permits_app.actions.close_stale_change import close_stale_change
-from permits_app.approvals import states
+from permits_app.approvals import request_states
 from permits_app.approvals.votes import end_lost_approvals, read_standing
 from permits_app.models import ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.permits.row_locks import lock_request
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 
 _ACTOR = "system:approvals"
@@ -38,7 +38,7 @@ def settle_change(*, request: ChangeRequest, actor: str, now: datetime) -> bool:
     if not read_standing(request).is_met:
         return False
     executes_at = now + timedelta(seconds=request.cooling_seconds)
-    return states.move_request(
+    return request_states.move_request(
         request=request,
         to=ChangeState.APPROVED,
         actor=actor,

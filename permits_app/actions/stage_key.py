@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log

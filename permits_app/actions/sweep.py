@@ -16,11 +16,11 @@ from permits_app.actions.expire import expire_lapsed
 from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
-from permits_app.permits.blockage import list_followed_chains, list_silent_chains
-from permits_app.permits.life import born_by
-from permits_app.permits.next_act import START_GRACE, UNKNOWN_PAUSE
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
+from permits_app.permits.blocked_commits import list_followed_chains, list_silent_chains
+from permits_app.permits.next_action_time import START_GRACE, UNKNOWN_PAUSE
+from permits_app.permits.permit_lifetime import born_by
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
 
 _MEMORY_WINDOW = timedelta(days=1)
 _MEMORY_GRACE = timedelta(seconds=20)

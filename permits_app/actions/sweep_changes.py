@@ -12,12 +12,12 @@ from django.db.models.fields.json import KT, KeyTextTransform
 from django.db.models.functions import Cast
 
 from permits_app.actions.announce import expire_announced
+from permits_app.actions.end_expired_signatures import end_expired_signatures
 from permits_app.actions.end_older_resumes import end_older_resumes
-from permits_app.actions.end_what_was_signed import end_what_was_signed
 from permits_app.actions.follow_approved_permits import follow_approved_permits
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.actions.settle_change import settle_open_changes
-from permits_app.approvals import states
+from permits_app.approvals import request_states
 from permits_app.approvals.operations.resume import RESUME
 from permits_app.approvals.owner_states import follow_plan
 from permits_app.models import ActionPermit, ChangeRequest, DeniedCall, OwnerTransaction
@@ -27,9 +27,9 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import FINAL
 from permits_app.permits.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
-from tools_app.core.required import require
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.required_value import require
 from tools_app.core.whole import whole
 
 _ACTOR = "system:clock"
@@ -54,7 +54,7 @@ def time_out_changes(*, now: datetime) -> int:
     # Also what was released: nothing that ended leaves any more, and only what was sent is the chain's to end.
     sent = Q(owner_transaction__state=OwnerTransactionState.SENT)
     over = signed.filter(signed_until__gt=0, signed_until__lte=int(now.timestamp())).exclude(sent)[:_BATCH]
-    ended += sum(one_by_one(over, lambda row: end_what_was_signed(request=row, now=now), what="what was signed"))
+    ended += sum(one_by_one(over, lambda row: end_expired_signatures(request=row, now=now), what="what was signed"))
     lost = (
         ChangeRequest.objects.select_related("permit")
         .filter(state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True)
@@ -149,7 +149,7 @@ def _cancel_with_permit(request: ChangeRequest, now: datetime) -> bool:
 def _end(request: ChangeRequest, to: ChangeState, reason: str, now: datetime) -> bool:
     with transaction.atomic():
         lock_request(request)
-        done = states.move_request(request=request, to=to, actor=_ACTOR, now=now, reason=reason)
+        done = request_states.move_request(request=request, to=to, actor=_ACTOR, now=now, reason=reason)
         if done:
             end_waiting_permit(request, PermitStatus.EXPIRED, _ACTOR, reason, now)
     return done

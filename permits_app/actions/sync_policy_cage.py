@@ -22,7 +22,7 @@ from permits_app.actions.value_golem import value_golem
 from permits_app.custody.agreed_safe import list_handlers
 from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.mirror import (
     CageFacts,
@@ -34,7 +34,7 @@ from permits_app.policy_cage.mirror import (
     read_columns,
     read_facts,
 )
-from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered, point_at
+from permits_app.policy_cage.mirror_registration import columns_before, columns_of_unread, note_registered, point_at
 from permits_app.policy_cage.safe_watch import (
     SafeState,
     adopt_code,
@@ -49,7 +49,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from permits_app.errors import WishDiffers, WishNotFound
-from permits_app.previews.read_wish import WISH_ID, read_params
+from permits_app.previews.request_words import WISH_ID, read_params
 from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
 from tools_app.models import ActionWish

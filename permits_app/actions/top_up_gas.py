@@ -21,7 +21,7 @@ from permits_app.execution.session_acts import (
 from permits_app.models import ActionPermit
 from permits_app.policy_cage.contract import Limit, RuleKind, address_key, encode_top_up_gas
 from permits_app.policy_cage.state import TOP_UPS
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE
 

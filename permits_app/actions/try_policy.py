@@ -15,13 +15,13 @@ from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState, apply_differences, read_policy_state
 from permits_app.backtest.least_policy import suggest_least_policy
 from permits_app.backtest.past_decisions import MOST_DECISIONS, count_decisions
-from permits_app.backtest.replay import Replay, ReplayLine, replay_permits, sum_worth
+from permits_app.backtest.policy_replay import Replay, ReplayLine, replay_permits, sum_worth
 from permits_app.models import PolicyTrial
 from permits_app.models.policy_trial import TrialState
 from tools_app.core import clock, event_bus
 from tools_app.core.errors import GolemError, InternalError
 from tools_app.core.events import Event, EventType
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 AT_ONCE: Final = 200
 """So many decisions are tried while the owner waits for the page; more are a worker's."""

@@ -16,20 +16,20 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
-from permits_app.actions.hold_to_mark import hold_to_mark
-from permits_app.actions.note_elsewhere import note_elsewhere, record_elsewhere
+from permits_app.actions.check_drawdown import check_drawdown
+from permits_app.actions.note_other_chains import note_other_chains, record_elsewhere
 from permits_app.actions.record_nav import record_nav
-from permits_app.actions.weigh_missing import weigh_missing
-from permits_app.performance.told_slashes import list_slash_events
+from permits_app.actions.weigh_unpriced import weigh_unpriced
+from permits_app.performance.slash_text import list_slash_events
 from permits_app.permits.elsewhere import Elsewhere, look_elsewhere
 from tools_app import runner
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
+from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
-from tools_app.portfolio.looks import note_look
 from tools_app.toolkit.views import BlockRef
 
 logger = logging.getLogger(__name__)
@@ -55,10 +55,10 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
         logger.info("golem %s is not valued now: %s", golem.pk, error.code)
         return None
     note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
-    holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
-    elsewhere = note_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
+    holdings = weigh_unpriced(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
+    elsewhere = note_other_chains(golem=golem, elsewhere=elsewhere, now=now)
     everything = elsewhere.join(holdings)
-    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=everything, now=now) is None:
+    if check_drawdown(golem_id=golem.pk, account=view.address, holdings=everything, now=now) is None:
         return None
     _keep(golem, chain_id, block, holdings, elsewhere, now)
     return everything

@@ -16,7 +16,7 @@ from permits_app.custody.safe_view import read_safe
 from permits_app.models import ActionPermit, OutboundTransaction, OwnerTransaction, Wallet
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.wallet import WalletKind
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.policy_cage.safe_watch import (
     SafeState,
     adopt_code,
@@ -30,7 +30,7 @@ from tools_app import runner
 from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.events import Event, EventType
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 
 _BUDGET_MS = 8_000

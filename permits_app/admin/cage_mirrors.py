@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.approval_pages.cage_forms import describe_limits
-from permits_app.approvals.cage_words import name_rule, say_session, show_rule
+from permits_app.approvals.cage_rules_text import name_rule, say_session, show_rule
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import AssetRule, RuleKind
 from permits_app.policy_cage.mirror import is_behind, list_allowed

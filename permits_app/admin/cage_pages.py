@@ -28,9 +28,9 @@ from permits_app.approval_pages.feed_forms import FEED_FORMS
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.role_forms import ROLE_FORMS
 from permits_app.approval_pages.views import page_of as page_of_request
-from permits_app.approvals.cage_words import name_rule, say_session, show_rule
+from permits_app.approvals.cage_rules_text import name_rule, say_session, show_rule
 from permits_app.approvals.operations.cage import find_mirror
-from permits_app.approvals.role_words import RoleLine, list_roles
+from permits_app.approvals.roles_text import RoleLine, list_roles
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind

@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.decorators import display
 
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power

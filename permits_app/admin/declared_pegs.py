@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.forms import clean_checksum, offer_chains
 from permits_app.models import DeclaredPeg
 from tools_app.admin.display import format_bps, format_chain, show_hex

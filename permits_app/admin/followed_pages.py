@@ -19,7 +19,7 @@ from django.urls import path
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from archetypes_app.kept_history import find_log_days, set_log_days
+from archetypes_app.log_retention import find_log_days, set_log_days
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from tools_app.admin.display import format_chain, group_digits, show_age

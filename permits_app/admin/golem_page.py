@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
-from archetypes_app.admin.makers import show_maker
+from archetypes_app.admin.demo_mark import show_maker
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
@@ -24,7 +24,7 @@ from permits_app.admin.delegation_lines import DelegationLine, list_delegation_l
 from permits_app.admin.effective_limits import list_effective_limits
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
-from permits_app.admin.meter import Meter
+from permits_app.admin.limit_meter import Meter
 from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
@@ -34,7 +34,7 @@ from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.left_behind import LeftBehind, list_left_behind
+from permits_app.permits.former_account_holdings import LeftBehind, list_left_behind
 from permits_app.words.address_book import UNKNOWN, read_book
 from permits_app.words.move_words import describe_move
 from tools_app.admin.display import (

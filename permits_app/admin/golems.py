@@ -17,8 +17,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import name_actor
+from archetypes_app.admin.demo_mark import show_maker
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
-from archetypes_app.admin.makers import show_maker
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown

@@ -12,7 +12,7 @@ from uuid import UUID
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import list_allowances_of
-from permits_app.halts.choices import list_unwinding
+from permits_app.halts.halt_choices import list_unwinding
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, PendingRequest
 from permits_app.models.approval import LIVE_STATES
 from permits_app.models.pending_request import FOLLOWED

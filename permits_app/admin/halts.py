@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.admin.exit_lines import describe_exit
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
 from permits_app.opened_forms import OpenedHaltSettingForm

@@ -10,8 +10,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.admin.sent_links import show_payload
 from permits_app.models import (
     ActionPermit,

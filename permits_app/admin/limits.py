@@ -11,11 +11,11 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin, lock_rows, name_actor
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
 from permits_app.admin.cage_mirrors import show_enforcement
-from permits_app.admin.loosening import LooseningMixin
+from permits_app.admin.loosening_forms import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
 from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits

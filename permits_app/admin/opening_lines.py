@@ -13,7 +13,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem
 from permits_app.models import ChangeRequest, SafeOpening
 from permits_app.models.approval import LIVE_STATES
-from permits_app.policy_cage.openings import CLOSE_SAFE, Openings, say_opening
+from permits_app.policy_cage.safe_fallback import CLOSE_SAFE, Openings, say_opening
 
 _MOST_SHOWN: Final = 10
 

@@ -15,13 +15,13 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.choices import GolemFilter
-from archetypes_app.admin.makers import show_maker
+from archetypes_app.admin.demo_mark import show_maker
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
 from permits_app.admin.golem_page import describe_action
 from permits_app.admin.permit_story import build_story
-from permits_app.admin.state_view import build_state
+from permits_app.admin.state_changes import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
@@ -30,7 +30,7 @@ from tools_app.admin.display import format_chain, format_usd, show_age, show_bad
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.recursion import deep_calls
+from tools_app.core.recursion_limit import deep_calls
 
 _LINE_COLUMNS = (
     *("action_type", "venue", "bounds", "status", "risk_tier", "value_micro_usd", "chain_id", "created_at"),

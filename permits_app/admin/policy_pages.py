@@ -19,15 +19,15 @@ from permits_app.approval_pages.draft_forms import DraftForms, PastForm, PeriodF
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.policy_state import diff_policy, hash_policy_state, read_policy_state
 from permits_app.backtest.past_decisions import count_decisions
-from permits_app.backtest.replay import ALLOWED
+from permits_app.backtest.policy_replay import ALLOWED
 from permits_app.models import PolicyTrial, PolicyVersion
 from permits_app.models.policy_trial import TrialState
 from permits_app.tasks import try_policy_task
 from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
-from tools_app.core.dispatch import enqueue
 from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
+from tools_app.core.worker_dispatch import enqueue
 
 SHOWN_VERSIONS = 30
 SHOWN_TRIALS = 8

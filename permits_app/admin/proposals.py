@@ -20,7 +20,7 @@ from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import OwnersForm, PhaseWishForm, ResumeForm, StrategyForm, WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
-from permits_app.approvals.announced import is_warden_on
+from permits_app.approvals.warden_announcements import is_warden_on
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

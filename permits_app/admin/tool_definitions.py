@@ -33,14 +33,14 @@ from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmatio
 from tools_app.admin.display import show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.core.plain_text import PlainTextField
 from tools_app.models import ToolDefinition, WasmRun
 from tools_app.sandbox.definition import MOST_BYTES
-from tools_app.sandbox.foreign_tool import make_dry_tool
 from tools_app.sandbox.limits import limits_of
 from tools_app.sandbox.module_size import check_size
+from tools_app.sandbox.owner_tool import make_dry_tool
 from tools_app.sandbox.stored_definition import check_stored, write_toml
 from tools_app.sandbox.written_call import MOST_ANSWER_BYTES
 from tools_app.toolkit.tooldef import ForeignCommandTool

@@ -22,7 +22,7 @@ from tools_app.admin.tokens import format_token_amount, name_address, name_addre
 from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.recursion import deep_calls
+from tools_app.core.recursion_limit import deep_calls
 from tools_app.simulation.engine import SigningTerms, SimulationRequest
 from tools_app.simulation.select import describe_fidelity
 from tools_app.simulation.trace import trace_calls

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.actions.restore_venue_trust import restore_venue_trust
 from permits_app.models import VenueTrust
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation

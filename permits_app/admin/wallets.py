@@ -14,8 +14,8 @@ from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation

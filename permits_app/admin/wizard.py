@@ -37,7 +37,7 @@ from permits_app.actions.give_configured_wallet import (
 )
 from permits_app.actions.set_limits import set_limits
 from permits_app.admin.portfolio_card import read_portfolio_card
-from permits_app.approvals.setup import is_in_setup
+from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists

@@ -13,7 +13,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from permits_app.approval_pages.forms import WhyForm
-from permits_app.approvals.cage_words import LIMIT_WORDS, PHASES, show_rule
+from permits_app.approvals.cage_rules_text import LIMIT_WORDS, PHASES, show_rule
 from permits_app.approvals.operations.cage import write_rule
 from permits_app.forms import PercentField, UsdField
 from permits_app.models import CageMirror

@@ -9,7 +9,7 @@ from typing import Any
 
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
-from permits_app.actions.end_what_was_signed import has_ended
+from permits_app.actions.end_expired_signatures import has_ended
 from permits_app.approval_errors import ChangeStale
 from permits_app.approvals.owner_calls import NO_END, build_wallet_document, read_end_signed, say_end
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan

@@ -21,10 +21,10 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals.digest import export_request
 from permits_app.approvals.inbox import build_decision_page, build_inbox
 from permits_app.approvals.operations.nonce import USE_UP_NONCE
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
+from permits_app.approvals.request_digest import export_request
 from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.custody.safe_warnings import look_at_safe
 from permits_app.doors.decide_change import cancel_change, comment_change, decide_change, sign_change

@@ -15,9 +15,9 @@ from archetypes_app.admin.audited import spell_actors
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.ownership import has_power, list_deciders, list_golems_with
 from archetypes_app.roles import Power
-from permits_app.approvals.asked_words import describe_asked, foresee_refusal
-from permits_app.approvals.freshness import find_staleness
+from permits_app.approvals.request_sentences import describe_asked, foresee_refusal
 from permits_app.approvals.second_factor import Held, find_held, has_second_factor
+from permits_app.approvals.stale_requests import find_staleness
 from permits_app.approvals.votes import count_all, read_standing
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from permits_app.approvals.cage_words import name_rule, show_address, show_rule
-from permits_app.approvals.statement import describe_calls
+from permits_app.approvals.approval_statement import describe_calls
+from permits_app.approvals.cage_rules_text import name_rule, show_address, show_rule
 from permits_app.permits.plan_store import encode_batch
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import RuleKind

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from permits_app.approval_errors import ChangeClosed, SignatureWrong
-from permits_app.approvals import states
+from permits_app.approvals import request_states
 from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState
@@ -99,7 +99,7 @@ def keep_signature(*, request: ChangeRequest, owner: Any, signer: str, signature
     if row.given_by_id != owner.pk:
         raise SignatureWrong(f"{signer} signed this for another account already", signer=signer)
     if is_new:
-        states.tell(
+        request_states.tell(
             request=request,
             audit="OwnerSigned",
             event=None,
@@ -131,7 +131,7 @@ def move_owner_transaction(
     asked.refresh_from_db()
     if done:
         audit = _REORGED if left == S.EXECUTED and to is S.SENT else _TOLD[to]
-        states.tell(
+        request_states.tell(
             request=asked.request,
             audit=audit,
             event=None,

@@ -20,11 +20,11 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from permits_app.approval_errors import PasskeyCopied, PasskeyRefused, SecondFactorMissing
 from permits_app.approvals.passkey_challenges import LIVES_SECONDS, PasskeyAnswer, use_up_challenge
 from permits_app.approvals.passkey_site import PasskeySite
-from permits_app.approvals.told_factors import FactorChange, tell_change
+from permits_app.approvals.second_factor_notices import FactorChange, tell_change
 from permits_app.models import Passkey
 from permits_app.models.passkey import LONGEST_NAME
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import GolemError
-from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.core.whole import whole
 
 T = TypeVar("T")

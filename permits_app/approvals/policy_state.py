@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.approvals.rules import cool_off, measure_loosening, tier_of_loosening
+from permits_app.approvals.approval_rules import cool_off, measure_loosening, tier_of_loosening
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
@@ -18,7 +18,7 @@ from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.display import format_bps, format_chain
 from tools_app.admin.tokens import list_named, name_address
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.isolated_names import isolate
+from tools_app.core.right_to_left_names import isolate
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 

@@ -20,7 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from permits_app.approval_errors import SecondFactorLocked, SecondFactorMissing, SecondFactorWrong
 from permits_app.approvals.passkey_challenges import PasskeyAnswer
 from permits_app.approvals.passkeys import use_passkey
-from permits_app.approvals.told_factors import FactorChange, tell_change, tell_guesses
+from permits_app.approvals.second_factor_notices import FactorChange, tell_change, tell_guesses
 from permits_app.models import Passkey, PasskeyChallenge
 from tools_app.core.whole import whole
 

@@ -17,7 +17,7 @@ from django.db.models import Count, QuerySet
 
 from archetypes_app.ownership import list_deciders, match_pairs
 from archetypes_app.roles import Power
-from permits_app.approvals.rules import find_quorum
+from permits_app.approvals.approval_rules import find_quorum
 from permits_app.models import ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, Verdict
 from tools_app.toolkit.enums import RiskTier

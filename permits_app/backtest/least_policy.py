@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState, name_entry, read_policy_state
-from permits_app.backtest.course import Course, Predictions
-from permits_app.backtest.judging import Draft, Question, find_wrapped
+from permits_app.backtest.decision_sequence import Course, Predictions
+from permits_app.backtest.judge_past_decision import Draft, Question, find_wrapped
 from permits_app.backtest.past_decisions import MOST_DECISIONS, PastDecision, list_decisions
-from permits_app.backtest.replay import ALLOWED, list_predictions, replay_decisions
+from permits_app.backtest.policy_replay import ALLOWED, list_predictions, replay_decisions
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.drawdown import Fall

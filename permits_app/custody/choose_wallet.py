@@ -35,7 +35,7 @@ from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
-from tools_app.portfolio.searching import begin_search
+from tools_app.portfolio.position_search import begin_search
 from tools_app.toolkit.golem_chains import list_chains
 
 NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_nonce": None}

@@ -7,14 +7,14 @@ from datetime import datetime
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.errors import WalletExists
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
 from tools_app.core.whole import whole
-from tools_app.portfolio.searching import begin_search
+from tools_app.portfolio.position_search import begin_search
 
 
 def create_wallet(*, golem: Golem, actor: str, now: datetime) -> Wallet:

@@ -16,7 +16,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import CageHasNoSafe
 from permits_app.custody.safe_openings import check_account
 from permits_app.custody.safe_view import read_safe
-from permits_app.custody.signers.choose import open_keystore, open_privy, open_zerodev
+from permits_app.custody.signers.choose_signer import open_keystore, open_privy, open_zerodev
 from permits_app.errors import SessionNotActive, SignerUnavailable
 from permits_app.models import CageMirror, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState

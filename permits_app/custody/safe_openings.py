@@ -13,7 +13,7 @@ from permits_app.approval_errors import SafeStandsOpen
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror, SafeOpening, Wallet
 from permits_app.models.wallet import WalletKind
-from permits_app.policy_cage.openings import Openings, read_opening, say_opening
+from permits_app.policy_cage.safe_fallback import Openings, read_opening, say_opening
 
 SAFE_KINDS: Final = (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
 

@@ -20,7 +20,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.whole import whole
 
 _ACTOR = "system:cage-mirror"

@@ -18,7 +18,7 @@ from django.db import transaction
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from permits_app.actions.close_stale_change import close_stale_change
-from permits_app.actions.end_what_was_signed import SIGNED_ENDED, end_what_was_signed, has_ended
+from permits_app.actions.end_expired_signatures import SIGNED_ENDED, end_expired_signatures, has_ended
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.actions.settle_change import settle_change
 from permits_app.approval_errors import (
@@ -30,11 +30,11 @@ from permits_app.approval_errors import (
     OwnRequest,
     ReasonNeeded,
 )
-from permits_app.approvals import second_factor, states
-from permits_app.approvals.freshness import check_safe_current, find_staleness
+from permits_app.approvals import request_states, second_factor
 from permits_app.approvals.owner_states import is_sent, keep_signature
 from permits_app.approvals.passkey_challenges import FactorUse, PasskeyAnswer, name_action
 from permits_app.approvals.signatures import check_owner_signature
+from permits_app.approvals.stale_requests import check_safe_current, find_staleness
 from permits_app.approvals.votes import end_lost_approvals, read_standing
 from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction, Withdrawal
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
@@ -42,11 +42,11 @@ from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.row_locks import lock_request
 from permits_app.tasks import commit_change_task
-from tools_app.core.dispatch import enqueue
 from tools_app.core.errors import BrokerUnavailable
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain
 from tools_app.core.whole import whole
+from tools_app.core.worker_dispatch import enqueue
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     if request.state == ChangeState.OPEN:
         _close_if_stale(request, seen_digest, now)
     if has_ended(request, at=now):
-        end_what_was_signed(request=request, now=now)
+        end_expired_signatures(request=request, now=now)
         raise ChangeClosed(SIGNED_ENDED, state=ChangeState.EXPIRED)
     return _sign(request, owner, _read_signature(request, owner, signature, now), now)
 
@@ -162,7 +162,7 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
         raise ReasonNeeded("an empty comment says nothing")
     with transaction.atomic():
         comment = ChangeComment.objects.create(request=request, author=owner, text=text.strip()[:2_000], written_at=now)
-        states.tell(
+        request_states.tell(
             request=request,
             audit="ChangeCommented",
             event=EventType.APPROVAL_COMMENTED,
@@ -187,7 +187,7 @@ def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -
         if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or is_under_way:
             raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
         actor = f"owner:{owner.pk}"
-        states.move_request(
+        request_states.move_request(
             request=request, to=ChangeState.CANCELLED, actor=actor, now=now, reason=make_plain(reason).strip()
         )
         end_waiting_permit(request, PermitStatus.CANCELLED, actor, make_plain(reason).strip(), now)
@@ -266,7 +266,7 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, p
     standing = read_standing(request)
     # The decision that settles the request is told by its new state.
     is_partial = verdict is Verdict.APPROVE and not standing.is_met
-    states.tell(
+    request_states.tell(
         request=request,
         audit="OwnerDecided",
         event=EventType.APPROVAL_GRANTED if is_partial else None,
@@ -281,7 +281,7 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, p
         },
     )
     if verdict is Verdict.REJECT:
-        states.move_request(
+        request_states.move_request(
             request=request, to=ChangeState.REJECTED, actor=actor, now=now, reason=reason, decided_at=now
         )
         end_waiting_permit(request, PermitStatus.BLOCKED, actor, f"rejected by an owner: {reason}", now)

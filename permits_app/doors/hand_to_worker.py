@@ -17,7 +17,7 @@ from permits_app.permits.selectors import find_permit
 from permits_app.tasks import commit_permit_task
 from tools_app.core import wakeups
 from tools_app.core.clock import Deadline
-from tools_app.core.dispatch import enqueue
+from tools_app.core.worker_dispatch import enqueue
 
 _LOOK_SECONDS = 1.0
 

@@ -10,8 +10,8 @@ from django.conf import settings
 from archetypes_app.models import Golem
 from permits_app.actions.halt import halt_golem
 from permits_app.tasks import commit_halt_task
-from tools_app.core.dispatch import enqueue, wait_for
 from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
+from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
 def request_halt(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.conf import settings
 from archetypes_app.models import ApiKey, Golem
 from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task
-from tools_app.core.dispatch import enqueue, wait_for
+from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
 def request_preview(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from permits_app.execution import delivery, replacement
+from permits_app.execution import payload_delivery, replacement
 from permits_app.execution.transaction_lives import list_siblings, record_receipt
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
@@ -59,7 +59,7 @@ def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, An
 def _find_winner(row: OutboundTransaction, deadline: Deadline) -> str:
     row.refresh_from_db()
     payloads = sorted((row, *list_siblings(row)), key=lambda each: -each.pk)
-    found = delivery.await_receipt(payloads, deadline=deadline, renew_lease=lambda: None)
+    found = payload_delivery.await_receipt(payloads, deadline=deadline, renew_lease=lambda: None)
     if found is None:
         return "open: neither the transaction nor its cancellation is mined yet"
     winner, receipt = found

@@ -19,16 +19,16 @@ from django.db import transaction
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
-from permits_app.custody.signers.choose import open_signer
+from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
-from permits_app.execution import delivery, sequences
+from permits_app.execution import call_sequences, payload_delivery
+from permits_app.execution.commit_lease import Lease
 from permits_app.execution.halt_calls import is_halts_own
-from permits_app.execution.lease import Lease
 from permits_app.execution.nonce_readings import take_nonces
+from permits_app.execution.owner_withdrawal import is_owners_withdrawal
 from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.transaction_lives import record_receipts
-from permits_app.execution.withdrawing import is_owners_withdrawal
-from permits_app.halts.choices import is_still_wanted
+from permits_app.halts.halt_choices import is_still_wanted
 from permits_app.limits.policy import check_policy_stands
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
@@ -85,7 +85,7 @@ def execute(
     PlanTampered, CapabilityError. After that nothing about the calls: what is not seen is None in the answer.
     """
     check_fee_fits(permit=permit, chain=chain)
-    unsigned = _build_transactions(permit, delivery.read_next_nonce(chain, permit))
+    unsigned = _build_transactions(permit, payload_delivery.read_next_nonce(chain, permit))
     signer = open_signer(permit.signer)
     signed = [signer.sign(item) for item in unsigned]
     rows = store_signed(
@@ -222,7 +222,7 @@ def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], le
             lease.renew()
         if row.state == TransactionState.DROPPED:
             continue
-        if permit.cancel_asked_at is not None or not sequences.may_follow(row, rows[:position]):
+        if permit.cancel_asked_at is not None or not call_sequences.may_follow(row, rows[:position]):
             break
         if not send_payload(row, may_leave=partial(_may_leave, permit, row, lease)):
             break
@@ -233,7 +233,7 @@ def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], le
     pause = _FIRST_PAUSE_SECONDS
     if is_new:
         time.sleep(min(pause, deadline.remaining_ms() / 1000))
-    seen: dict[int, delivery.Mined] = {}
+    seen: dict[int, payload_delivery.Mined] = {}
     while True:
         execution = _look(rows, groups, seen)
         # What was not taken by the node is not waited for: the sweep sends it again.
@@ -248,7 +248,7 @@ def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], le
 def _look(
     rows: Sequence[OutboundTransaction],
     payloads: Mapping[int, Sequence[OutboundTransaction]],
-    seen: dict[int, delivery.Mined],
+    seen: dict[int, payload_delivery.Mined],
 ) -> Execution:
     """What became of each nonce by now, and write it down. A node that fails says nothing about them.
 
@@ -256,10 +256,12 @@ def _look(
     """
     open_rows = [row for row in rows if row.nonce not in seen]
     sent = [row for row in open_rows if row.broadcast_count]
-    mined: Sequence[delivery.Mined | None] = []
+    mined: Sequence[payload_delivery.Mined | None] = []
     if sent:
         try:
-            mined = delivery.look([payloads[row.nonce] for row in sent], deadline=Deadline.after_ms(_LOOK_BUDGET_MS))
+            mined = payload_delivery.look(
+                [payloads[row.nonce] for row in sent], deadline=Deadline.after_ms(_LOOK_BUDGET_MS)
+            )
         except GolemError as error:
             logger.info("payload %s is not looked up now: %s", rows[0].tx_hash, error.code)
     in_blocks = [(row, found) for row, found in zip(sent, mined, strict=False) if found is not None]
@@ -271,7 +273,7 @@ def _look(
     return Execution(tuple(receipts), all(row.state == TransactionState.BROADCAST for row in open_rows))
 
 
-def _receipt_of_call(mined: delivery.Mined | None) -> ReceiptView | None:
+def _receipt_of_call(mined: payload_delivery.Mined | None) -> ReceiptView | None:
     return mined[1] if mined is not None and mined[0].purpose == PayloadPurpose.CALL else None
 
 

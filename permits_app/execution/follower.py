@@ -2,7 +2,7 @@
 
 It writes nothing down but that it looked: whose receipts are there it hands to a worker, who judges the outcome. So a
 follower that dies, or two that look at once, lose and double nothing; the next one sees the same. The lease on the
-chain's row elects it. User operations are looked for on the chain, as `operations.py` does it.
+chain's row elects it. User operations are looked for on the chain, as `user_operations.py` does it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from django.conf import settings
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 
-from permits_app.execution import broadcast, delivery
+from permits_app.execution import broadcast, payload_delivery
 from permits_app.models import ChainWatch, OutboundTransaction
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import UNSETTLED
-from permits_app.permits.next_act import FOLLOWER_LOOKS_EVERY
+from permits_app.permits.next_action_time import FOLLOWER_LOOKS_EVERY
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.holders import is_gone, name_holder
+from tools_app.core.lease_holders import is_gone, name_holder
 
 logger = logging.getLogger(__name__)
 
@@ -182,7 +182,7 @@ class Follower:
         ]
         seen: set[int] = set()
         if wanted:
-            mined = delivery.look(wanted, deadline=Deadline.after_ms(RECEIPTS_BUDGET_MS))
+            mined = payload_delivery.look(wanted, deadline=Deadline.after_ms(RECEIPTS_BUDGET_MS))
             self._asked |= {row.pk for payloads in wanted for row in payloads}
             seen = {each[0].pk for each in mined if each is not None}
         return [

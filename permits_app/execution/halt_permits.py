@@ -20,13 +20,13 @@ from archetypes_app.models import Golem
 from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.errors import SameActionPending
 from permits_app.execution import executor
-from permits_app.execution.lease import giving_back, take_lease
+from permits_app.execution.commit_lease import giving_back, take_lease
 from permits_app.execution.settlement import finish
 from permits_app.limits.valuation import PlanValue, value_gas
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities
-from permits_app.permits.life import PERMIT_TICKS, life_of
+from permits_app.permits.permit_lifetime import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds
 from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.safety.gas_budget import GasBudget

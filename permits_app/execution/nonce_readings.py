@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from permits_app.errors import NonceUnsettled
-from permits_app.execution import operations
+from permits_app.execution import user_operations
 from permits_app.execution.nonces import NonceUnexpected, reserve_nonces
 from permits_app.models import ActionPermit
 from tools_app.chain.chains import get_pool
@@ -88,7 +88,7 @@ def read_many(*, chain_id: int, addresses: Sequence[str], deadline: Deadline, kn
 def _read_operations(chain_id: int, account: str, deadline: Deadline) -> tuple[Counts, Counts]:
     """The EntryPoint counts what is mined; nothing of it waits in a node."""
     first, second = (
-        operations.read_used_nonce(chain_id=chain_id, account=account, deadline=deadline) for _ in range(2)
+        user_operations.read_used_nonce(chain_id=chain_id, account=account, deadline=deadline) for _ in range(2)
     )
     return Counts(first, first), Counts(second, second)
 

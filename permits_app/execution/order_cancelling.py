@@ -12,7 +12,7 @@ from typing import Any
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
-from permits_app.execution.unwinding import check_halt_plan
+from permits_app.execution.position_unwinding import check_halt_plan
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import PermitStatus

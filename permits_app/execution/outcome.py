@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from permits_app.execution.evidence import Evidence, Told, list_expected, sum_transfers
+from permits_app.execution.balance_evidence import Evidence, Told, list_expected, sum_transfers
 from permits_app.models import ActionPermit
 from permits_app.permits.balance_deltas import describe_deltas
 from permits_app.safety.position_rules import claims_of, find_broken, sum_slashed

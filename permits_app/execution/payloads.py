@@ -13,7 +13,7 @@ from hashlib import sha256
 from django.db import transaction
 
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
-from permits_app.execution import delivery
+from permits_app.execution import payload_delivery
 from permits_app.execution.transaction_lives import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose, TransactionState
@@ -90,7 +90,7 @@ def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = la
         return False
     row.broadcast_count += 1
     try:
-        delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
+        payload_delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
     except RpcTimeout:
         advance(row, TransactionState.UNKNOWN)
         return False
@@ -109,7 +109,7 @@ def is_refused_for_good(row: OutboundTransaction) -> bool:
     Only for what was counted as sent before. Where the node takes the bytes now, they are sent.
     """
     try:
-        delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
+        payload_delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
     except (GasLimitRefused, TransactionMalformed):
         return True
     except GolemError:

@@ -12,7 +12,7 @@ from typing import Any
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
-from permits_app.execution.unwinding import check_halt_plan
+from permits_app.execution.position_unwinding import check_halt_plan
 from permits_app.limits.signed_promises import find_since, judge_fate, list_open, read_typed
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus

@@ -18,7 +18,15 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from permits_app.execution import chain_marks, delivery, losses, nonce_readings, replacement, rollback, sequences
+from permits_app.execution import (
+    call_sequences,
+    chain_marks,
+    chain_rollback,
+    lost_calls,
+    nonce_readings,
+    payload_delivery,
+    replacement,
+)
 from permits_app.execution.nonce_readings import Counts
 from permits_app.execution.nonces import abandon_left, list_holes, note_gap
 from permits_app.execution.payloads import is_refused_for_good, send_payload
@@ -27,14 +35,14 @@ from permits_app.models import ActionPermit, NonceReservation, OutboundTransacti
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import NODE_AWAY, FeeTooLow
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.in_turns import in_turns
-from tools_app.core.one_by_one import one_by_one
-from tools_app.core.required import require
+from tools_app.core.fair_batches import in_turns
+from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.required_value import require
 from tools_app.toolkit.views import FeeQuote
 
 logger = logging.getLogger(__name__)
@@ -62,10 +70,10 @@ def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
     done = Counter(rolled_back=chain_marks.look(network, now=now))
     steps: dict[str, Callable[[], Counter[str]]] = {
         "give back": lambda: Counter(given_back=abandon_left(chain_id=network.chain_id)),
-        "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
-        "find given up": partial(rollback.find_given_up, network.chain_id, now),
-        "reopen": partial(rollback.reopen, network.chain_id, now),
-        "send again": partial(rollback.send_again, network.chain_id),
+        "confirm mined": partial(chain_rollback.confirm_mined, network.chain_id, now),
+        "find given up": partial(chain_rollback.find_given_up, network.chain_id, now),
+        "reopen": partial(chain_rollback.reopen, network.chain_id, now),
+        "send again": partial(chain_rollback.send_again, network.chain_id),
         "follow fills": partial(_follow_fills, network.chain_id),
         "tend accounts": partial(_tend_accounts, network.chain_id, now),
         "end sequences": partial(_end_sequences, network.chain_id, now),
@@ -82,7 +90,9 @@ def list_reopened(*, now: datetime) -> list[UUID]:
     nonces it saw come to their turn; a worker goes on with them at once.
     """
     unfinished = ActionPermit.objects.filter(status__in=_UNFINISHED)
-    reopened = Q(status=PermitStatus.UNKNOWN, updated_at=now, status_reason__in=[rollback.REOPENED, rollback.LATE])
+    reopened = Q(
+        status=PermitStatus.UNKNOWN, updated_at=now, status_reason__in=[chain_rollback.REOPENED, chain_rollback.LATE]
+    )
     is_changed = Q(state__in=[*map(str, IN_A_BLOCK), str(S.DROPPED)]) | Q(replaces__isnull=False)
     changed = OutboundTransaction.objects.filter(is_changed, permit=OuterRef("pk"), updated_at__gte=now)
     # A node may have forgotten what waited behind a gap: the worker sends it again.
@@ -108,7 +118,7 @@ def _follow_fills(chain_id: int) -> Counter[str]:
 
 
 def _follow_fill(row: OutboundTransaction) -> Counter[str]:
-    found = delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
+    found = payload_delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
     if found is None:
         is_over = not send_payload(row) and _is_used_elsewhere(row)
         return Counter(fills_not_needed=int(is_over and advance(row, S.DROPPED)))
@@ -127,10 +137,10 @@ def _each(items: Iterable[T], act: Callable[[T], Counter[str]]) -> Counter[str]:
 
 def _is_used_elsewhere(row: OutboundTransaction) -> bool:
     """Whether another transaction of the account has used the nonce up that `row` was to fill."""
-    used = delivery.read_used_nonce(
+    used = payload_delivery.read_used_nonce(
         chain_id=row.chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
     )
-    return delivery.is_lost(row, used_nonce=used, deadline=_deadline())
+    return payload_delivery.is_lost(row, used_nonce=used, deadline=_deadline())
 
 
 def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
@@ -151,7 +161,7 @@ def _fill(row: OutboundTransaction, now: datetime) -> Counter[str]:
 
 def _end_sequences(chain_id: int, now: datetime) -> Counter[str]:
     """A plan whose earlier call was lost or cancelled does not go on: the nonces of its later calls are used up."""
-    return Counter(cancelled=sequences.use_up_rest(_rows(chain_id), actor="system:reconciler", now=now))
+    return Counter(cancelled=call_sequences.use_up_rest(_rows(chain_id), actor="system:reconciler", now=now))
 
 
 def _tend_accounts(chain_id: int, now: datetime) -> Counter[str]:
@@ -177,12 +187,12 @@ def _find_passed(chain_id: int, address: str, counts: Counts) -> Counter[str]:
         groups.setdefault(row.nonce, []).append(row)
     if not groups:
         return Counter()
-    mined = delivery.look(list(groups.values()), deadline=_deadline())
+    mined = payload_delivery.look(list(groups.values()), deadline=_deadline())
     for found in mined:
         if found is not None:
             record_receipt(*found)
     lost = [row for rows, found in zip(groups.values(), mined, strict=True) if found is None for row in rows]
-    return Counter(lost=losses.drop_lost([row for row in lost if row.purpose == PayloadPurpose.CALL]))
+    return Counter(lost=lost_calls.drop_lost([row for row in lost if row.purpose == PayloadPurpose.CALL]))
 
 
 def _fill_freed(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:
@@ -212,7 +222,7 @@ def _read_accounts(chain_id: int) -> dict[str, Counts]:
     given_back = NonceReservation.objects.filter(chain_id=chain_id, state=NonceState.ABANDONED)
     under_way = _rows(chain_id).filter(is_live=True, state__in=_UNSETTLED)
     addresses = sorted({*given_back.values_list("address", flat=True), *under_way.values_list("sender", flat=True)})
-    smart = {address for address in addresses if delivery.sends_operations(address)}
+    smart = {address for address in addresses if payload_delivery.sends_operations(address)}
     plain = [address for address in addresses if address not in smart]
     told = nonce_readings.read_many(chain_id=chain_id, addresses=plain, deadline=_deadline()) if plain else []
     found = {address: counts for address, counts in zip(plain, told, strict=True) if counts is not None}
@@ -253,7 +263,7 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
 
 
 def _replace(row: OutboundTransaction, now: datetime) -> Counter[str]:
-    used = delivery.read_used_nonce(
+    used = payload_delivery.read_used_nonce(
         chain_id=row.chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
     )
     if used != row.nonce:
@@ -270,7 +280,7 @@ def _replace(row: OutboundTransaction, now: datetime) -> Counter[str]:
     if replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is None:
         return Counter()
     rest = OutboundTransaction.objects.filter(permit_id=row.permit_id)
-    return Counter(cancelled=1 + sequences.use_up_rest(rest, actor="system:reconciler", now=now))
+    return Counter(cancelled=1 + call_sequences.use_up_rest(rest, actor="system:reconciler", now=now))
 
 
 def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool:

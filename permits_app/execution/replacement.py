@@ -15,8 +15,8 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
-from permits_app.custody.signers.choose import open_signer
-from permits_app.execution import delivery
+from permits_app.custody.signers.choose_signer import open_signer
+from permits_app.execution import payload_delivery
 from permits_app.execution.payloads import make_payload, send_payload, store_payload
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
@@ -25,7 +25,7 @@ from permits_app.permits.plan_store import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
@@ -108,7 +108,7 @@ def fill_unused(
 ) -> OutboundTransaction | None:
     """Use up a nonce that nobody holds and nothing was ever signed for; None when it was given out meanwhile."""
     terms = None
-    if delivery.sends_operations(address):
+    if payload_delivery.sends_operations(address):
         terms = OperationTerms(ENTRY_POINT, settings.GOLEM_ZERODEV_PAYMASTER, TRANSFER_GAS)
     plain = _do_nothing(chain_id, address, nonce, Fees(cap=market.max_fee, priority=market.priority_fee), terms)
     signed = open_signer(address).sign(plain)

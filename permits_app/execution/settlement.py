@@ -15,17 +15,17 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app.execution import allowances, losses, outcome, unseen
+from permits_app.execution import allowances, hidden_calls, lost_calls, outcome
+from permits_app.execution.action_profit import Profit, measure_profit
+from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.allowances import LeftOver
-from permits_app.execution.doubts import find_doubt, is_over
-from permits_app.execution.evidence import Found, read_evidence
+from permits_app.execution.balance_evidence import Found, read_evidence
+from permits_app.execution.contradictions import find_doubt, is_over
 from permits_app.execution.executor import Execution
+from permits_app.execution.hidden_calls import Unexplained
 from permits_app.execution.outcome import Judgement
-from permits_app.execution.profit import Profit, measure_profit
 from permits_app.execution.revert_reasons import read_revert_reason
-from permits_app.execution.spent import value_spent
 from permits_app.execution.transaction_lives import advance, doubt_receipt
-from permits_app.execution.unseen import Unexplained
 from permits_app.limits import ledger, pending_requests
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
@@ -66,7 +66,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     `tool` is None for the runtime's own revocations, which report nothing but their outcome.
     """
     seen = [receipt for receipt in execution.receipts if receipt is not None]
-    if not execution.is_complete and not losses.end_what_is_lost(permit, execution.list_unseen(), now=clock.now()):
+    if not execution.is_complete and not lost_calls.end_what_is_lost(permit, execution.list_unseen(), now=clock.now()):
         _leave_unknown(permit)
         return
     plan = decode_plan(permit)
@@ -75,7 +75,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     doubt = _guard(permit, "doubts", lambda: find_doubt(permit=permit, plan=plan, receipts=seen, found=found), "")
     unexplained = _read_unexplained(permit, plan, execution)
     if unexplained is not None and unexplained.changes is None:
-        doubt = doubt or unseen.UNREADABLE
+        doubt = doubt or hidden_calls.UNREADABLE
     if doubt and not is_over(permit, clock.now()):
         _look_again(permit, doubt)
         return
@@ -221,7 +221,7 @@ def _read_unexplained(permit: ActionPermit, plan: TxPlan, execution: Execution) 
     left = sorted(set(may_have_left))
     if not left:
         return None
-    read = partial(unseen.read_unexplained, permit, plan, left)
+    read = partial(hidden_calls.read_unexplained, permit, plan, left)
     return _guard(permit, "what nobody saw", read, Unexplained(None))
 
 
@@ -235,12 +235,12 @@ def _add_lost(
     told = replace(
         judgement,
         fee_wei=judgement.fee_wei + sum(int(row.fee_wei or 0) for row in fills),
-        findings=(*judgement.findings, *losses.explain(permit, lost)),
+        findings=(*judgement.findings, *lost_calls.explain(permit, lost)),
     )
     if unexplained is None:
         return told
     has_receipts = len(lost) < len(permit.calls)
-    return unseen.judge_unseen(told, plan=plan, found=unexplained, has_receipts=has_receipts)
+    return hidden_calls.judge_unseen(told, plan=plan, found=unexplained, has_receipts=has_receipts)
 
 
 def _find_left_over(
@@ -294,7 +294,7 @@ def _look_again(permit: ActionPermit, doubt: str) -> None:
 def _leave_unknown(permit: ActionPermit) -> None:
     for row in permit.transactions.filter(is_live=True, state=S_TX.BROADCAST):
         advance(row, S_TX.UNKNOWN)
-    refusal = losses.tell_refusal(permit)
+    refusal = lost_calls.tell_refusal(permit)
     if permit.status == S.UNKNOWN:
         # The sweep takes the longest untouched first and leaves a pause between two looks.
         said = {"status_reason": refusal} if refusal and permit.cancel_asked_at is None else {}

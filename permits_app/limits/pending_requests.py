@@ -40,7 +40,7 @@ from tools_app.toolkit.positions import (
     Wait,
 )
 from tools_app.toolkit.protocol import SHELF
-from tools_app.toolkit.takings import Taking
+from tools_app.toolkit.request_takings import Taking
 from tools_app.toolkit.views import ReceiptView
 
 S = RequestState

@@ -15,7 +15,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
 from permits_app.models.sold_answer import SaleState
 from permits_app.performance.nav_parts import Parts, sum_parts
-from permits_app.performance.told_slashes import ToldSlash
+from permits_app.performance.slash_text import ToldSlash
 
 MOST_MONTHS: Final = 24
 MOST_FILLED: Final = 50

@@ -20,7 +20,7 @@ from permits_app.models import ActionPermit, ChainMark, ChainWatch, NavSnapshot,
 from permits_app.models.pending_request import FOLLOWED, RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose, TransactionState
-from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.blocked_commits import list_silent_chains
 from tools_app import runner
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline

@@ -19,7 +19,7 @@ from permits_app.policy_cage.contract import (
     condition_key,
     role_call_key,
 )
-from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
+from permits_app.policy_cage.forbidden_selectors import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import UINT256_MAX, Observed, Refused, Right, value_of

@@ -17,9 +17,9 @@ from permits_app.errors import CageContradicted, CageReorganised, DeploymentTooF
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, decode_cage_event
-from permits_app.policy_cage.published import check_published
+from permits_app.policy_cage.mirror_check import find_contradiction
+from permits_app.policy_cage.published_code import check_published
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.witness import find_contradiction
 from tools_app.chain.node_errors import BlockUnavailable, CallReverted, ContractOutputUnexpected
 from tools_app.core.clock import AHEAD
 from tools_app.core.hashing import hash_canonical

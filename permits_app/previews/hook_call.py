@@ -13,7 +13,7 @@ from permits_app.custody.signing_route import end_by_time, find_route
 from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.permits.equality import hash_meant
-from permits_app.permits.life import life_of
+from permits_app.permits.permit_lifetime import life_of
 from permits_app.safety.chain_facts import expect_chain_facts
 from permits_app.safety.hook import HookCall, HookStage
 from tools_app import runner

@@ -15,7 +15,7 @@ from permits_app.reviewers.pool_facts import NamedPool, value_pool
 from permits_app.safety.figures import format_ratio
 from tools_app.core.units import BPS
 from tools_app.subsystems.intel.entry_doubts import doubt_market
-from tools_app.subsystems.intel.known_market import read_known_market
+from tools_app.subsystems.intel.indexed_market import read_known_market
 from tools_app.toolkit.context import ChainReader
 
 ALERT_LASTS: Final = timedelta(minutes=10)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from permits_app.reviewers.entry_facts import judge_alerts, judge_known_pools
-from permits_app.reviewers.limits import judge_limits, value_spends
+from permits_app.reviewers.guardian_limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict

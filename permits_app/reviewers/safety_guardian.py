@@ -16,7 +16,7 @@ from typing import Any, Final
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.reviewers.entry_facts import note_pools
-from permits_app.reviewers.limits import judge_limits, value_spends
+from permits_app.reviewers.guardian_limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict

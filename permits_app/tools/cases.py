@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.toolkit.case import About, LocalCase, Look, ReadCase, Told
-from tools_app.toolkit.told_figures import dollars
+from tools_app.toolkit.figure_text import dollars
 
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _TICKED: Final = ("its heart beat twice",)

@@ -22,9 +22,9 @@ from tools_app.core.clock import tell_time
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.lending.family import Lender
 from tools_app.subsystems.lending.tools import parse_health
+from tools_app.subsystems.safety.account_measurement import measure_account
 from tools_app.subsystems.safety.family import ChainOrAll, choose_account
 from tools_app.subsystems.safety.health_tools import LiquidationRisk, list_debts
-from tools_app.subsystems.safety.measuring import measure_account
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, Requirement, TickBudget

@@ -20,7 +20,7 @@ from permits_app.actions.carry_out_wish import carry_out_wish
 from permits_app.actions.request_change import WISH
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
-from permits_app.approvals.cage_words import name_rule
+from permits_app.approvals.cage_rules_text import name_rule
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
 from permits_app.models import CageMirror, ChangeRequest, SigningKey

@@ -17,7 +17,7 @@ from permits_app.models import CageMirror, KnownAddress, SigningKey
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.display import shorten_hex
 from tools_app.admin.tokens import list_named, name_address
-from tools_app.core.isolated_names import isolate
+from tools_app.core.right_to_left_names import isolate
 
 UNKNOWN: Final = "unknown"
 ADDRESS_IN_TEXT: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")

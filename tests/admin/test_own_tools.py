@@ -14,7 +14,7 @@ from archetypes_app.toolset import resolve_toolset
 from tests import factories
 from tests.architecture.sources import ROOT
 from tests.tools_app.sandbox.wat import answering
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
 from tools_app.sandbox.written_definition import read_written
 

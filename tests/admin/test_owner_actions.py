@@ -21,7 +21,7 @@ from tests.admin.rows import opened_as, page
 from tests.factories.golems import PASSWORD
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from django.test import Client
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.admin.graph_picture import BOX_HEIGHT, draw_graph
+from archetypes_app.empty_categories import list_stocked
 from archetypes_app.models import Archetype, ToolProfile
-from archetypes_app.stock import list_stocked
 from tests import factories
 from tests.admin.rows import page
 

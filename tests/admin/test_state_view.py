@@ -9,8 +9,8 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.admin import state_view
-from permits_app.admin.state_view import build_state
+from permits_app.admin import state_changes
+from permits_app.admin.state_changes import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.models import ActionPermit
 from permits_app.permits.plan_store import encode_calls
@@ -60,7 +60,7 @@ def test_a_flood_of_slots_coins_and_new_code_are_told_in_bounds(live_golem: Live
     found = {account.address: account for account in state.accounts}
 
     assert found[flood].slots_left_out == 150 - len(found[flood].slots)
-    assert len(found[flood].slots) == state_view.MOST_SLOTS
+    assert len(found[flood].slots) == state_changes.MOST_SLOTS
     assert "150 slots" in found[flood].summary
     assert any("new contract" in account.summary for account in state.accounts)
     assert any(account.summary.startswith("+") for account in state.accounts)
@@ -77,7 +77,7 @@ def test_the_page_asks_only_when_it_is_asked_and_says_what_no_engine_tells(
     def refuse(*_: Any, **__: Any) -> None:
         raise SimulationUnavailable("<b>no trace</b>", chain_id=31337)
 
-    monkeypatch.setattr(state_view, "run_simulation", refuse)
+    monkeypatch.setattr(state_changes, "run_simulation", refuse)
     silent = client.get(url).content.decode()
     refused = client.get(f"{url}?state=1").content.decode()
 

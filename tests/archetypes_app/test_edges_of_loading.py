@@ -17,7 +17,7 @@ from archetypes_app.archetype_toml import parse_archetype
 from archetypes_app.errors import InvalidToml, TooManyInvitations
 from archetypes_app.loadout import Loadout, choose_core, make_loadout
 from archetypes_app.models import Invitation
-from archetypes_app.tier_queries import ToolNames
+from archetypes_app.tool_loading_queries import ToolNames
 from permits_app.safety.profile_rules import judge_range
 from tests import factories
 from tools_app.toolkit.enums import Category

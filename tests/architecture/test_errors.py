@@ -8,7 +8,7 @@ import os
 import re
 from http import HTTPStatus
 
-from golem_project.pi.shape_lines import render_lines, tell_differences
+from golem_project.pi.schema_lines import render_lines, tell_differences
 from tests.architecture.sources import PACKAGES, ROOT, list_sources
 from tests.batches import in_batches
 from tools_app.core.errors import GolemError, Recovery

@@ -29,15 +29,15 @@ BOUNDED: Final[dict[str, str]] = {
         [
             "tests/tools_app/chain/test_rpc.py::test_a_node_that_never_answers_times_out_within_the_deadline",
             "tests/tools_app/chain/test_rpc.py::test_an_answer_that_drips_is_cut_off_at_the_deadline",
-            "tests/tools_app/core/test_outgoing.py::test_a_hostile_receiver_costs_little_time_and_memory",
+            "tests/tools_app/core/test_guarded_http.py::test_a_hostile_receiver_costs_little_time_and_memory",
             "tests/tools_app/sandbox/test_hostile_modules.py::"
             "test_a_hostile_module_ends_with_its_code_and_the_next_call_runs",
-            "tests/tools_app/sandbox/test_kept_code.py::"
+            "tests/tools_app/sandbox/test_compiled_code_store.py::"
             "test_a_compiler_that_reads_nothing_more_is_given_up_when_its_time_is_over",
             "tests/tools_app/subsystems/coding/test_hostile_commands.py::"
             "test_a_command_over_its_time_is_killed_with_all_it_started",
-            "tests/tools_app/subsystems/coding/test_searching.py::test_a_pattern_that_bombs_other_engines_ends_at_once",
-            "tests/tools_app/subsystems/coding/test_searching.py::test_a_shell_pattern_that_bombs_ends_at_once",
+            "tests/tools_app/subsystems/coding/test_folder_search.py::test_a_pattern_that_bombs_other_engines_ends_at_once",
+            "tests/tools_app/subsystems/coding/test_folder_search.py::test_a_shell_pattern_that_bombs_ends_at_once",
             "tests/tools_app/subsystems/coding/test_ssh.py::"
             "test_a_command_over_its_time_is_killed_there_with_all_it_started",
             "tests/tools_app/test_runner_budget.py::test_a_statement_that_outlives_its_tool_is_cancelled_in_the_server",

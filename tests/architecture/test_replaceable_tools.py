@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.architecture.sources import ROOT, list_tracked
-from tools_app.sandbox.replacing import is_replaceable
+from tools_app.sandbox.built_in_replacement import is_replaceable
 from tools_app.toolkit.registry import REGISTRY
 
 TOOLS = [tool for tool in REGISTRY if is_replaceable(tool)]

@@ -56,12 +56,14 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/alerts/models.py:AlertChannel.failures": Cleared(
         "test_a_channel_that_fails_is_tried_later_and_told_everything_then"
     ),
-    "golem_project/cockpit/board.py:Decision.failure": CountsNoFailures("a sentence on why a model could not think"),
+    "golem_project/cockpit/page_contents.py:Decision.failure": CountsNoFailures(
+        "a sentence on why a model could not think"
+    ),
     "golem_project/embedded/stack.py:Kept.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
     "golem_project/embedded/stack.py:self.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
-    "golem_project/heartbeat/claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),
+    "golem_project/heartbeat/tick_claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/schedule.py:NextTick.missed": CountsNoFailures("ticks that a pause left out"),
-    "golem_project/heartbeat/thinking/conversation.py:ConversationLimits.retries": CountsNoFailures(
+    "golem_project/heartbeat/thinking/loop_values.py:ConversationLimits.retries": CountsNoFailures(
         "how often one request may be asked again; the next request begins anew"
     ),
     "golem_project/stream/models.py:OutgoingTurn.failures": Cleared(
@@ -76,7 +78,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/stream/models.py:WebhookEndpoint.failing_since": Cleared(
         "test_one_success_clears_what_failed_before_so_the_next_24_hours_begin_anew"
     ),
-    "permits_app/execution/turns.py:self._missed": CountsNoFailures("that a permit found no place, asked once"),
+    "permits_app/execution/commit_turns.py:self._missed": CountsNoFailures("that a permit found no place, asked once"),
     "permits_app/models/chain_mark.py:ChainMark.trouble": Cleared(
         "test_a_node_that_serves_another_chain_from_now_on_stops_previews_commits_and_sending"
     ),
@@ -109,7 +111,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "tools_app/models/subscription.py:StreamSubscription.failures": Cleared(
         "test_a_node_that_is_away_is_told_once_waited_for_and_loses_nothing"
     ),
-    "tools_app/simulation/turbo/state_server.py:self.failure": CountsNoFailures("why one run ended"),
+    "tools_app/simulation/revm_screening/state_server.py:self.failure": CountsNoFailures("why one run ended"),
 }
 """Found by name."""
 
@@ -117,7 +119,7 @@ ELSEWHERE: Final[dict[str, str]] = {
     "a golem's wish that was refused (golem_project/heartbeat/backoff.py:Wait.count)": (
         "test_what_was_carried_out_begins_anew_so_a_later_refusal_of_it_is_the_first_in_a_row"
     ),
-    "a position whose way out reverted under a halt (permits_app/execution/unwinding.py:_count_attempts)": (
+    "a position whose way out reverted under a halt (permits_app/execution/position_unwinding.py:_count_attempts)": (
         "test_what_reverted_three_times_in_a_row_is_left_to_the_owner_and_a_success_forgets_what_failed_before"
     ),
     "wrong codes (django_otp: TOTPDevice.throttling_failure_count)": (
@@ -129,7 +131,7 @@ ELSEWHERE: Final[dict[str, str]] = {
     "wrong passwords (django-axes: AccessAttempt.failures_since_start)": (
         "test_a_right_password_forgets_the_wrong_ones_before_it"
     ),
-    "a silence of beat or a queue (golem_project/alerts/silence.py)": (
+    "a silence of beat or a queue (golem_project/alerts/silent_queues.py)": (
         "test_a_silence_that_ended_and_comes_again_is_told_again"
     ),
     "a test line to a channel (golem_project/alerts/channels.py:try_channel)": (

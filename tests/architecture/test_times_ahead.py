@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from django.apps import apps
 
-from golem_project.clock_mending import ENDS, HAPPENED, LEASES, NEXT
+from golem_project.runtime.future_times import ENDS, HAPPENED, LEASES, NEXT
 from tests.architecture.sources import ROOT, list_tracked
 
 _SAYS_WHEN: Final = re.compile(r"(until|expires|ends|next_|lease|not_before|due_at|deadline|executes|throttl)")

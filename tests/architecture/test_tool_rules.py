@@ -13,7 +13,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from golem_project.pi.shape_lines import name_home
+from golem_project.pi.schema_lines import name_home
 from tests.architecture.sources import ROOT, list_tracked, parse
 from tests.batches import in_batches
 from tools_app.standards.receipts import Mined
@@ -37,7 +37,7 @@ _IN_APPS = {
     "golem": "permits_app/tools/golem_state.py",
     "delegate": "permits_app/tools/delegation.py",
     # Names that an observer was specified with.
-    **dict.fromkeys(("cluster", "mine"), "permits_app/tools/left_behind.py"),
+    **dict.fromkeys(("cluster", "mine"), "permits_app/tools/observer.py"),
     "track": "tools_app/subsystems/intel/",
     # The tools of a standard are called after what people know it as.
     "vault": "tools_app/protocols/erc4626/",

@@ -10,44 +10,44 @@ from celery.app.trace import task_has_custom
 from django.conf import settings
 
 from golem_project.celery import app
-from golem_project.watched_doors import WatchedRequests, WatchedTask
+from golem_project.middleware.blocked_flows import WatchedRequests, WatchedTask
 from tests.architecture.sources import ROOT, dotted, walk
 
 OPENERS = {
-    "golem_project/watched_doors.py": "every request that Django answers, and every task",
+    "golem_project/middleware/blocked_flows.py": "every request that Django answers, and every task",
     "golem_project/stream/in_thread.py": "doors in front of Django: event streams and A2A",
     "golem_project/heartbeat/cycle.py": "a tick, by its own name",
-    "permits_app/execution/following.py": "each look of who follows a chain",
+    "permits_app/execution/follower_threads.py": "each look of who follows a chain",
 }
 """Where a watch is opened; `manage.py` opens one around each command."""
 
 THREADS = {
     "golem_project/stream/in_thread.py": "opens a watch around each call",
     "golem_project/a2a/request_handler.py": "its threads work for `run_blocking`, which opens a watch",
-    "golem_project/threaded_handler.py": "the whole middleware chain runs in them",
+    "golem_project/runtime/threaded_handler.py": "the whole middleware chain runs in them",
     "golem_project/heartbeat/thinking/tool_loop.py": "carries the watch of its tick along",
     "tools_app/speculation.py": "copies the context of who reads ahead, its watch included",
-    "permits_app/execution/following.py": "opens a watch around each look",
+    "permits_app/execution/follower_threads.py": "opens a watch around each look",
     "golem_project/chat/answering.py": "asks one row whether an owner cancelled",
-    "golem_project/boot.py": "compares two clocks",
-    "golem_project/shared_clock.py": "compares two clocks",
-    "golem_project/alerts/silence.py": "reads signs of life and who wants to be told; nothing of a golem",
+    "golem_project/runtime/start_conditions.py": "compares two clocks",
+    "golem_project/runtime/database_clock.py": "compares two clocks",
+    "golem_project/alerts/silent_queues.py": "reads signs of life and who wants to be told; nothing of a golem",
     "golem_project/coding/ssh_session.py": "an event loop for connections; who asks waits in its own thread",
-    "golem_project/memory_bound.py": "looks at this process's memory; nothing of a golem",
-    "tools_app/core/exhausted.py": "notes the code of what has run out",
+    "golem_project/runtime/memory_limit.py": "looks at this process's memory; nothing of a golem",
+    "tools_app/core/resource_errors.py": "notes the code of what has run out",
     "golem_project/embedded/npm.py": "downloads packages",
     "golem_project/embedded/output.py": "carries a server's output into its file",
     "golem_project/embedded/world/people/uniswap_x.py": "takes orders that were signed to be handed on",
     "golem_project/embedded/world/checkpoint.py": "writes the local chain down",
     "memory_app/tasks.py": "loads the embedding model",
     "permits_app/tasks.py": "opens keys ahead, which says addresses alone",
-    "permits_app/permits/remembering.py": "hands permits' ids to the queue",
+    "permits_app/permits/memory_requests.py": "hands permits' ids to the queue",
     "tools_app/core/event_publisher.py": "publishes events that were cleaned when they were written",
-    "tools_app/core/outgoing.py": "breaks a connection off",
+    "tools_app/core/guarded_http.py": "breaks a connection off",
     "tools_app/core/statement_watch.py": "cancels statements",
     "tools_app/core/wakeups.py": "hears who is to be woken",
     "tools_app/sandbox/engine.py": "counts epochs",
-    "tools_app/simulation/turbo/state_server.py": "serves the state of a chain to a simulator",
+    "tools_app/simulation/revm_screening/state_server.py": "serves the state of a chain to a simulator",
 }
 """Every file that starts a thread, and why nothing that its threads keep back is lost."""
 
@@ -76,9 +76,9 @@ def test_every_page_and_every_call_of_the_api_is_watched() -> None:
     # What runs around it names the request and sets headers; nothing of a golem is touched there.
     assert set(before) == {
         "django.middleware.security.SecurityMiddleware",
-        "golem_project.page_headers.PageHeaders",
+        "golem_project.middleware.security_headers.PageHeaders",
         "whitenoise.middleware.WhiteNoiseMiddleware",
-        "golem_project.request_id.RequestIdMiddleware",
+        "golem_project.middleware.request_id.RequestIdMiddleware",
     }
     assigned = {
         path
@@ -106,4 +106,4 @@ def test_what_starts_a_thread_opens_a_watch_carries_one_or_keeps_nothing_back() 
         for path, node in walk()
         if isinstance(node, ast.Attribute) and node.attr in ("run_in_executor", "to_thread")
     }
-    assert in_executors == {"golem_project/stream/in_thread.py", "golem_project/threaded_handler.py"}
+    assert in_executors == {"golem_project/stream/in_thread.py", "golem_project/runtime/threaded_handler.py"}

@@ -16,7 +16,7 @@ from tests.bench.everything import run_everything
 from tests.bench.figures import Figure, measure, percentile
 from tests.permits_app.approvals.people import approve, give_device
 from tools_app.core import clock
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 _ROUNDS: Final = 10
 _POSITION: Final = {

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from math import exp, isqrt
 
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.caution import hold_back, leave_out
 from golem_project.heartbeat.entry_caution import doubt_wishes, is_entering
 from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
+from golem_project.heartbeat.memory_caution import hold_back, leave_out
 from golem_project.heartbeat.observation import Holding, Observation
 from tests.bench.figures import Figure, measure
 from tests.bench.recorded import read_recording, replay_recording
-from tools_app.subsystems.intel.basis import LITTLE
+from tools_app.subsystems.intel.figure_basis import LITTLE
 from tools_app.subsystems.intel.flow_maths import compute_vpin
-from tools_app.subsystems.intel.known_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
 from tools_app.subsystems.intel.regime_maths import WEEK_HOURS, list_drifts, list_moves, name_regime
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.markets import Pool

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from golem_project.reports import say, write_report
+from golem_project.runtime.redacted_reports import say, write_report
 from tests.bench.figures import MEASURES, Figure, load_measures
 
 logger = logging.getLogger(__name__)

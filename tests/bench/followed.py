@@ -28,7 +28,7 @@ from tools_app.chain.chains import open_reader
 from tools_app.chain.networks import get_network
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
-from tools_app.history import following, places, watched
+from tools_app.history import chain_following, followed_contracts, follower_positions
 from tools_app.models import LogSource
 from tools_app.models.history import SourceKind
 from tools_app.toolkit.protocol import SHELF
@@ -88,20 +88,20 @@ def _take_up_pools(wanted_by: str) -> list[int]:
         if each.markets is not None and CHAIN_ID in each.markets.chains
         for pool in each.markets.find(reader, pairs)
     ]
-    if following.begin_chain(network, now=now) is None:
+    if chain_following.begin_chain(network, now=now) is None:
         raise RuntimeError("the local chain cannot be read")
     known = set(LogSource.objects.filter(chain_id=CHAIN_ID).values_list("pk", flat=True))
     wishes = [
-        watched.Wish(CHAIN_ID, each.text, SourceKind.POOL, wanted_by, "a measure", manager=each.manager)
+        followed_contracts.Wish(CHAIN_ID, each.text, SourceKind.POOL, wanted_by, "a measure", manager=each.manager)
         for each in found
     ]
-    watched.take_up(CHAIN_ID, wishes[: settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM], now=now)
+    followed_contracts.take_up(CHAIN_ID, wishes[: settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM], now=now)
     rows = LogSource.objects.filter(chain_id=CHAIN_ID).exclude(pk__in=known)
     return list(rows.values_list("pk", flat=True))
 
 
 def _next_block() -> int:
-    place = places.load_place(CHAIN_ID)
+    place = follower_positions.load_place(CHAIN_ID)
     return 0 if place is None else place.next_block
 
 

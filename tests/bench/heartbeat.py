@@ -16,9 +16,9 @@ from django.test.utils import CaptureQueriesContext
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.golem import Maker
 from golem_project.demo.seed import seed_demo
-from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.schedule import first_tick
+from golem_project.heartbeat.tick_claims import Claim, claim_due
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tools_app.core import clock
 

@@ -11,9 +11,9 @@ from django.db import transaction
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.followed import measure_followed
 from tools_app.core import clock
-from tools_app.history import bars, following, places, storage
-from tools_app.history.meanings import Said
-from tools_app.history.reading import Kept, read_bars
+from tools_app.history import bars, chain_following, follower_positions, storage
+from tools_app.history.index_reads import Kept, read_bars
+from tools_app.history.log_meanings import Said
 from tools_app.models import FollowedChain, LogSource, PriceBar, SeenBlock
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.toolkit.views import LogEntry
@@ -131,7 +131,7 @@ def _measure_rollback(sources: list[LogSource]) -> Figure:
     ]
     storage.copy_logs(rows)
     bars.fold({(row.source_id, bars.hour_of(row.time)) for row in rows})
-    places.add_logs(Counter(row.source_id for row in rows))
+    follower_positions.add_logs(Counter(row.source_id for row in rows))
     place = FollowedChain.objects.create(
         chain_id=_CHAIN,
         next_block=_BLOCKS + 1,
@@ -141,9 +141,9 @@ def _measure_rollback(sources: list[LogSource]) -> Figure:
         spent_since=begun,
     )
     started = clock.monotonic_ms()
-    following.roll_back(place, 0, clock.now())
+    chain_following.roll_back(place, 0, clock.now())
     taken = clock.monotonic_ms() - started
-    after = places.load_place(_CHAIN)
+    after = follower_positions.load_place(_CHAIN)
     if after is None or after.next_block != 1:
         raise RuntimeError("nothing was taken back")
     return Figure(

@@ -32,8 +32,8 @@ from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, 
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.history import storage
-from tools_app.history.meanings import Said
-from tools_app.history.reading import Kept
+from tools_app.history.index_reads import Kept
+from tools_app.history.log_meanings import Said
 from tools_app.models import LogSource
 from tools_app.models.history import SourceKind
 from tools_app.portfolio.known import remember_positions

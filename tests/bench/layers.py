@@ -30,7 +30,7 @@ from tests.bench.everything import Everything, run_everything
 from tests.bench.figures import Figure, measure, percentile
 from tools_app.chain.http_pool import HttpPool
 from tools_app.core import clock
-from tools_app.core.dispatch import enqueue, wait_for
+from tools_app.core.worker_dispatch import enqueue, wait_for
 
 _COUNT = 30
 _WARM = 5

@@ -26,7 +26,7 @@ def serve() -> None:
     from golem_project.embedded.world.rpc import JsonRpc
     from tools_app.chain.networks import get_network
     from tools_app.core import clock
-    from tools_app.history import following
+    from tools_app.history import chain_following
 
     words: list[str] = []
     listener = threading.Thread(target=lambda: words.extend(iter(sys.stdin.readline, "")), daemon=True)
@@ -39,7 +39,7 @@ def serve() -> None:
         if said:
             word, heard = words[heard].strip(), heard + 1
         if word == FOLLOW:
-            following.follow(network, now=clock.now())
+            chain_following.follow(network, now=clock.now())
         if said:
             sys.stdout.write(word + "\n")
             sys.stdout.flush()

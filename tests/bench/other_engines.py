@@ -14,7 +14,7 @@ from typing import Any
 
 from golem_project.embedded.paths import CHECKOUT
 from tools_app.simulation.pyevm.engine import Fork
-from tools_app.simulation.turbo.screening import describe_fork
+from tools_app.simulation.revm_screening.screening import describe_fork
 from tools_app.toolkit.plan import Call
 
 FOLDER = CHECKOUT / "var" / "cache" / "bench-engines"
@@ -41,7 +41,7 @@ def provide() -> bool:
 
 def open_pyrevm(fork: Fork, *, sender: str, calls: tuple[Call, ...]) -> Callable[[], None]:
     """A function that runs `calls` on revm in this process over the state of `fork`, checks them and goes back."""
-    worker: Any = import_module("tools_app.simulation.turbo.worker")
+    worker: Any = import_module("tools_app.simulation.revm_screening.worker")
     evm = worker.load(describe_fork(fork))
     told = [[call.to, call.data.hex(), call.value] for call in calls]
 

@@ -14,10 +14,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from golem_project.heartbeat.caution import leave_out
 from golem_project.heartbeat.entry_caution import doubt_wishes
 from golem_project.heartbeat.liquidity_plan import Wish
-from tools_app.subsystems.intel.known_market import Flow, KnownMarket
+from golem_project.heartbeat.memory_caution import leave_out
+from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
 
 FILE: Final = Path(__file__).with_name("recorded_ticks.json")
 HOURS_BETWEEN: Final = 3

@@ -23,9 +23,9 @@ from archetypes_app.models import Golem, Heartbeat
 from golem_project.demo.seed import CHAIN_ID
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.rpc import call_data
-from golem_project.heartbeat.claims import claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.duties.consolidator import consolidate_due
+from golem_project.heartbeat.tick_claims import claim_due
 from memory_app.models import Insight
 from permits_app.actions.commit import commit_permit
 from permits_app.models import OutboundTransaction, OutcomeRecord, PolicyCage, SpendingLimits

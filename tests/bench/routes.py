@@ -15,7 +15,7 @@ from django.conf import settings
 from golem_project.demo.seed import CHAIN_ID
 from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.sdk_socket import SdkSocket
+from golem_project.runtime.sdk_socket import SdkSocket
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.evm.world import World
 from tests.official_sdk import run_sdk

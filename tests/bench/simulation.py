@@ -38,8 +38,8 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest
 from tools_app.simulation.pyevm.base import BASES
 from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
+from tools_app.simulation.revm_screening.screening import is_turbo_installed, screen_candidates
 from tools_app.simulation.select import select_engine
-from tools_app.simulation.turbo.screening import is_turbo_installed, screen_candidates
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 

@@ -16,16 +16,16 @@ from tests.catalogue.stage import Stage
 from tests.proof.lying_node import Answers, Ask, Lie, Request, change_answers
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import MULTICALL3
-from tools_app.protocols.compound_v3 import words as comet_words
+from tools_app.protocols.compound_v3 import signatures as comet_words
 from tools_app.protocols.compound_v3.addresses import deployments as compound
 from tools_app.protocols.maker_sky import reads as maker_reads
 from tools_app.protocols.maker_sky.addresses import deployments as maker
-from tools_app.protocols.moonwell import words as moonwell_words
+from tools_app.protocols.moonwell import signatures as moonwell_words
 from tools_app.protocols.moonwell.addresses import deployments as moonwell
 from tools_app.protocols.morpho_blue import reads as morpho_reads
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
 from tools_app.protocols.morpho_blue.addresses import known_markets
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 
 Change = Callable[[list[int]], list[int]]
 Changes = dict[tuple[str, bytes], Change]
@@ -63,21 +63,21 @@ def about_pool(
     # A reader of ours would lead the product past the lying node.
     receipt, _, _ = world.rpc.read(provider, _TOKENS, held, returns=_THREE)
     _, _, note = world.rpc.read(provider, _TOKENS, owed, returns=_THREE)
-    account_data = _of(where["pool"], words.ACCOUNT_DATA, account)
-    reserves = [_of(where["pool"], words.RESERVE, token) for token in (held, owed)]
+    account_data = _of(where["pool"], signatures.ACCOUNT_DATA, account)
+    reserves = [_of(where["pool"], signatures.RESERVE, token) for token in (held, owed)]
     room: Changes = {account_data: _times(0, 2, 5)}
     receipts: Changes = {
-        _of(provider, words.USER_RESERVE, held, account): _more(more, 0),
+        _of(provider, signatures.USER_RESERVE, held, account): _more(more, 0),
         _of(checksum(receipt), _BALANCE, account): _more(more, 0),
     }
     debts: Changes = {
-        _of(provider, words.USER_RESERVE, owed, account): _more(-less, 2, 4),
+        _of(provider, signatures.USER_RESERVE, owed, account): _more(-less, 2, 4),
         _of(checksum(note), _BALANCE, account): _more(-less, 0),
     }
     margins: Changes = {account_data: _put(9_900, 3), reserves[0]: _ratios, reserves[1]: _ratios}
     prices: Changes = {
         _of(world.tokens[cover].feed, _LATEST): _times(1),
-        _of(where["oracle"], words.ASSET_PRICE, held): _times(0),
+        _of(where["oracle"], signatures.ASSET_PRICE, held): _times(0),
     }
     return {
         "the health factor": {account_data: _times(5)},

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from archetypes_app.models import ServiceAccess
 from golem_project.outside.access import switch_on
 from golem_project.outside.door import GuardedDoor
-from golem_project.sdk_socket import SdkSocket
+from golem_project.runtime.sdk_socket import SdkSocket
 from tests.golem_project.outside import vendors
 from tests.golem_project.outside.trading_api import KEY, TradingApi
 from tests.live_golem import LiveGolem
@@ -20,7 +20,7 @@ from tools_app.core import clock
 from tools_app.toolkit.enums import ServiceNeed
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
-from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.outside_services import OutsideDoor
 from tools_app.toolkit.tooldef import ToolDef
 
 ASK_THE_SDK = ("uniswap_get_second_opinion", "uniswap_sdk_swap")

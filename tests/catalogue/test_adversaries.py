@@ -31,7 +31,7 @@ from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.maker_sky.calls import HOPE
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
 
 ETH, USD = 10**18, 10**6
@@ -58,7 +58,7 @@ def hidden(*calls: Callable[[Door], tuple[str, bytes]]) -> Bend:
 def borrow(symbol: str, amount: int) -> Callable[[Door], tuple[str, bytes]]:
     return lambda door: (
         pool(),
-        encode_call(words.BORROW, token(door, symbol), amount, 2, 0, door.stage.account),
+        encode_call(signatures.BORROW, token(door, symbol), amount, 2, 0, door.stage.account),
     )
 
 
@@ -89,7 +89,7 @@ def deposit_for_a_thief(door: Door, plan: TxPlan) -> TxPlan:
 
 def take_out_more(door: Door, plan: TxPlan) -> TxPlan:
     """A small withdrawal that is a large one in bytes and promises alike, and says that it only leaves."""
-    call = Call(pool(), encode_call(words.WITHDRAW, token(door, "WETH"), MORE, door.stage.account), 0, "Withdraw")
+    call = Call(pool(), encode_call(signatures.WITHDRAW, token(door, "WETH"), MORE, door.stage.account), 0, "Withdraw")
     (flow,), (change,) = plan.receives, plan.changes
     return replace(
         plan,

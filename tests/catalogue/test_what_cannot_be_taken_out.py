@@ -25,9 +25,9 @@ from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.lido.addresses import deployments as lido
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.addresses import LOCAL
-from tools_app.protocols.morpho_blue.judging import check_used
 from tools_app.protocols.morpho_blue.market import Market, MarketParams
 from tools_app.protocols.morpho_blue.math import MarketState
+from tools_app.protocols.morpho_blue.plan_checks import check_used
 from tools_app.protocols.rocketpool.addresses import deployments as rocketpool
 from tools_app.standards.erc4626 import Vault, VaultFamily
 from tools_app.toolkit.context import ReadCall, ReadOutcome

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from archetypes_app.models import AlertBatch
-from golem_project.heartbeat.duties.requests import tell_requests
+from golem_project.heartbeat.duties.request_alerts import tell_requests
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import RequestState
 from tests.catalogue.door import Door

@@ -21,7 +21,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from tests.watched_locks import WATCH
 from tools_app.chain.http_pool import HttpPool
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
 
 KILLED = 9
 MOST_DOORS = 120
@@ -105,13 +105,13 @@ def _watch_doors(died_at: set[Door], writer: int, is_door: Callable[[str], bool]
         met[name] += 1
 
     post, commit = HttpPool.post, DatabaseWrapper._commit  # type: ignore[attr-defined]
-    exchange = outgoing.exchange
+    exchange = guarded_http.exchange
 
     def watched_post(self: HttpPool, body: bytes, **bounds: Any) -> Any:
         meet(" ".join(sorted({method.decode() for method in _METHOD.findall(body)})))
         return post(self, body, **bounds)
 
-    def watched_exchange(method: str, target: outgoing.Target, **request: Any) -> outgoing.Answer:
+    def watched_exchange(method: str, target: guarded_http.Target, **request: Any) -> guarded_http.Answer:
         meet(" ".join(name.decode() for name in _METHOD.findall(request["body"] or b"")) or method)
         return exchange(method, target, **request)
 
@@ -125,7 +125,7 @@ def _watch_doors(died_at: set[Door], writer: int, is_door: Callable[[str], bool]
             meet(" ".join(words[:3] if words[0].upper() != "UPDATE" else words[:2]).replace('"', ""))
         return execute(sql, *rest)
 
-    outgoing.exchange = watched_exchange
+    guarded_http.exchange = watched_exchange
     HttpPool.post = watched_post  # type: ignore[method-assign]
     DatabaseWrapper._commit = watched_commit  # type: ignore[attr-defined]
     connection.execute_wrappers.append(watched_statement)

@@ -26,14 +26,14 @@ from golem_project.alerts import tasks as alert_tasks
 from golem_project.alerts.models import Alert
 from golem_project.celery import app
 from golem_project.chat import tasks as chat_tasks
-from golem_project.chat.turns import ask_golem
+from golem_project.chat.messages import ask_golem
 from golem_project.heartbeat import tasks as heartbeat_tasks
-from golem_project.heartbeat.claims import claim_due
+from golem_project.heartbeat.tick_claims import claim_due
 from golem_project.people import tasks as people_tasks
-from golem_project.stream import deliveries, turns, webhooks
+from golem_project.stream import deliveries, delivery_turns, webhooks
 from golem_project.stream import tasks as stream_tasks
+from golem_project.stream.delivery_turns import Wanting
 from golem_project.stream.models import TurnKind, WebhookDelivery, WebhookEndpoint
-from golem_project.stream.turns import Wanting
 from memory_app import tasks as memory_tasks
 from memory_app.models import Episode
 from permits_app import tasks
@@ -279,7 +279,7 @@ def make_webhook(golem: LiveGolem) -> WebhookEndpoint:
 
 def give_turn(kind: TurnKind, wanting: Sequence[Wanting]) -> dict[str, str]:
     """What the task of the one receiver that waits is told."""
-    (turn,) = turns.give_turns(kind=kind, wanting=wanting, now=clock.now())
+    (turn,) = delivery_turns.give_turns(kind=kind, wanting=wanting, now=clock.now())
     return {"receiver": str(turn.receiver), "turn_id": str(turn.turn_id)}
 
 

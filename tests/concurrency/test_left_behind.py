@@ -18,19 +18,19 @@ from django.db import InterfaceError, OperationalError, connection, connections
 
 from permits_app import tasks
 from permits_app.actions import commit
-from permits_app.execution import executor, lease
+from permits_app.execution import commit_lease, executor
+from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.follower import Follower
-from permits_app.execution.following import Following
-from permits_app.execution.lease import take_lease
+from permits_app.execution.follower_threads import Following
 from permits_app.models import ActionPermit, ChainWatch
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.blockage import list_blocked_accounts
+from permits_app.permits.blocked_commits import list_blocked_accounts
 from tests.dropping_proxy import DroppingProxy
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.test_pooler import line as line
 from tests.live_golem import LiveGolem
 from tools_app.core import clock, wakeups
-from tools_app.core.holders import is_gone, name_holder
+from tools_app.core.lease_holders import is_gone, name_holder
 
 DIE = "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
 BEFORE_SIGNING = "from permits_app.execution import executor\nexecutor.open_signer = die\n"
@@ -92,10 +92,10 @@ def test_what_a_killed_worker_left_is_handed_on_with_the_next_sweep_and_not_when
 def test_a_lease_of_a_worker_that_lives_is_left_alone(shared_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     permit_id = shared_golem.preview()["permit_id"]
     shared_golem.start(permit_id)
-    lease = take_lease(permit_id=UUID(permit_id), now=clock.now())
-    assert lease is not None and sweep(monkeypatch) == []
-    assert ActionPermit.objects.get(pk=permit_id).lease_owner == lease.owner
-    lease.release()
+    commit_lease = take_lease(permit_id=UUID(permit_id), now=clock.now())
+    assert commit_lease is not None and sweep(monkeypatch) == []
+    assert ActionPermit.objects.get(pk=permit_id).lease_owner == commit_lease.owner
+    commit_lease.release()
 
 
 def test_a_lease_of_another_machine_runs_out_by_itself(
@@ -155,14 +155,14 @@ def test_what_a_worker_had_in_hand_when_its_session_was_dropped_is_handed_on_at_
 
     with monkeypatch.context() as patched, pytest.raises((OperationalError, InterfaceError)):
         patched.setattr(module, door, after_the_drop)
-        release = lease.Lease.release
+        release = commit_lease.Lease.release
 
-        def release_elsewhere(held: lease.Lease) -> None:
+        def release_elsewhere(held: commit_lease.Lease) -> None:
             # As where a pool finds another session for the statement.
             connection.close()
             release(held)
 
-        patched.setattr(lease.Lease, "release", release_elsewhere)
+        patched.setattr(commit_lease.Lease, "release", release_elsewhere)
         shared_golem.work(permit_id)
     assert shared_golem.permit(permit_id).lease_expires_at is None
     assert UUID(permit_id) in follow_until_handed()

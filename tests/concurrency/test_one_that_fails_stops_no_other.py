@@ -44,7 +44,7 @@ from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 
 
 class Odd(GolemError):

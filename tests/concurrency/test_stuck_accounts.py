@@ -19,9 +19,9 @@ from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.sweep import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
+from permits_app.execution.commit_lease import take_lease
+from permits_app.execution.commit_turns import PLACES, Places, Turn, list_turns
 from permits_app.execution.follower import Follower
-from permits_app.execution.lease import take_lease
-from permits_app.execution.turns import PLACES, Places, Turn, list_turns
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState

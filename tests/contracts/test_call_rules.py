@@ -7,7 +7,7 @@ import pytest
 from golem_project.embedded.world.deploy import PERMIT2
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, RuleKind, call_rule, limit_rule, spender_rule
-from permits_app.policy_cage.forbidden import FORBIDDEN_FUNCTIONS
+from permits_app.policy_cage.forbidden_selectors import FORBIDDEN_FUNCTIONS
 from tests.contracts.test_outcome_rules import expect
 from tests.proof.caged.engines import InProcessEngine
 from tests.proof.caged.safe import APPROVE, TAKE, TRANSFER, USD, CagedSafe, deploy, selector

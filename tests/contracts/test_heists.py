@@ -29,7 +29,7 @@ from tests.proof.heists.scene import AGGREGATE, MULTICALL
 from tests.proof.heists.steps import Act, Finding, Heist, Order, Turn
 from tests.proof.heists.watch import Seen
 from tools_app.chain.abi import decode_input
-from tools_app.simulation.turbo.screening import is_turbo_installed
+from tools_app.simulation.revm_screening.screening import is_turbo_installed
 from tools_app.toolkit.plan import Call
 
 HEISTS = 150

@@ -159,12 +159,17 @@ FAMILIES: Final = (
         name="servers that start",
         paths=(
             "tests/golem_project/embedded/*",
-            "tests/golem_project/test_boot.py",
+            "tests/golem_project/test_start_conditions.py",
             "tests/golem_project/test_pooler.py",
             "tests/golem_project/test_warm_workers.py",
         ),
         one_in=8,
-        whole_when=("golem_project/embedded/", "golem_project/settings/", "golem_project/boot.py", "Makefile"),
+        whole_when=(
+            "golem_project/embedded/",
+            "golem_project/settings/",
+            "golem_project/runtime/start_conditions.py",
+            "Makefile",
+        ),
     ),
     Family(
         name="toolchains",

@@ -10,7 +10,7 @@ from eth_abi import encode
 from golem_project.embedded.world.rpc import checksum
 from tests.evm.world import World
 from tools_app.chain.abi import event_topic
-from tools_app.history.meanings import GOVERNOR_EVENTS
+from tools_app.history.log_meanings import GOVERNOR_EVENTS
 
 CREATED, QUEUED, EXECUTED, CANCELED = GOVERNOR_EVENTS
 # Copies all but the first word of what it is called with into one log, whose topic is that word.

@@ -18,7 +18,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from golem_project.celery import app
-from golem_project.clock_mending import mend_future_rows
+from golem_project.runtime.future_times import mend_future_rows
 from permits_app.backtest import past_decisions
 from permits_app.models import ActionPermit, OutboundTransaction
 from tests import factories

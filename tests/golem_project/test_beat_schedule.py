@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
-from golem_project.beat_schedule import LOOK_EVERY_MS, Schedule
 from golem_project.celery import app
+from golem_project.runtime.beat_schedule import LOOK_EVERY_MS, Schedule
 from tools_app.core import clock
 
 # The package closes the connection while it reads.

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from golem_project.shared_clock import begin_to_hold
+from golem_project.runtime.database_clock import begin_to_hold
 from permits_app import tasks
 from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.request_change import request_operation
@@ -218,6 +218,6 @@ def test_a_clock_that_drifted_without_a_jump_is_noticed_within_half_a_minute(
 
 
 def test_a_process_that_starts_without_a_database_begins_with_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("golem_project.shared_clock._compare", lambda: None)
+    monkeypatch.setattr("golem_project.runtime.database_clock._compare", lambda: None)
     begin_to_hold()
     assert not clock.is_doubtful()

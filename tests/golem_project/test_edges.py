@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from golem_project.a2a.asking import _check_numbers
-from golem_project.a2a.wire_tasks import _exact
+from golem_project.a2a.message_parsing import _check_numbers
+from golem_project.a2a.task_messages import _exact
 from golem_project.alerts.timing import wait_after
 from golem_project.chat.terminal import _short
 from golem_project.cockpit.plots import Mark, _spread
+from golem_project.heartbeat.debt_health import Alarm, Told, WatchedDebt, _is_news, _watch, keep_told
 from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse
 from golem_project.heartbeat.duties.position_monitor import judge_positions
 from golem_project.heartbeat.duties.sleepwalker import _is_news as is_news_again
-from golem_project.heartbeat.tripwire import Alarm, Told, WatchedDebt, _is_news, _watch, keep_told
-from golem_project.pi import recent_shelves
+from golem_project.pi import recent_toolsets
 from golem_project.pi.next_call import _is_one_slip, _write_as
 from golem_project.pi.parsers import _parse_integer
 from golem_project.stream.deliveries import _next_attempt
@@ -153,19 +153,19 @@ def test_a_page_of_events_has_at_most_five_hundred(text: str, limit: int | None)
 
 
 def test_what_an_agent_was_shown_is_remembered_for_ten_seconds_and_of_256_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_shelves, "_shown", {})
-    monkeypatch.setattr(recent_shelves, "_place", lambda key: key)
+    monkeypatch.setattr(recent_toolsets, "_shown", {})
+    monkeypatch.setattr(recent_toolsets, "_place", lambda key: key)
     keys: list[Any] = list(range(257))
     shelf: Any = object()
     monkeypatch.setattr(clock, "monotonic_ms", lambda: 0.0)
     for key in keys[:256]:
-        recent_shelves.remember(key, shelf)
-    assert recent_shelves.recall(keys[0]) == shelf
-    recent_shelves.remember(keys[256], shelf)
-    assert [recent_shelves.recall(keys[place]) for place in (0, 1, 256)] == [None, shelf, shelf]
+        recent_toolsets.remember(key, shelf)
+    assert recent_toolsets.recall(keys[0]) == shelf
+    recent_toolsets.remember(keys[256], shelf)
+    assert [recent_toolsets.recall(keys[place]) for place in (0, 1, 256)] == [None, shelf, shelf]
     for at, found in ((10_000.0, shelf), (10_000.1, None)):
         monkeypatch.setattr(clock, "monotonic_ms", lambda at=at: at)
-        assert recent_shelves.recall(keys[1]) is found
+        assert recent_toolsets.recall(keys[1]) is found
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(3_599, 3_599), (3_600, 3_600), (3_601, 3_600)])

@@ -16,15 +16,16 @@ from django.db.models import Q
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from golem_project import boot, kept_forms
 from golem_project.a2a import notifications
 from golem_project.a2a.errors import PushRefused
 from golem_project.a2a.task_requests import list_tasks
+from golem_project.middleware import kept_forms
 from golem_project.pi import authentication, token_count
 from golem_project.pi.errors import ApiKeyInvalid, BodyTooLarge
 from golem_project.pi.idempotency import IdempotencyKeyInvalid, claim_key
 from golem_project.pi.parsers import _read
 from golem_project.pi.serializers import QueryGrimoireInput
+from golem_project.runtime import start_conditions
 from tests import factories
 from tools_app.core.errors import InvalidParams
 
@@ -160,13 +161,13 @@ def test_a_clock_ten_seconds_from_the_databases_is_fit_and_no_further(
     def cursor() -> Any:
         yield SimpleNamespace(execute=lambda _: None, fetchone=lambda: (NOW + difference,))
 
-    monkeypatch.setattr(boot, "connection", SimpleNamespace(cursor=cursor))
-    monkeypatch.setattr(boot.clock, "now", lambda: NOW)
+    monkeypatch.setattr(start_conditions, "connection", SimpleNamespace(cursor=cursor))
+    monkeypatch.setattr(start_conditions.clock, "now", lambda: NOW)
     if starts:
-        boot._check_clock()
+        start_conditions._check_clock()
         return
     with pytest.raises(ImproperlyConfigured, match="BOOT_CLOCK_DIFFERS"):
-        boot._check_clock()
+        start_conditions._check_clock()
 
 
 def test_sixty_values_of_a_form_are_given_back() -> None:

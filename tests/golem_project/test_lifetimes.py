@@ -19,12 +19,12 @@ from permits_app.actions import follow_promises, follow_requests, follow_rights,
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals.passkey_challenges import make_challenge, use_up_challenge
 from permits_app.models import ChainWatch, PendingRequest, ReceivedRight, SignedPromise
-from permits_app.permits.life import is_from_the_future
+from permits_app.permits.permit_lifetime import is_from_the_future
 from tests import factories
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
-from tools_app.portfolio.searching import begin_search
+from tools_app.portfolio.position_search import begin_search
 
 pytestmark = pytest.mark.django_db
 A_MOMENT = timedelta(microseconds=1)

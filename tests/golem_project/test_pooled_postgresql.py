@@ -10,8 +10,8 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from psycopg_pool import ConnectionPool
 
-from golem_project.pooled_postgresql import base
-from golem_project.pooled_postgresql.base import DatabaseWrapper, check_connection
+from golem_project.runtime.pooled_postgresql import base
+from golem_project.runtime.pooled_postgresql.base import DatabaseWrapper, check_connection
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import redis
 from django.conf import settings
 
 from golem_project.celery import app
-from golem_project.queue_transport import QoS
+from golem_project.runtime.queue_transport import QoS
 from tests.dropping_proxy import DroppingProxy
 
 

@@ -20,7 +20,7 @@ from golem_project.embedded.environment import current_environment
 from golem_project.embedded.sdk_bundle import SOCKET_VARIABLE, find_bundle, make_bundle
 from golem_project.embedded.supervisor import offer_sdk
 from golem_project.embedded.throwaway import throwaway_paths
-from golem_project.sdk_socket import MOST_AT_ONCE, MOST_BYTES, SdkSocket
+from golem_project.runtime.sdk_socket import MOST_AT_ONCE, MOST_BYTES, SdkSocket
 from tests.official_sdk import run_sdk
 from tools_app.protocols.uniswap.sdk.opinions import CalldataTold, RouteTold
 from tools_app.toolkit.official_sdk import SdkFallbackUnavailable

@@ -20,10 +20,10 @@ from eth_account.messages import encode_defunct
 from archetypes_app.actions.invite_person import invite_person
 from archetypes_app.models import Invitation
 from golem_project.a2a.errors import ChallengeRefused
-from golem_project.a2a.visits import make_challenge, open_visit, show_challenge
-from golem_project.beat_schedule import LOOK_EVERY_MS, Entry, Schedule
+from golem_project.a2a.visitor_sign_in import make_challenge, open_visit, show_challenge
 from golem_project.celery import app
-from golem_project.clock_mending import ENDS, HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
+from golem_project.runtime.beat_schedule import LOOK_EVERY_MS, Entry, Schedule
+from golem_project.runtime.future_times import ENDS, HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
 from permits_app.actions.expire import expire_lapsed
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals import passkey_challenges
@@ -32,7 +32,7 @@ from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.live_golem import LiveGolem
-from tools_app.core import clock, pulses
+from tools_app.core import clock, liveness
 
 JUMPS = pytest.mark.parametrize("jump", [timedelta(hours=2), timedelta(days=1)], ids=["two hours", "a day"])
 TASK = "permits_app.tasks.sweep_permits_task"
@@ -54,8 +54,8 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
 
 @pytest.fixture
 def alive() -> None:
-    for name in (pulses.BEAT, *pulses.list_queues()):
-        pulses.beat(name, now=clock.now())
+    for name in (liveness.BEAT, *liveness.list_queues()):
+        liveness.beat(name, now=clock.now())
 
 
 def make_task(name: str, *, ran_at: datetime) -> PeriodicTask:
@@ -87,7 +87,7 @@ def test_a_beat_that_runs_while_its_clock_goes_back_makes_its_heap_anew(
     schedule.tick()
     wall.ahead = timedelta()
     wait = schedule.tick()
-    assert wait is not None and wait <= pulses.EVERY_SECONDS
+    assert wait is not None and wait <= liveness.EVERY_SECONDS
     heap: Any = schedule._heap
     assert all(event.time < clock.now().timestamp() + 60 for event in heap)
 
@@ -252,25 +252,25 @@ def list_stuck() -> list[str]:
 @pytest.mark.django_db
 def test_readiness_says_that_beat_is_silent_within_a_minute_and_forgets_it_when_it_is_not(alive: None) -> None:
     assert "beat" not in list_stuck()
-    pulses.beat(pulses.BEAT, now=clock.now() - timedelta(seconds=59))
+    liveness.beat(liveness.BEAT, now=clock.now() - timedelta(seconds=59))
     ready = ask_ready()
     assert ready["degraded"] and [each["what"] for each in ready["stuck"]][:1] == ["beat"]
     assert "no heartbeat" in ready["stuck"][0]["reason"]
-    pulses.beat(pulses.BEAT, now=clock.now())
+    liveness.beat(liveness.BEAT, now=clock.now())
     assert "beat" not in list_stuck()
 
 
-@pytest.mark.parametrize("queue", pulses.list_queues())
+@pytest.mark.parametrize("queue", liveness.list_queues())
 @pytest.mark.django_db
 def test_readiness_names_each_queue_that_nobody_takes_from(alive: None, queue: str) -> None:
-    pulses.beat(queue, now=clock.now() - timedelta(seconds=59))
+    liveness.beat(queue, now=clock.now() - timedelta(seconds=59))
     assert [each for each in list_stuck() if each.startswith("queue")] == [queue]
 
 
 @JUMPS
 @pytest.mark.django_db
 def test_a_sign_of_life_from_the_future_is_none(alive: None, jump: timedelta) -> None:
-    pulses.beat(pulses.BEAT, now=clock.now() + jump)
+    liveness.beat(liveness.BEAT, now=clock.now() + jump)
     assert "beat" in list_stuck()
 
 
@@ -292,7 +292,7 @@ def test_the_overview_says_what_is_silent(alive: None) -> None:
     browser = Client()
     browser.force_login(operator)
     assert "scheduled work" not in browser.get(reverse("admin:index")).content.decode()
-    pulses.beat(pulses.BEAT, now=clock.now() - timedelta(minutes=5))
+    liveness.beat(liveness.BEAT, now=clock.now() - timedelta(minutes=5))
     page = browser.get(reverse("admin:index")).content.decode()
     assert "scheduled work" in page and "no heartbeat, sweep, reconciler or webhook begins" in page
 
@@ -303,7 +303,7 @@ def test_the_signs_of_life_are_asked_of_every_queue_there_is() -> None:
         for name, entry in app.conf.beat_schedule.items()
         if entry["task"] == "tools_app.tasks.note_pulse_task" and name.startswith("pulse-")
     }
-    assert {f"queue {queue}" for queue in sent} == set(pulses.list_queues())
+    assert {f"queue {queue}" for queue in sent} == set(liveness.list_queues())
 
 
 @JUMPS
@@ -401,7 +401,7 @@ def test_a_permit_that_is_older_than_the_clock_was_set_back_is_over_with_the_nex
 @contextmanager
 def trusted_clock() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("golem_project.clock_mending._is_right", lambda now: True)
+        patched.setattr("golem_project.runtime.future_times._is_right", lambda now: True)
         yield
 
 

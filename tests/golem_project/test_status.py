@@ -13,7 +13,7 @@ from django.test import Client
 
 from golem_project import status
 from golem_project.management.commands import snapshots
-from golem_project.pi.shape_lines import render_lines
+from golem_project.pi.schema_lines import render_lines
 from golem_project.status import describe_errors
 from tests.evm.world import CHAIN_ID, World
 from tools_app.toolkit.registry import REGISTRY

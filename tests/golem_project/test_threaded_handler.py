@@ -11,7 +11,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
-from golem_project.threaded_handler import ThreadedHandler
+from golem_project.runtime.threaded_handler import ThreadedHandler
 from tools_app.core import clock
 
 seen: list[str] = []

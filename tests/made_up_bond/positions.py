@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tools_app.core.ratio import Ratio
-from tools_app.standards.maturing import AVERAGE_SECONDS, ONE, Maturing
+from tools_app.standards.claims_due import AVERAGE_SECONDS, ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.counting_rules import Shown, Uncounted

@@ -23,22 +23,22 @@ from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
 from memory_app.augment import _find_alike, _select_recent, _select_tunings
-from memory_app.candidates import Scope, find_candidates, size_up
+from memory_app.candidate_query import Scope, find_candidates, size_up
 from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.dreams.integration import Dreamt, form_hypotheses
-from memory_app.dreams.tagged import list_tagged
+from memory_app.dreams.tagged_episodes import list_tagged
 from memory_app.errors import DirectiveTooLarge, GrimoireFileRefused
+from memory_app.execution_statistics import compare_predictions, find_failure_patterns
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.heuristic_text import _parse
 from memory_app.insights import retrieve_insights
+from memory_app.insights_for_situation import recall
 from memory_app.models import DreamJournal, Episode, EpisodeVector, Insight, Strategy
 from memory_app.models.insight import Kind, Tunable
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import make_near_keys
-from memory_app.performance import compare_predictions, find_failure_patterns
 from memory_app.provenance import Provenance
-from memory_app.situation import recall
 from memory_app.strategy_files import _read
 from memory_app.tuning import _may_move, shift_cost
 from tests import factories

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.forget import archive_over_cap, list_golems_over_cap
-from memory_app.actions.keep import Keeping, keep_memory
+from memory_app.actions.keep_or_archive import Keeping, keep_memory
 from memory_app.actions.purge import purge_everything, purge_memories
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.actions.scan_poison import FLOODED, scan_for_poison
 from memory_app.actions.store_episode import Duplicate, remember_episode
-from memory_app.cleaning import clean_text, clean_value
 from memory_app.errors import EmbeddingUnavailable, VectorRefused
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Episode, Insight, Strategy
@@ -28,6 +27,7 @@ from memory_app.near_duplicates import is_near_duplicate, make_near_keys, make_s
 from memory_app.poison import find_poison
 from memory_app.retrieval import retrieve_episodes
 from memory_app.tasks import scan_memory_task
+from memory_app.text_cleaning import clean_text, clean_value
 from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams

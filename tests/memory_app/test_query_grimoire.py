@@ -12,7 +12,7 @@ from django.db import connections
 
 from memory_app import embedding
 from memory_app.actions.forget import archive_forgotten_episodes
-from memory_app.actions.keep import Keeping, keep_memory
+from memory_app.actions.keep_or_archive import Keeping, keep_memory
 from memory_app.actions.query_grimoire import query_grimoire, reinforce_episodes
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.models import Episode

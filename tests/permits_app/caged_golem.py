@@ -12,7 +12,7 @@ from permits_app.actions.stage_key import stage_key
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.session_keys import follow_session
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.models import CageMirror, PolicyCage, SigningKey, SpendingLimits
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import encode_execute, encode_set_session

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.actions.hold_to_mark import hold_to_mark
+from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.stage_key import stage_key
 from permits_app.actions.value_golem import value_golem
 from permits_app.admin.wallets import SignerForm
@@ -81,10 +81,10 @@ def test_a_real_fall_in_the_new_account_is_seen_as_before(live_golem: LiveGolem)
     _value(golem)
     safe = _to_safe(live_golem)
     whole = _read(golem, safe)
-    hold_to_mark(golem_id=golem.pk, account=safe, holdings=whole, now=clock.now())
+    check_drawdown(golem_id=golem.pk, account=safe, holdings=whole, now=clock.now())
     nearly_nothing = "0x" + "77" * 20
     live_golem.world.fund(nearly_nothing, 10**16, {"USDC": 10**6})
-    fall = hold_to_mark(golem_id=golem.pk, account=safe, holdings=_read(golem, nearly_nothing), now=clock.now())
+    fall = check_drawdown(golem_id=golem.pk, account=safe, holdings=_read(golem, nearly_nothing), now=clock.now())
     assert fall is not None and fall.violated_at is not None
 
 
@@ -95,7 +95,7 @@ def test_a_late_measurement_of_the_former_account_moves_nothing(live_golem: Live
     safe = _to_safe(live_golem)
     _value(golem)
     before = HighWaterMark.objects.get(golem=golem)
-    hold_to_mark(golem_id=golem.pk, account=former, holdings=_read(golem, former), now=clock.now())
+    check_drawdown(golem_id=golem.pk, account=former, holdings=_read(golem, former), now=clock.now())
     after = HighWaterMark.objects.get(golem=golem)
     assert (after.account, after.value_micro_usd) == (safe, before.value_micro_usd)
     _value(golem)

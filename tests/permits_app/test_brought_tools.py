@@ -38,7 +38,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry, OutboxEvent
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
 from tools_app.sandbox.definition import DefinitionRefused
 from tools_app.sandbox.errors import ModuleFailed

@@ -19,8 +19,8 @@ from django.db import connection, transaction
 from archetypes_app.models import Golem
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded, LeaseLost
 from permits_app.execution import executor
+from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.executor import store_signed
-from permits_app.execution.lease import take_lease
 from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, SpendingLimits
 from permits_app.permits.capabilities import MintedCapability, mint
 from tests.factories.golems import make_golem

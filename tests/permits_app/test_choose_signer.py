@@ -15,9 +15,9 @@ from permits_app.actions.request_change import request_operation, request_permit
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approval_pages.views import page_of
-from permits_app.approvals.digest import export_request, verify_export
-from permits_app.approvals.statement import describe_permit
-from permits_app.custody.signers.choose import _open_key
+from permits_app.approvals.approval_statement import describe_permit
+from permits_app.approvals.request_digest import export_request, verify_export
+from permits_app.custody.signers.choose_signer import _open_key
 from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState

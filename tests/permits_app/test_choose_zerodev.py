@@ -13,8 +13,8 @@ from eth_account import Account
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.stage_key import stage_key
-from permits_app.approvals.digest import export_request, verify_export
-from permits_app.custody.signers import choose
+from permits_app.approvals.request_digest import export_request, verify_export
+from permits_app.custody.signers import choose_signer
 from permits_app.errors import SignerUnavailable
 from permits_app.models import ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState
@@ -38,7 +38,7 @@ def accounts(live_golem: LiveGolem) -> SmartAccounts:
 @pytest.fixture
 def bundler(accounts: SmartAccounts, monkeypatch: pytest.MonkeyPatch) -> Iterator[BundlerStandIn]:
     with serve_bundler(accounts) as stand_in:
-        monkeypatch.setattr(choose, "_zerodev", stand_in.client())
+        monkeypatch.setattr(choose_signer, "_zerodev", stand_in.client())
         yield stand_in
 
 
@@ -109,7 +109,7 @@ def test_an_owner_at_privy_signs_the_operations_and_another_wallet_there_does_no
     live_golem: LiveGolem, accounts: SmartAccounts, bundler: BundlerStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serve_privy() as privy:
-        monkeypatch.setattr(choose, "_privy", privy.client())
+        monkeypatch.setattr(choose_signer, "_privy", privy.client())
         with pytest.raises(SignerUnavailable, match="not by the wallet at Privy"):
             others = accounts.make_account(Account.create().address)
             ask(live_golem, kind="ZERODEV", account=others, wallet_id=WALLET_ID)
@@ -140,7 +140,7 @@ def test_without_a_project_or_with_another_chains_bundler_nothing_is_asked(
     bundler.answers["eth_chainId"] = "0x1"
     with pytest.raises(SignerUnavailable, match="another chain"):
         ask(live_golem, kind="ZERODEV")
-    monkeypatch.setattr(choose, "_zerodev", None)
+    monkeypatch.setattr(choose_signer, "_zerodev", None)
     with pytest.raises(SignerUnavailable, match="GOLEM_ZERODEV_PROJECT_ID_FILE"):
         ask(live_golem, kind="ZERODEV")
 

@@ -14,7 +14,7 @@ from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import HaltRecord, HaltSetting, OutcomeRecord
-from permits_app.permits.told_holdings import tell_rules
+from permits_app.permits.holdings_json import tell_rules
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, asset_rules, call_key, valuer_rule
 from permits_app.policy_cage.suggested_rules import list_uncaged, suggest_rules

@@ -20,10 +20,10 @@ from permits_app.actions import halt
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
 from permits_app.approvals.operations import find_operation
-from permits_app.execution import unwinding
+from permits_app.execution import position_unwinding
 from permits_app.execution.halt_permits import execute_halt_plan
 from permits_app.halts import deaths
-from permits_app.halts.choices import does_unwind
+from permits_app.halts.halt_choices import does_unwind
 from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, Death, HaltRecord, OutboundTransaction
 from permits_app.models.permit import PermitStatus
@@ -163,14 +163,14 @@ def test_an_owner_who_stops_it_between_two_positions_keeps_the_second(
     ids = {each["position"].split("/")[-1] for each in halt.list_exits(golem=live_golem.golem, now=clock.now())}
     assert len(ids) == 2
     ask(client, live_golem)
-    taking = unwinding._take_step
+    taking = position_unwinding._take_step
 
     def take_and_be_stopped(*given: Any, **named: Any) -> ActionPermit:
         permit = taking(*given, **named)
         deaths.stop_death(golem=live_golem.golem, reason="no, wait", actor="owner:1", now=clock.now())
         return permit
 
-    monkeypatch.setattr(unwinding, "_take_step", take_and_be_stopped)
+    monkeypatch.setattr(position_unwinding, "_take_step", take_and_be_stopped)
     work()
     live_golem.golem.refresh_from_db()
     assert sorted(liquidity_of(live_golem, each) > 0 for each in ids) == [False, True]
@@ -190,7 +190,7 @@ def test_a_step_that_is_planned_when_its_owner_stops_the_end_is_not_signed(
         deaths.stop_death(golem=live_golem.golem, reason="no, wait", actor="owner:1", now=clock.now())
         return sign(**given)
 
-    monkeypatch.setattr(unwinding, "execute_halt_plan", be_stopped_and_sign)
+    monkeypatch.setattr(position_unwinding, "execute_halt_plan", be_stopped_and_sign)
     work()
     assert liquidity_of(live_golem, position) > 0 and live_golem.mined_nonce() == sent
     permit = ActionPermit.objects.get(action_type="unwind_position")
@@ -234,7 +234,7 @@ def test_what_only_its_owner_gets_out_keeps_it_from_being_retired_and_is_told_on
     live_golem: LiveGolem, chain: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     position = open_position(live_golem, chain)
-    monkeypatch.setattr(unwinding, "MOST_ATTEMPTS", 0)
+    monkeypatch.setattr(position_unwinding, "MOST_ATTEMPTS", 0)
     ask(client, live_golem)
     work(8)
     golem = live_golem.golem
@@ -245,7 +245,7 @@ def test_what_only_its_owner_gets_out_keeps_it_from_being_retired_and_is_told_on
     own = reverse("admin:archetypes_app_golem_change", args=[golem.pk])
     assert "It waits for you to get out of" in client.get(own).content.decode()
     ask(client, live_golem, reason="I take it out by hand")
-    monkeypatch.setattr(unwinding, "MOST_ATTEMPTS", 3)
+    monkeypatch.setattr(position_unwinding, "MOST_ATTEMPTS", 3)
     ask(client, live_golem, reason="once more")
     work()
     golem.refresh_from_db()

@@ -12,7 +12,7 @@ from archetypes_app.models.tick import Regime
 from permits_app.limits.signed_promises import put_off
 from permits_app.permits.market_defaults import SeenRegime, choose_defaults
 from permits_app.policy_cage.conditions import Condition, Must
-from permits_app.previews.read_wish import read_why
+from permits_app.previews.request_words import read_why
 from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
 from tests.factories.requests import make_signed_promise

@@ -18,18 +18,18 @@ from permits_app.actions.record_nav import record_nav
 from permits_app.actions.try_policy import is_long, is_stuck, open_trial
 from permits_app.approval_errors import PasskeyRefused, SignatureWrong
 from permits_app.approval_pages.draft_forms import DraftAllowlistForm
+from permits_app.approvals.approval_rules import cool_off, tier_of_loosening
 from permits_app.approvals.passkey_site import PasskeySite
 from permits_app.approvals.passkeys import ask_for_new
-from permits_app.approvals.rules import cool_off, tier_of_loosening
 from permits_app.approvals.signatures import parse_signature_text
 from permits_app.backtest.drawdown_replay import DrawdownFold
 from permits_app.backtest.past_decisions import Claim
-from permits_app.backtest.used_up import Flip, UsedUp
+from permits_app.backtest.usage_correction import Flip, UsedUp
 from permits_app.custody.signers.bundler import _as_quantity
 from permits_app.errors import DefinitionNotShown
-from permits_app.execution import delivery, rollback, unwinding, witness
+from permits_app.execution import chain_rollback, payload_delivery, position_unwinding, second_reading
+from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.nonces import note_gap
-from permits_app.execution.spent import value_spent
 from permits_app.forms import WalletForm
 from permits_app.limits.usage import Usage
 from permits_app.models import NonceCursor, OutboundTransaction, Passkey
@@ -280,9 +280,9 @@ def test_a_payload_that_a_node_does_not_know_for_ten_minutes_is_lost(
     minutes: timedelta, is_lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: NOW)
-    monkeypatch.setattr(delivery, "is_known", lambda *_, **__: False)
-    monkeypatch.setattr(delivery, "list_siblings", lambda _: [])
-    monkeypatch.setattr(witness, "is_taken_by_another", lambda **_: False)
+    monkeypatch.setattr(payload_delivery, "is_known", lambda *_, **__: False)
+    monkeypatch.setattr(payload_delivery, "list_siblings", lambda _: [])
+    monkeypatch.setattr(second_reading, "is_taken_by_another", lambda **_: False)
     row: Any = SimpleNamespace(
         nonce=1,
         created_at=NOW - minutes,
@@ -294,7 +294,7 @@ def test_a_payload_that_a_node_does_not_know_for_ten_minutes_is_lost(
         permit=None,
     )
     deadline: Any = None
-    assert delivery.is_lost(row, used_nonce=2, deadline=deadline) is is_lost
+    assert payload_delivery.is_lost(row, used_nonce=2, deadline=deadline) is is_lost
 
 
 @pytest.mark.django_db
@@ -311,8 +311,8 @@ def test_what_was_given_up_is_looked_for_for_a_day(
         looked.append(row.pk)
         return False
 
-    monkeypatch.setattr(rollback, "_look_for_late", look)
-    rollback.find_given_up(permit.chain_id, NOW)
+    monkeypatch.setattr(chain_rollback, "_look_for_late", look)
+    chain_rollback.find_given_up(permit.chain_id, NOW)
     assert bool(looked) is is_looked_at
 
 
@@ -322,9 +322,9 @@ def test_what_was_given_up_is_looked_for_for_a_day(
 def test_a_position_whose_unwinding_reverted_three_times_is_its_owners(
     tried: int, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unwinding, "_count_attempts", lambda *_: tried)
+    monkeypatch.setattr(position_unwinding, "_count_attempts", lambda *_: tried)
     golem: Any = None
-    line, is_over = unwinding._leave(golem, 1, golem, "a", NOW, lambda: False)
+    line, is_over = position_unwinding._leave(golem, 1, golem, "a", NOW, lambda: False)
     assert (line["outcome"], is_over) == (outcome, True)
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client, override_settings
 
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.clock_mending import mend_future_rows
+from golem_project.runtime.future_times import mend_future_rows
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.approval_errors import ChangeStale

@@ -17,8 +17,8 @@ from tests.factories.permits import EXPECTED
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.runner import run_read
-from tools_app.subsystems.intel.basis import wilson
 from tools_app.subsystems.intel.calibration import calibrate
+from tools_app.subsystems.intel.figure_basis import wilson
 from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool

@@ -31,7 +31,7 @@ from tools_app.core import clock, event_bus
 from tools_app.core.models import OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
 from tools_app.toolkit.enums import Category
-from tools_app.toolkit.outside import SERVICES
+from tools_app.toolkit.outside_services import SERVICES
 
 NOTHING = {"venue": None, "token_in": None, "token_out": None, "amount": None}
 LEAST, MOST = 20, 50

@@ -17,7 +17,7 @@ from django.test import Client
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.record_nav import read_own_moves
-from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.errors import (
     RightEnded,
     RightLimitExceeded,

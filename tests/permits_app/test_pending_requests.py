@@ -10,7 +10,7 @@ import pytest
 
 from archetypes_app.models import AlertBatch, Golem, Heartbeat, ToolOverride
 from archetypes_app.models.override import OverrideMode
-from golem_project.heartbeat.duties.requests import tell_requests
+from golem_project.heartbeat.duties.request_alerts import tell_requests
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.query import query_state
 from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, Look, judge_look, plan_next_look
@@ -31,7 +31,7 @@ from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 from tools_app.toolkit.positions import Act, Leg, Position, PositionRef, Stuck, Wait
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.takings import Taking
+from tools_app.toolkit.request_takings import Taking
 from tools_app.toolkit.views import NATIVE
 
 S = RequestState

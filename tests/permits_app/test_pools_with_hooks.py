@@ -12,7 +12,7 @@ import pytest
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from tests.evm.world import CHAIN_ID

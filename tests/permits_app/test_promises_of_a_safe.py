@@ -11,7 +11,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.safe_batches import build_safe_call, consent_of
@@ -143,8 +143,8 @@ def privy(maker: Maker) -> Iterator[str]:
     """The Safe's only owner is a key at Privy."""
     owned = SafeGolem(maker.live)
     with serve_privy() as stand_in:
-        was = choose._privy
-        choose._privy = stand_in.client()
+        was = choose_signer._privy
+        choose_signer._privy = stand_in.client()
         try:
             address = stand_in.account.address
             data = encode_call(SWAP_OWNER, "0x" + "00" * 19 + "01", owned.key.address, address)
@@ -159,7 +159,7 @@ def privy(maker: Maker) -> Iterator[str]:
             put_in(maker)
             yield owned.safe.address
         finally:
-            choose._privy = was
+            choose_signer._privy = was
 
 
 def test_an_offer_of_a_safe_whose_owner_is_at_privy_is_taken_by_a_stranger(maker: Maker, privy: str) -> None:

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from archetypes_app.models import DefinitionApproval, ToolOverride
 from archetypes_app.toolset import resolve, resolve_toolset
-from golem_project.pi.shape_lines import name_home
+from golem_project.pi.schema_lines import name_home
 from permits_app.actions.approve_definition import approve_definition
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import pin_definitions
@@ -26,8 +26,8 @@ from tests.permits_app.test_written_tools import Index, index
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core import clock
 from tools_app.models import ToolDefinition
+from tools_app.sandbox.built_in_replacement import BuiltInNotReplaceable, find_narrower, is_replaceable
 from tools_app.sandbox.definition import DefinitionRefused
-from tools_app.sandbox.replacing import BuiltInNotReplaceable, find_narrower, is_replaceable
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
 
@@ -139,14 +139,14 @@ def test_a_built_in_that_takes_more_than_it_did_stands_in_its_own_place_again(
     # As a release would: the built-in takes a parameter more.
     wider = replace(tool, params_model=REGISTRY.get("coding_read").params_model)
     monkeypatch.setitem(REGISTRY._tools, "coding_grep", wider)
-    from tools_app.sandbox import foreign_tool
+    from tools_app.sandbox import owner_tool
 
-    foreign_tool._make.cache_clear()
+    owner_tool._make.cache_clear()
     resolve.cache_clear()
     try:
         assert resolve_toolset(load_golem(coder.golem.pk)).tools["coding_grep"] is wider
     finally:
-        foreign_tool._make.cache_clear()
+        owner_tool._make.cache_clear()
         resolve.cache_clear()
 
 

@@ -23,9 +23,9 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.models import KnownPosition, PositionSearch
-from tools_app.portfolio import searching
+from tools_app.portfolio import position_search
 from tools_app.portfolio.known import list_hints
-from tools_app.portfolio.searching import ALL_SEARCHED, TOO_LONG, TOO_MANY, begin_search, list_gaps, look_further
+from tools_app.portfolio.position_search import ALL_SEARCHED, TOO_LONG, TOO_MANY, begin_search, list_gaps, look_further
 
 pytestmark = pytest.mark.protocols("morpho")
 CHAIN_ID = 31337
@@ -104,7 +104,7 @@ def test_the_search_goes_back_range_by_range_and_takes_up_what_is_new(
         search_positions(now=now)
         row = PositionSearch.objects.get()
         assert row.lowest is not None and row.highest is not None
-        assert row.highest - row.lowest < 10 * searching.RANGES_A_LOOK * (looks + 1)
+        assert row.highest - row.lowest < 10 * position_search.RANGES_A_LOOK * (looks + 1)
         assert f"from block {row.lowest} on" in list_gaps(chain_id=CHAIN_ID, account=account)[0]
         # Nothing happens before the next look is due.
         search_positions(now=now)
@@ -130,13 +130,13 @@ def test_a_search_that_is_too_long_or_finds_too_many_ends_and_says_so(
 ) -> None:
     account, now = live_golem.golem.address, clock.now()
     mine(live_golem, 100)
-    monkeypatch.setattr(searching, "MOST_LOOKS", 2)
+    monkeypatch.setattr(position_search, "MOST_LOOKS", 2)
     begin_search(chain_id=CHAIN_ID, account=account, now=now)
     search_positions(now=now)
     row = PositionSearch.objects.get()
     assert row.ended == TOO_LONG and row.lowest
     assert list_gaps(chain_id=CHAIN_ID, account=account)[0].endswith("on, and no further")
-    monkeypatch.setattr(searching, "MOST_HINTS", 0)
+    monkeypatch.setattr(position_search, "MOST_HINTS", 0)
     open_unknown_market(live_golem, lltv=77 * 10**16, pledge=ETH)
     search_positions(now=now + timedelta(days=1))
     assert PositionSearch.objects.get().ended == TOO_MANY
@@ -155,7 +155,7 @@ def test_a_node_that_fails_leaves_the_search_where_it_was(
     def fail(*given: Any, **options: Any) -> Any:
         raise GolemError("the node is away")
 
-    monkeypatch.setattr(searching, "follow_trails", fail)
+    monkeypatch.setattr(position_search, "follow_trails", fail)
     assert search_positions(now=now) == 0
     row = PositionSearch.objects.get()
     assert (row.lowest, row.looks) == (None, 0) and row.next_look_at > now

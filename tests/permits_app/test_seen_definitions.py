@@ -21,7 +21,7 @@ from tests.live_golem import LiveGolem
 from tools_app.adapters import DefinitionNotSeen
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.toolkit.registry import REGISTRY
 
 NAME = "data_get_token_price"

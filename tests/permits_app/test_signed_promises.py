@@ -13,12 +13,12 @@ from django.test import Client
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
-from golem_project.clock_mending import mend_future_rows
+from golem_project.runtime.future_times import mend_future_rows
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.limits.ledger import read_usage
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
@@ -145,7 +145,7 @@ def test_an_offer_is_signed_without_a_transaction_and_holds_what_it_gives(maker:
 def privy(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivyStandIn]:
     """The maker's key is at Privy from now on; what it has at the bank it put there with that."""
     with serve_privy() as stand_in:
-        monkeypatch.setattr(choose, "_privy", stand_in.client())
+        monkeypatch.setattr(choose_signer, "_privy", stand_in.client())
         address = stand_in.account.address
         maker.bank.world.fund(address, 10**19, FUNDS)
         choice = WalletChoice(kind=WalletKind.PRIVY, address=address, key=address, external_id=WALLET_ID)

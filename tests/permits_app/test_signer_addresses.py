@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from permits_app import relayer
 from permits_app.approval_errors import RelayerRefuses
 from permits_app.custody.signer_addresses import list_addresses, write_csv
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.models import SigningKey
 from tests import factories
 from tools_app.core import clock

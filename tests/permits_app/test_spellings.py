@@ -12,7 +12,7 @@ from eth_utils import to_checksum_address
 
 from archetypes_app.models import Golem
 from golem_project import wiring
-from golem_project.pi.shape_lines import name_home
+from golem_project.pi.schema_lines import name_home
 from permits_app.permits.equality import hash_meant
 from tests.batches import in_batches
 from tools_app import runner

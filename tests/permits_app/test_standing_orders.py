@@ -14,7 +14,7 @@ from django.test import Client
 from archetypes_app.models import AlertBatch, Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
-from golem_project.heartbeat.duties.requests import tell_requests
+from golem_project.heartbeat.duties.request_alerts import tell_requests
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.halt import carry_out_halt, halt_golem

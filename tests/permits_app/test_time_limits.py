@@ -17,7 +17,7 @@ from permits_app.actions.sweep_changes import forget_denials, list_due_changes, 
 from permits_app.approval_errors import ChangeClosed, RelayerBudgetUsed, RelayerRefuses
 from permits_app.doors.decide_change import decide_change
 from permits_app.errors import LeaseLost
-from permits_app.execution.lease import take_lease
+from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import (
     ActionPermit,
@@ -42,7 +42,7 @@ from tests.permits_app.safety.calls import swap_call
 from tests.permits_app.safety.test_record_reader import past
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import sign_due_checkpoints
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 pytestmark = pytest.mark.django_db
 MS = timedelta(milliseconds=1)

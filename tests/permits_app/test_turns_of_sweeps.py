@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from archetypes_app.models import Golem
-from golem_project.first_page import build_board
+from golem_project.owner_pages.first_page import build_board
 from permits_app.actions.announce import list_due_announcements
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.sweep import list_unfinished, list_unremembered
 from permits_app.actions.sweep_changes import list_due_changes
-from permits_app.execution import reconcile, rollback
+from permits_app.execution import chain_rollback, reconcile
 from permits_app.models import ActionPermit, Announcement, ChangeRequest, OutboundTransaction, SignedPromise
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
@@ -126,13 +126,13 @@ def test_what_one_account_sent_keeps_no_other_from_being_looked_for(
         looked.append(row.sender)
         return False
 
-    monkeypatch.setattr(rollback, "_look_for_late", look)
+    monkeypatch.setattr(chain_rollback, "_look_for_late", look)
     monkeypatch.setattr(reconcile, "_replace", lambda row, now: Counter({look(row, now): 0}))
-    for module in (rollback, reconcile):
+    for module in (chain_rollback, reconcile):
         monkeypatch.setattr(module, "_BATCH", 2)
     chain_id = permit.chain_id
     if round_of == "given up":
-        rollback.find_given_up(chain_id, now)
+        chain_rollback.find_given_up(chain_id, now)
     else:
         reconcile._replace_stuck(chain_id, now)
     assert len(looked) == 2 and accounts[other.pk] in looked

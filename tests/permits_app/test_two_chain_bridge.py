@@ -12,7 +12,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from permits_app.actions.value_golem import value_golem
-from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.models import (
     AllowlistEntry,
     HighWaterMark,

@@ -15,7 +15,7 @@ from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import HaltRecord, HaltSetting, OutcomeRecord
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.permits.told_holdings import tell_rules
+from permits_app.permits.holdings_json import tell_rules
 from permits_app.policy_cage.suggested_rules import call_rules, list_subjects, list_uncaged
 from permits_app.reviewers import safety_guardian
 from tests.evm.world import CHAIN_ID

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from golem_project.reports import say
+from golem_project.runtime.redacted_reports import say
 from tests.proof.registry import PROOFS, Progress, choose_proofs, load_proofs, load_rows
 
 

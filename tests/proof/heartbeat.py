@@ -16,9 +16,9 @@ from django.contrib.auth import get_user_model
 from archetypes_app.models import Archetype, DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.golem import Maker
 from archetypes_app.models.tick import TickStatus
-from golem_project.heartbeat.claims import BegunTick, Claim, TickEnd, begin_tick, claim_due, end_tick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.schedule import plan_next_tick
+from golem_project.heartbeat.tick_claims import BegunTick, Claim, TickEnd, begin_tick, claim_due, end_tick
 from tests.proof.registry import Progress, proof
 from tests.proof.walks import WALKS, WALKS_PER_ROUND, require, walk_rounds
 from tools_app.core import clock

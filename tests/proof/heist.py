@@ -20,7 +20,7 @@ from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
 from golem_project.embedded.world.solidity import load_contract
-from permits_app.policy_cage.published import mask_immutables
+from permits_app.policy_cage.published_code import mask_immutables
 from tests.proof.cage import hash_contract
 from tests.proof.caged.engines import NodeEngine, Sent, install_permit2
 from tests.proof.heists.campaign import Campaign
@@ -33,7 +33,7 @@ from tests.proof.heists.scouting import Place, find_places
 from tests.proof.heists.steps import Finding, Heist, Order
 from tests.proof.heists.watch import Seen, Watch
 from tests.proof.registry import Progress, proof
-from tools_app.simulation.turbo.screening import is_turbo_installed
+from tools_app.simulation.revm_screening.screening import is_turbo_installed
 
 if TYPE_CHECKING:
     from tests.proof.heists.machine import Machine

@@ -22,8 +22,8 @@ from archetypes_app.models import Archetype, Golem, Heartbeat, ToolProfile
 from golem_project import wiring
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.heartbeat.claims import claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
+from golem_project.heartbeat.tick_claims import claim_due
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.preview import preview_action

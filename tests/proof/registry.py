@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from golem_project.reports import write_report
+from golem_project.runtime.redacted_reports import write_report
 
 
 @dataclass

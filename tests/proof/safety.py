@@ -90,7 +90,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "permits_app/execution/halt_calls.py": (
         "tests/permits_app/execution/test_halt_calls.py",
         "tests/permits_app/execution/test_halt.py",
-        "tests/permits_app/execution/test_unwinding.py",
+        "tests/permits_app/execution/test_position_unwinding.py",
     ),
 }
 ROUNDS = 40

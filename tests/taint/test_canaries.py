@@ -26,7 +26,7 @@ from django.views.debug import technical_500_response
 
 from golem_project import wiring
 from golem_project.celery import app
-from golem_project.reports import write_report
+from golem_project.runtime.redacted_reports import write_report
 from permits_app.errors import PolicyRejected
 from permits_app.tasks import commit_permit_task, preview_action_task
 from tests.adversary.conftest import Adversary

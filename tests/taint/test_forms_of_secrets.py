@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.request_cancel import request_cancel
 from tests.live_golem import LiveGolem
-from tools_app.core import clock, secret_forms
+from tools_app.core import clock, secret_patterns
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.core.taint import REMOVED, DataSink, holds_no_secret, redact_text
 
@@ -131,11 +131,11 @@ def test_what_stands_around_a_secret_stays() -> None:
     assert redact_text(f"I use {key} for the API.") == f"I use {REMOVED} for the API."
 
 
-@pytest.mark.parametrize("form", secret_forms.FORMS, ids=lambda form: form.pattern[:24])
+@pytest.mark.parametrize("form", secret_patterns.FORMS, ids=lambda form: form.pattern[:24])
 @given(data=st.data())
 def test_what_a_form_finds_has_a_mark(form: re.Pattern[str], data: st.DataObject) -> None:
     found = data.draw(st.from_regex(form))
-    assert any(mark in found.lower() for mark in secret_forms.MARKS)
+    assert any(mark in found.lower() for mark in secret_patterns.MARKS)
 
 
 def test_a_key_in_an_agents_reason_reaches_neither_audit_log_nor_events_nor_playbook(live_golem: LiveGolem) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from tools_app.chain.token_lists import _read_row
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outgoing import AddressRefused, check_url
+from tools_app.core.guarded_http import AddressRefused, check_url
 from tools_app.protocols.erc8004.math import ONE, name_confidence, name_trend, next_threshold, tier_of
 from tools_app.protocols.lido.tools.figures import _decide
 from tools_app.protocols.maker_sky.tools import _check_price
-from tools_app.protocols.morpho_blue.judging import price_market
-from tools_app.subsystems.coding.searching import PatternRefused, compile_pattern
+from tools_app.protocols.morpho_blue.plan_checks import price_market
+from tools_app.subsystems.coding.folder_search import PatternRefused, compile_pattern
 from tools_app.subsystems.data.health_score import score_tvl, score_volume
 from tools_app.subsystems.lending.tools import parse_health, parse_leverage
 from tools_app.toolkit.declared_params import DeclarationRefused, build_declared_model

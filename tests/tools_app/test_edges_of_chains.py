@@ -23,8 +23,8 @@ from tools_app.protocols.lido.positions import split_amount
 from tools_app.protocols.morpho_blue.math import WAD, health_bps, incentive
 from tools_app.protocols.rocketpool.positions import RocketPoolExits
 from tools_app.protocols.uniswap.routing import _deepest
-from tools_app.sandbox.calling import _read_wish
 from tools_app.sandbox.errors import ModuleFailed
+from tools_app.sandbox.owner_tool_call import _read_wish
 from tools_app.subsystems.coding.paths import parse_path
 
 

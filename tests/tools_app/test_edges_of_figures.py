@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tools_app.core.event_schemas import AMOUNT, FLAG, INTEGER, TEXT, PayloadSchema
-from tools_app.core.outgoing import is_public
+from tools_app.core.guarded_http import is_public
 from tools_app.core.storable_text import make_plain, make_plain_value, make_storable
 from tools_app.protocols.lido.math import (
     ONE,
@@ -40,7 +40,7 @@ from tools_app.standards.concentrated import (
     tick_at_sqrt_price,
 )
 from tools_app.standards.kernel import build_execute
-from tools_app.subsystems.lending.overview import _time_left
+from tools_app.subsystems.lending.read_tools import _time_left
 from tools_app.subsystems.stream.trades import _largest
 from tools_app.toolkit.plan import Call
 

@@ -15,7 +15,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.sandbox.compiling import _read_answer
 from tools_app.sandbox.definition import DefinitionRefused, read_definition
 from tools_app.sandbox.errors import ModuleRefused
-from tools_app.sandbox.host import _fit, _read_chain, _recall
+from tools_app.sandbox.host_functions import _fit, _read_chain, _recall
 from tools_app.sandbox.module_size import check_size, most_module_bytes
 from tools_app.sandbox.written_definition import check_written, read_written
 from tools_app.simulation.engine import SimulationTimeout, SimulationUnavailable

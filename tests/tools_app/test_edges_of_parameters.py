@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from golem_project.pi.shape_lines import name_home
+from golem_project.pi.schema_lines import name_home
 from tests.architecture.sources import ROOT
 from tests.batches import in_batches
 from tools_app.core.errors import InvalidParams

@@ -17,7 +17,7 @@ from tools_app.protocols.maker_sky.tools import _check_draw
 from tools_app.protocols.morpho_blue.errors import SharesTooDear
 from tools_app.protocols.morpho_blue.positions import MorphoExits
 from tools_app.protocols.morpho_blue.tools.lending import _check_shares
-from tools_app.protocols.uniswap.changes import Range
+from tools_app.protocols.uniswap.position_changes import Range
 from tools_app.protocols.uniswap.v2 import math as v2
 from tools_app.standards.aave_like.positions import AccountExits
 from tools_app.standards.aave_like.reads import WAD as HEALTH_ONE

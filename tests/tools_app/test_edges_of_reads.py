@@ -24,21 +24,21 @@ from tools_app.chain.running_code import read_running_code
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
-from tools_app.core.recursion import deep_calls
+from tools_app.core.recursion_limit import deep_calls
 from tools_app.core.taint import DataSink, Secret, clean_for
 from tools_app.models import KnownPosition, StreamSubscription
 from tools_app.portfolio.known import list_hints, remember_positions
-from tools_app.portfolio.searching import TOO_LONG, TOO_MANY, list_gaps, look_further
+from tools_app.portfolio.position_search import TOO_LONG, TOO_MANY, list_gaps, look_further
 from tools_app.portfolio.standing_rights import find_standing_rights
 from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.endpoint_domains import DomainProof, check_domains
 from tools_app.protocols.erc8004.reads import IDENTITY, REPUTATION, VALIDATION, read_validations, read_voices
 from tools_app.protocols.erc8004.registration_file import AgentFile, FileSource, read_file
-from tools_app.simulation.asking import Conversation
+from tools_app.simulation.state_questions import Conversation
 from tools_app.standards import erc8004
 from tools_app.standards.token_logs import TRANSFER_BATCH, read_transfers
 from tools_app.subsystems.data.pool_tools import _scan_created
-from tools_app.subsystems.stream.polling import _record_failure
+from tools_app.subsystems.stream.serve_subscriptions import _record_failure
 from tools_app.toolkit.context import ReadOutcome
 from tools_app.toolkit.markets import CreatedPool
 from tools_app.toolkit.positions import PositionRef, PositionsUnreadable, drive

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.admin import system
+from tools_app.admin import accounts_and_schedule
 
-__all__ = ["system"]
+__all__ = ["accounts_and_schedule"]

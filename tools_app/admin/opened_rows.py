@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 
 OPENED: Final = "opened_as"
 _LONGEST_OPENED: Final = 8_192

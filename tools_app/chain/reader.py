@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_call
 from tools_app.chain.blocks import header_request, parse_block
+from tools_app.chain.contract_facts import FACTS
 from tools_app.chain.deployments import Deployment, Feed
-from tools_app.chain.expected import ExpectedReads
-from tools_app.chain.facts import FACTS
+from tools_app.chain.expected_reads import ExpectedReads
 from tools_app.chain.feeds import (
     DEFAULT_MAX_AGE_SECONDS,
     PriceUnavailable,
@@ -37,7 +37,7 @@ from tools_app.chain.multicall import (
 )
 from tools_app.chain.networks import MULTICALL3, Network
 from tools_app.chain.node_errors import ContractOutputUnexpected, RpcLagging
-from tools_app.chain.past import PastReads, make_log_query
+from tools_app.chain.past_reads import PastReads, make_log_query
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry

@@ -17,7 +17,7 @@ from typing import Any
 from tools_app.chain.abi import checksum, clean_text
 from tools_app.chain.lookalike_symbols import make_skeleton
 from tools_app.chain.tokens import fold_symbol
-from tools_app.core.outside_json import read_json
+from tools_app.core.bounded_parsing import read_json
 from tools_app.toolkit.views import TokenMeta
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from tools_app.core.audit_checkpoints import ChainReport, read_entries, verify_chain
 from tools_app.core.audit_log import BrokenLink
+from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
-from tools_app.core.outside_json import read_exact_json
 
 FORMAT = "golem-audit-1"
 _MOST_LINE_BYTES = 4 * 1024 * 1024

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, NoReturn
 from uuid import UUID
 
-from tools_app.core import secret_forms
+from tools_app.core import secret_patterns
 
 
 class TaintLabel(StrEnum):
@@ -256,7 +256,7 @@ def redact_text(text: str, *, sink: DataSink = DataSink.MODEL) -> str:
             text, count = pattern.subn(replacement, text)
             if count:
                 _block(TaintLabel.OWNER_SECRET, sink)
-    text, count = secret_forms.remove(text, REMOVED)
+    text, count = secret_patterns.remove(text, REMOVED)
     for _ in range(count):
         _block(TaintLabel.OWNER_SECRET, sink)
     if "@" not in text:
@@ -276,7 +276,7 @@ def holds_no_secret(text: str) -> bool:
     return not (
         _is_suspicious(text)
         or any(value in text for value in _known_texts)
-        or secret_forms.remove(text, REMOVED)[1]
+        or secret_patterns.remove(text, REMOVED)[1]
         or (_known_keys and any(_fingerprint(found[1]) in _known_keys for found in _KEY.finditer(text)))
     )
 

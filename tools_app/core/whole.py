@@ -17,8 +17,8 @@ from typing import ParamSpec, TypeVar
 from django.db import OperationalError, connection
 
 from tools_app.core import event_bus
-from tools_app.core.exhausted import find_state
 from tools_app.core.models import RepeatedTransaction
+from tools_app.core.resource_errors import find_state
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
-from tools_app.history.filling import BESIDES_HEADERS
+from tools_app.history.gap_filling import BESIDES_HEADERS
 
 
 @register()

@@ -10,7 +10,7 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Count, Max
 
-from tools_app.history.cleaning import log_days_of
+from tools_app.history.log_expiry import log_days_of
 from tools_app.models.history import FollowedChain, LogGap, LogSource, LogWish
 
 MOST_GAPS: Final = 200

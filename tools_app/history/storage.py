@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from tools_app.core.whole import whole
 from tools_app.history.checked_logs import Stretch, Wanted
-from tools_app.history.meanings import Said, read_log
+from tools_app.history.log_meanings import Said, read_log
 from tools_app.models.history import ChainLog, LogSource, SourceKind
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry

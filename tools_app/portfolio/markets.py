@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.kept_days import read_kept_days
+from tools_app.portfolio.indexed_days import read_kept_days
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, MarketRead
 from tools_app.toolkit.markets import (

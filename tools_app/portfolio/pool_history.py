@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
-from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_one, read_bars, read_trades
+from tools_app.history.index_reads import Bars, Kept, KeptTrade, Missing, find_one, read_bars, read_trades
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool

@@ -22,13 +22,13 @@ from typing import Final
 from wasmtime import WasmtimeError
 from wasmtime.component import Component
 
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
-from tools_app.core.outside_json import OutsideTextRefused, read_json
+from tools_app.sandbox.compiled_code_store import KEPT_FROM_BYTES, compiling_alone, find_code, keep_code
 from tools_app.sandbox.engine import engine_here
 from tools_app.sandbox.errors import ModuleRefused
 from tools_app.sandbox.inspection import read_imports
 from tools_app.sandbox.interface import HostFunction
-from tools_app.sandbox.kept_code import KEPT_FROM_BYTES, compiling_alone, find_code, keep_code
 from tools_app.sandbox.limits import MEBIBYTE, compile_limits_of
 from tools_app.sandbox.module_size import check_size
 

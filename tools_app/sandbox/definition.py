@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_toml
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.outside_json import OutsideTextRefused, read_toml
 from tools_app.core.storable_text import make_plain
-from tools_app.sandbox.imitation import LONGEST_NAME, NAME
 from tools_app.sandbox.interface import HostFunction
+from tools_app.sandbox.look_alike_names import LONGEST_NAME, NAME
 from tools_app.toolkit.declared_params import DeclarationRefused, build_declared_model
 from tools_app.toolkit.enums import Category, TickBudget
 

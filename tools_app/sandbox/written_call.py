@@ -12,9 +12,9 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams, Recovery
-from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.sandbox.definition import Definition
 from tools_app.sandbox.plain_values import write_plain, write_without_fractions
@@ -83,12 +83,12 @@ def _ask(ctx: ReadContext, http: Mapping[str, Any], given: Mapping[str, Any]) ->
         raise BudgetExceeded("nothing is left of the tool's time")
     allows_private = ctx.service(OutsideReads).allows_private
     try:
-        target = outgoing.resolve(
+        target = guarded_http.resolve(
             f"{url}?{query}" if query else url,
             allows_private=allows_private,
-            seconds=min(seconds, outgoing.LOOK_UP_SECONDS),
+            seconds=min(seconds, guarded_http.LOOK_UP_SECONDS),
         )
-        answer = outgoing.exchange(
+        answer = guarded_http.exchange(
             "GET",
             target,
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **http["headers"]},
@@ -96,9 +96,9 @@ def _ask(ctx: ReadContext, http: Mapping[str, Any], given: Mapping[str, Any]) ->
             seconds=ctx.deadline.remaining_ms() / 1000,
             most_bytes=MOST_ANSWER_BYTES + 1,
         )
-    except outgoing.AddressRefused as refusal:
+    except guarded_http.AddressRefused as refusal:
         raise WrittenToolAddressRefused(str(refusal)) from None
-    except outgoing.ExchangeFailed as failure:
+    except guarded_http.ExchangeFailed as failure:
         raise WrittenToolFailed(str(failure)) from None
     if answer.status != _OK:
         raise WrittenToolFailed(f"it answered {answer.status}", status_of_answer=answer.status)

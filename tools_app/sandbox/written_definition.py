@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from tools_app.core.outgoing import AddressRefused, check_url
-from tools_app.core.outside_json import OutsideTextRefused, read_toml
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_toml
+from tools_app.core.guarded_http import AddressRefused, check_url
 from tools_app.sandbox.definition import (
     CATEGORIES,
     MOST_BYTES,

@@ -18,7 +18,7 @@ from tools_app.simulation.engine import (
     SimulationTimeout,
     SimulationUnavailable,
 )
-from tools_app.simulation.measuring import normalise
+from tools_app.simulation.measured_changes import normalise
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.views import BlockRef

@@ -17,9 +17,8 @@ from tools_app.chain.abi import checksum, clean_text, encode_call
 from tools_app.chain.node_errors import RpcNonsense, build_revert, revert_bytes
 from tools_app.chain.rpc import parse_bytes, parse_quantity
 from tools_app.core.clock import Deadline
-from tools_app.simulation.asking import Conversation, begin, read_outcome, with_told
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
-from tools_app.simulation.measuring import (
+from tools_app.simulation.measured_changes import (
     ASK_GAS,
     READ_FROM,
     READ_GAS,
@@ -31,6 +30,7 @@ from tools_app.simulation.measuring import (
 )
 from tools_app.simulation.node_engine import NodeEngine, describe_terms, to_fees, to_signed_call
 from tools_app.simulation.node_state import read_state_diff
+from tools_app.simulation.state_questions import Conversation, begin, read_outcome, with_told
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import BlockRef, LogEntry
 

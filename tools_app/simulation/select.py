@@ -21,7 +21,7 @@ from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
-from tools_app.simulation.measuring import READ_FROM
+from tools_app.simulation.measured_changes import READ_FROM
 from tools_app.simulation.pyevm.rules import is_enough_alone
 from tools_app.simulation.rpc import RpcSimulationEngine
 from tools_app.toolkit.enums import EngineSetting, RiskTier

@@ -20,7 +20,7 @@ from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.clock import Deadline
 from tools_app.core.units import format_units
 from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
-from tools_app.simulation.measuring import normalise
+from tools_app.simulation.measured_changes import normalise
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import LogEntry, TokenMeta
 

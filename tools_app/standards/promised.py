@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.standards.permit2 import PERMIT2
-from tools_app.standards.trails import follow_trails
+from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.promises import Fate, Promises
 from tools_app.toolkit.protocol import SHELF, ProtocolDef

@@ -23,7 +23,7 @@ from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Tr
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
 from tools_app.toolkit.rates import LoggedRates
-from tools_app.toolkit.takings import Takings
+from tools_app.toolkit.request_takings import Takings
 from tools_app.toolkit.venues import Venues
 from tools_app.toolkit.yields import Yields
 

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 
 _LONGEST_JSON: Final = 64_000
 NOBODY: Final = "0x" + "00" * 20

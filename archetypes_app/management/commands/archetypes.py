@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from archetypes_app.actions.export_archetypes import export_archetypes
 from archetypes_app.actions.import_archetypes import import_archetypes, read_archetype_files
-from archetypes_app.describe import list_archetypes
+from archetypes_app.json_values import list_archetypes
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 

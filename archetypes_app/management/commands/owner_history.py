@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from archetypes_app.kept_history import set_log_days
+from archetypes_app.log_retention import set_log_days
 from tools_app.core.errors import InvalidParams
 from tools_app.models import OwnerHistory
 

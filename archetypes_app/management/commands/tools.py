@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from archetypes_app.describe import describe_tool, explain_toolset
+from archetypes_app.json_values import describe_tool, explain_toolset
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from tools_app.toolkit.registry import REGISTRY, NameRefused, UnknownTool

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from archetypes_app.models import Heartbeat
 from memory_app.actions.consolidate import consolidate
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 
 ACTOR = "system:memory-consolidator"
 

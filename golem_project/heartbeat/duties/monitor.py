@@ -24,7 +24,7 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.core.whole import whole
 

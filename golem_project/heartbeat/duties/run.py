@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Final
 
 from golem_project.heartbeat.duties.consolidator import consolidate_due
-from golem_project.heartbeat.duties.habits import learn_habits
+from golem_project.heartbeat.duties.delete_quiet_ticks import forget_quiet_ticks
 from golem_project.heartbeat.duties.monitor import monitor_golems
 from golem_project.heartbeat.duties.position_monitor import monitor_positions
-from golem_project.heartbeat.duties.requests import tell_requests
+from golem_project.heartbeat.duties.read_sequences import learn_habits
+from golem_project.heartbeat.duties.request_alerts import tell_requests
 from golem_project.heartbeat.duties.sleepwalker import walk_asleep
-from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
 from permits_app.actions.search_positions import search_positions
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 
 DUTIES: Final[Mapping[str, Callable[..., int]]] = {
     "consolidated": consolidate_due,

@@ -1,7 +1,7 @@
 """sleepwalker-observer: watches its owner's golems every five minutes, keeps what it saw, publishes what holds.
 
-OBSERVE counts rows by `measures.py`; REFLECT turns a count into a statement with a confidence; PUBLISH stores it where
-it is sure enough, at most a hundred an hour, with the episodes behind it and a recipe to count again; what surprised it
+OBSERVE counts rows (`observer_measures.py`); REFLECT turns a count into a statement with a confidence; PUBLISH stores it
+where it is sure enough, at most a hundred an hour, with the episodes behind it and a recipe to count again; what surprised it
 is left to the dreams of memory (DREAM). It only reads; what speaks against what should hold is an alert too.
 Emits grimoire:artifact and heartbeat:alert.
 """
@@ -22,13 +22,13 @@ from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
 from archetypes_app.ownership import list_owned_golems
 from archetypes_app.publishing import LEAST_ROWS, MOST_SOURCES, Statement, has_room, publish, rate_confidence
 from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
-from golem_project.heartbeat.duties.measures import MEASURES, Counted, Measure
+from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, Measure
 from memory_app.actions.publish_artifact import NAMED_EPISODES, count_named
 from memory_app.actions.store_episode import store_episode
 from memory_app.decay import Importance
 from memory_app.provenance import Provenance
 from tools_app.core.clock import AHEAD
-from tools_app.core.one_by_one import one_by_one
+from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from django.db import transaction
 
-from golem_project.heartbeat.claims import keep_in_state
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.debt_health import Alarm, Told, WatchedDebt, write_debts
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
-from golem_project.heartbeat.tripwire import Alarm, Told, WatchedDebt, write_debts
+from golem_project.heartbeat.tick_claims import keep_in_state
 from permits_app.safety.figures import format_ratio
 from tools_app.core.whole import whole
 

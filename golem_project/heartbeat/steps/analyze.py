@@ -10,10 +10,10 @@ from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
 from golem_project.heartbeat.backoff import REHEARSED
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
-from golem_project.heartbeat.gating import Surprise, Temper
+from golem_project.heartbeat.gate_formulas import Surprise, Temper
 from golem_project.heartbeat.mood import read_mood
 from golem_project.heartbeat.regime import WINDOW, detect_regime, is_gas_dear, range_bps
-from golem_project.heartbeat.steps.wishes import weigh_wishes
+from golem_project.heartbeat.steps.wanted_actions import weigh_wishes
 from tools_app.core.units import BPS
 
 _FULL_PRESSURE_TICKS: Final = 3

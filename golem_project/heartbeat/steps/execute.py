@@ -10,10 +10,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from golem_project.heartbeat import claims
+from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
-from golem_project.heartbeat.following import follow_permit
+from golem_project.heartbeat.unfinished_actions import follow_permit
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
@@ -61,7 +61,7 @@ def _start(state: CycleState, action: ActionRecord, permit_id: UUID) -> tuple[bo
         # and the commit's start.
         row_locks.lock_golem(state.golem.pk)
         lease = settings.GOLEM_HEARTBEAT_LEASE_SECONDS
-        if not claims.renew(begun=state.begun, lease_seconds=lease, now=state.now()):
+        if not tick_claims.renew(begun=state.begun, lease_seconds=lease, now=state.now()):
             return False, None
         list(ActionRecord.objects.select_for_update(no_key=True, of=("self",)).filter(pk=action.pk))
         announced = announce_permit(permit_id=permit_id, golem=state.golem, actor=ACTOR, now=state.now())

@@ -1,10 +1,10 @@
-"""GATE: whether to think, and how hard. The formulas are in `gating.py`; here are the reasons that force it."""
+"""GATE: whether to think, and how hard. The formulas are in `gate_formulas.py`; here are the reasons that force it."""
 
 from __future__ import annotations
 
 from archetypes_app.models.archetype import InferenceTier
 from golem_project.heartbeat.cycle_state import CycleState
-from golem_project.heartbeat.gating import GateVerdict, choose_tier
+from golem_project.heartbeat.gate_formulas import GateVerdict, choose_tier
 
 
 def gate(state: CycleState) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.entry_caution import is_entering
-from golem_project.heartbeat.steps.wishes import list_wishes
-from tools_app.subsystems.intel.known_market import read_known_market
+from golem_project.heartbeat.steps.wanted_actions import list_wishes
+from tools_app.subsystems.intel.indexed_market import read_known_market
 
 
 def learn(state: CycleState) -> None:

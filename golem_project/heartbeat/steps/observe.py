@@ -13,14 +13,14 @@ from archetypes_app.toolset import view_golem
 from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
 from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
-from golem_project.heartbeat.following import settle_earlier
+from golem_project.heartbeat.debt_health import AskedHealth, list_breached, read_debts, read_told, watch_debts
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
-from golem_project.heartbeat.probes import add_elsewhere, observe_chain
-from golem_project.heartbeat.tripwire import AskedHealth, list_breached, read_debts, read_told, watch_debts
-from permits_app.actions.hold_to_mark import hold_to_mark
+from golem_project.heartbeat.unfinished_actions import settle_earlier
+from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_breached_alerts import note_breached_alerts
-from permits_app.actions.note_elsewhere import note_elsewhere
+from permits_app.actions.note_other_chains import note_other_chains
 from permits_app.models import ActionPermit, DeclaredPeg, HealthAlert, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.health_alert import AutoAction
@@ -30,8 +30,8 @@ from tools_app import runner
 from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.known import list_hints
-from tools_app.portfolio.looks import note_look
 from tools_app.portfolio.pegs import MOST_DECLARED, Peg
 
 PREDICTION_TOLERANCE_BPS = 200
@@ -80,11 +80,11 @@ def look(state: CycleState) -> None:
     at_home = state.observation.whole
     if at_home is not None and elsewhere is not NOWHERE:
         state.observation = add_elsewhere(
-            state.observation, note_elsewhere(golem=state.golem, elsewhere=elsewhere, now=state.now())
+            state.observation, note_other_chains(golem=state.golem, elsewhere=elsewhere, now=state.now())
         )
     whole = state.observation.whole
     if at_home is not None and whole is not None and view.address is not None:
-        hold_to_mark(golem_id=state.golem.pk, account=view.address, holdings=whole, now=state.now())
+        check_drawdown(golem_id=state.golem.pk, account=view.address, holdings=whole, now=state.now())
         note_look(
             chain_id=view.home_chain_id,
             account=view.address,

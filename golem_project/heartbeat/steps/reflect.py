@@ -13,24 +13,24 @@ from django.db import transaction
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.tick import TickStatus
-from golem_project.heartbeat import claims
+from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.backoff import write_waits
-from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
+from golem_project.heartbeat.debt_health import keep_told, write_debts
 from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs
-from golem_project.heartbeat.failed_thinking import has_failed, remember_failures, tell_failures
+from golem_project.heartbeat.memory_caution import HeldBack
+from golem_project.heartbeat.model_failures import has_failed, remember_failures, tell_failures
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
-from golem_project.heartbeat.tripwire import keep_told, write_debts
 from memory_app.insights import reinforce_insights
-from permits_app.actions.note_elsewhere import record_elsewhere
+from permits_app.actions.note_other_chains import record_elsewhere
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
-from permits_app.performance.told_slashes import list_slash_events
+from permits_app.performance.slash_text import list_slash_events
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
@@ -61,7 +61,7 @@ def _close(
         measure_vitality(state, now)
         next_tick, theta = plan_next(state, now)
         record = make_record(state, now, error)
-        end = claims.TickEnd(
+        end = tick_claims.TickEnd(
             status=TickStatus.FAILED if error is not None else TickStatus.COMPLETE,
             duration_ms=duration_ms,
             next_tick_at=next_tick.at,
@@ -70,7 +70,7 @@ def _close(
             state=remember(state, theta, now),
             steers_used=len(state.begun.steers),
         )
-        if not claims.end_tick(begun=state.begun, end=end, record=record, now=now):
+        if not tick_claims.end_tick(begun=state.begun, end=end, record=record, now=now):
             transaction.set_rollback(True)
             return None
         reinforce_recalled(state, now)

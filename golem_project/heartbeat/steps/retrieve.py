@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from golem_project.heartbeat.cycle_state import CycleState
-from memory_app.situation import recall
+from memory_app.insights_for_situation import recall
 
 
 def retrieve(state: CycleState) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 
 from django.conf import settings
 
-from golem_project.heartbeat import claims
+from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.actions import change_action, open_action, refuse_action
+from golem_project.heartbeat.ask_planner import next_wanted
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
-from golem_project.heartbeat.deliberate import next_wanted
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.preview import preview_action
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.models.action_record import ActionRecord, ActionState
-from permits_app.previews.read_wish import MOST_WHY, WHY
+from permits_app.previews.request_words import MOST_WHY, WHY
 from tools_app.core.errors import GolemError
 
 
@@ -29,7 +29,7 @@ def simulate(state: CycleState) -> None:
         state.is_stopped = True
         return
     action = open_action(state, wanted)
-    if not claims.renew(begun=state.begun, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS, now=state.now()):
+    if not tick_claims.renew(begun=state.begun, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS, now=state.now()):
         change_action(action, ActionState.DEFERRED, block_reason="another tick took over, or the heartbeat is off")
         state.is_stopped = True
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from golem_project.heartbeat.actions import make_wait
 from golem_project.heartbeat.cycle_state import CycleState
-from golem_project.heartbeat.following import follow_permit
+from golem_project.heartbeat.unfinished_actions import follow_permit
 from permits_app.models.action_record import ActionState
 from tools_app.core.errors import Recovery
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import read_exact_json
 
 
 def read_arguments(text: str, *, most_bytes: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused
-from tools_app.core.outgoing import is_public
+from tools_app.core.guarded_http import is_public
 
 DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 

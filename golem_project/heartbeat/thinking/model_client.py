@@ -15,19 +15,19 @@ from django.conf import settings
 
 from archetypes_app.actions.spend_on_model import ModelReservation, reserve_model_cost, settle_model_cost
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.conversation import (
-    ConversationLimits,
-    Dialogue,
-    Exchange,
-    ManualTool,
-    Turn,
-)
 from golem_project.heartbeat.thinking.endpoint import Endpoint, is_local, parse_endpoint
 from golem_project.heartbeat.thinking.errors import (
     ModelEndpointRefused,
     ModelNotConfigured,
     ModelUnavailable,
     ThinkingTooDear,
+)
+from golem_project.heartbeat.thinking.loop_values import (
+    ConversationLimits,
+    Dialogue,
+    Exchange,
+    ManualTool,
+    Turn,
 )
 from tools_app.core import clock
 from tools_app.core.taint import Secret, TaintLabel
@@ -110,7 +110,7 @@ class ModelClient:
     ) -> AbstractContextManager[Dialogue]:
         """Begin a dialogue, after `history` where there was one; nothing is sent yet."""
         # The model library costs seconds and a hundred megabytes; only a process that thinks pays.
-        door = import_module("golem_project.heartbeat.thinking.dialogue")
+        door = import_module("golem_project.heartbeat.thinking.model_exchange")
         opened: AbstractContextManager[Dialogue] = door.ModelDialogue(
             provider=self.provider,
             endpoint=self.endpoint,

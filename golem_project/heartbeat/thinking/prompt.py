@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from archetypes_app.models import Archetype
 from archetypes_app.phases import is_allowed
-from golem_project.heartbeat.thinking.conversation import ManualTool
-from golem_project.heartbeat.thinking.standing_words import StandingWords
+from golem_project.heartbeat.thinking.loop_values import ManualTool
+from golem_project.heartbeat.thinking.owner_instructions import StandingWords
 from permits_app.safety.hooks.result_filter import clean_text, filter_result
 from tools_app.toolkit.enums import ActionClass, Phase
 from tools_app.toolkit.toolset import Toolset

@@ -16,7 +16,7 @@ from django.conf import settings
 from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.conversation import (
+from golem_project.heartbeat.thinking.loop_values import (
     ConversationLimits,
     Exchange,
     Listener,
@@ -25,9 +25,9 @@ from golem_project.heartbeat.thinking.conversation import (
     never,
 )
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
+from golem_project.heartbeat.thinking.owner_instructions import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.planner import TouchedPermit
 from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
-from golem_project.heartbeat.thinking.standing_words import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text

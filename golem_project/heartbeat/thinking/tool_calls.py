@@ -17,9 +17,9 @@ from jsonschema import Draft202012Validator
 
 from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, not_loaded
 from archetypes_app.models import Golem
-from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
-from golem_project.heartbeat.thinking.conversation import ManualTool
+from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
+from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
@@ -35,7 +35,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.equality import hash_meant
 from permits_app.permits.selectors import view_permit
-from permits_app.previews.read_wish import read_params
+from permits_app.previews.request_words import read_params
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
 from tools_app.adapters import UnknownAction, UnknownVenue, flatten_params, normalize_key, resolve_action

@@ -18,7 +18,16 @@ from typing import Any
 from django.db import connections
 
 from golem_project.heartbeat.thinking.call_arguments import read_arguments, spell_alike
-from golem_project.heartbeat.thinking.conversation import (
+from golem_project.heartbeat.thinking.errors import (
+    ModelEndpointRefused,
+    ModelTimedOut,
+    ModelUnavailable,
+    ThinkingCancelled,
+    ThinkingLoops,
+    ThinkingOutOfTime,
+    ThinkingTooLong,
+)
+from golem_project.heartbeat.thinking.loop_values import (
     AskedCall,
     CallDesk,
     ConversationLimits,
@@ -30,15 +39,6 @@ from golem_project.heartbeat.thinking.conversation import (
     Transcript,
     Turn,
     never,
-)
-from golem_project.heartbeat.thinking.errors import (
-    ModelEndpointRefused,
-    ModelTimedOut,
-    ModelUnavailable,
-    ThinkingCancelled,
-    ThinkingLoops,
-    ThinkingOutOfTime,
-    ThinkingTooLong,
 )
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from archetypes_app.loadout import MOST_TOOLS, Loadout, choose_core
-from golem_project.heartbeat.thinking.named_tools import find_named
+from golem_project.heartbeat.thinking.tools_by_words import find_named
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool, ServiceNeed
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF

@@ -17,7 +17,7 @@ from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from golem_project.management.commands.deploy_policy_cage import find_golem
-from permits_app.policy_cage.openings import plan_closing, read_opening, say_opening
+from permits_app.policy_cage.safe_fallback import plan_closing, read_opening, say_opening
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SET_HANDLER, SafeTx, build_typed_data
 from tools_app import runner
 from tools_app.chain.abi import encode_call

@@ -15,7 +15,7 @@ from archetypes_app.models import Golem
 from golem_project.chat.converse import get_client
 from golem_project.chat.terminal import TerminalChat
 from golem_project.stream.parameters import read_since, read_types
-from golem_project.stream.tail import TailView, follow_log
+from golem_project.stream.terminal_feed import TailView, follow_log
 from tools_app.core import event_log
 from tools_app.core.errors import GolemError
 from tools_app.core.event_log import EventFilter

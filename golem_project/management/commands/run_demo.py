@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from golem_project.demo import report
 from golem_project.demo.journey import Journey
 from golem_project.demo.seed import CHAIN_ID, seed_demo
-from golem_project.reports import write_report
+from golem_project.runtime.redacted_reports import write_report
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 

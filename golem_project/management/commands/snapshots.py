@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
 from golem_project.pi.manifest import build_manifest
-from golem_project.pi.shape_lines import (
+from golem_project.pi.schema_lines import (
     describe_document,
     describe_manifest,
     describe_tool,

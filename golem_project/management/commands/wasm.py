@@ -19,15 +19,15 @@ from golem_project.management.commands.golem import find_golem
 from permits_app.actions.bring_definition import check_texts
 from tools_app import runner
 from tools_app.core import clock
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.outside_json import OutsideTextRefused, read_json
-from tools_app.sandbox.calling import describe_call
 from tools_app.sandbox.compiling import Compiled, compile_module
 from tools_app.sandbox.definition import Definition, read_definition
 from tools_app.sandbox.interface import WIT_PATH
 from tools_app.sandbox.limits import limits_of
-from tools_app.sandbox.running import run_module
+from tools_app.sandbox.module_call import run_module
+from tools_app.sandbox.owner_tool_call import describe_call
 from tools_app.sandbox.wrapping import wrap_module
 from tools_app.toolkit.context import ReadContext, ServiceMissing
 from tools_app.toolkit.declared_params import build_declared_model

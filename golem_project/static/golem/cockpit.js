@@ -54,7 +54,7 @@
     feed.prepend(line);
   };
 
-  // The same words as the server's (tools_app/core/call_words.py).
+  // The same words as the server's (tools_app/core/running_tool_words.py).
   const wordStart = (payload) => {
     const told = payload.sprite_trigger ? [plain(payload.sprite_trigger).toLowerCase()] : [];
     const budget = Number(payload.budget_ms);

@@ -12,10 +12,10 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import CageNotMirrored, ChangeStale, ChangeUnchanged
-from permits_app.approvals.cage_words import name_rule, show_rule
+from permits_app.approvals.approval_rules import COOLING_SMALL_SECONDS
+from permits_app.approvals.cage_rules_text import name_rule, show_rule
 from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
 from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
-from permits_app.approvals.rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.write_policy import write_policy
 from permits_app.custody.safe_view import find_module_before, open_chain, read_delays, read_safe

@@ -15,7 +15,8 @@ from permits_app.custody.safe_view import SafeView, open_chain, read_safe
 from permits_app.custody.signing_route import find_end_through
 from permits_app.models import SigningKey
 from permits_app.permits.plan_store import decode_calls, encode_batch
-from permits_app.policy_cage.openings import (
+from permits_app.policy_cage.safe_batches import pack_calls
+from permits_app.policy_cage.safe_fallback import (
     CLOSE_SAFE,
     MULTI_SEND,
     SAFE_HANDLER,
@@ -24,7 +25,6 @@ from permits_app.policy_cage.openings import (
     read_opening,
     say_opening,
 )
-from permits_app.policy_cage.safe_batches import pack_calls
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from archetypes_app.models import Golem
-from permits_app.approvals.cage_words import name_rule, say_terms, show_rule
+from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
+from permits_app.approvals.cage_rules_text import name_rule, say_terms, show_rule
 from permits_app.approvals.operations.base import Difference
 from permits_app.approvals.operations.contract_moves import list_moved
 from permits_app.approvals.policy_state import diff_policy, longest_wait, read_policy_state
-from permits_app.approvals.rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
 from permits_app.models import AllowlistEntry, CageMirror, PolicyCage, SigningKey
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import Rule, RuleKind, key_address, limit_key

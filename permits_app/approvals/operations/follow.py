@@ -15,15 +15,15 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import CageHasNoSafe, ChangeStale, ChangeUnchanged, ContractStillActs
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Proposal
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.operations.contract_lines import compare_contract
 from permits_app.approvals.operations.contract_moves import hash_owned, list_moved
-from permits_app.approvals.stake import read_stake
 from permits_app.custody.safe_view import open_chain, read_delays, read_safe
 from permits_app.models import CageMirror
 from permits_app.policy_cage.mirror import CageFacts, read_from_deployment
-from permits_app.policy_cage.registration import register_first, register_instead
+from permits_app.policy_cage.mirror_registration import register_first, register_instead
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from tools_app.admin.display import shorten_hex

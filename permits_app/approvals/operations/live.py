@@ -8,8 +8,8 @@ from typing import Any
 
 from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged, SafeStandsOpen
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
-from permits_app.approvals.stake import read_stake
 from permits_app.custody.safe_openings import check_closed_now, check_not_known_open
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.admin.display import format_bps, format_usd

@@ -12,9 +12,9 @@ from archetypes_app.actions.change_role import write_roles
 from archetypes_app.models import Golem
 from archetypes_app.roles import Role
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
-from permits_app.approvals.rules import COOLING_LARGE_SECONDS
-from permits_app.approvals.stake import read_stake
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier

@@ -13,7 +13,7 @@ from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.cage_words import PHASES
+from permits_app.approvals.cage_rules_text import PHASES
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.halts.deaths import end_open_death

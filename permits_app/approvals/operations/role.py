@@ -13,9 +13,9 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import find_role
 from archetypes_app.roles import ROLE_WORDS, Role, counts_for_decisions
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
-from permits_app.approvals.rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
-from permits_app.approvals.stake import read_stake
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
-from permits_app.approvals.stake import read_stake
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.read_wallet_choice import read_wallet_choice
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
-from permits_app.permits.left_behind import measure_account, say_held
+from permits_app.permits.former_account_holdings import measure_account, say_held
 from tools_app.toolkit.enums import RiskTier
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from archetypes_app.editing import bump_version
+from archetypes_app.edit_conflicts import bump_version
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change

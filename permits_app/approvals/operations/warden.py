@@ -8,9 +8,9 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
+from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
-from permits_app.approvals.rules import COOLING_LARGE_SECONDS
-from permits_app.approvals.stake import read_stake
 from permits_app.models import Warden
 from tools_app.core import audit_log
 from tools_app.toolkit.enums import RiskTier

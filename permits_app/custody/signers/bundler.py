@@ -24,10 +24,10 @@ from tools_app.chain.node_errors import (
     RpcTimeout,
     TransactionMalformed,
 )
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import GolemError
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
-from tools_app.core.outside_json import read_json
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 from tools_app.standards.user_operation import ENTRY_POINT, UserOperation
 
@@ -144,11 +144,11 @@ class BundlerClient:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         try:
-            target = outgoing.resolve(url, allows_private=self.allows_private)
+            target = guarded_http.resolve(url, allows_private=self.allows_private)
         except (AddressRefused, ExchangeFailed) as error:
             raise SignerUnavailable(f"the bundler is not reached: {error}") from None
         try:
-            answer = outgoing.post(
+            answer = guarded_http.post(
                 target, headers=headers, body=body, seconds=self.timeout_seconds, most_bytes=_MOST_ANSWER_BYTES
             )
         except ExchangeFailed as error:
@@ -158,7 +158,7 @@ class BundlerClient:
         return _read(answer)
 
 
-def _read(answer: outgoing.Answer) -> Any:
+def _read(answer: guarded_http.Answer) -> Any:
     """The result inside an answer. Raises what an error in it means; its texts are a stranger's and not repeated."""
     if answer.status in (401, 403, 404):
         raise SignerUnavailable("the bundler refused this server's project id")

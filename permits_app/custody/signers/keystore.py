@@ -17,8 +17,8 @@ from eth_typing import HexStr
 from permits_app.custody.signers.accounts import load_accounts
 from permits_app.errors import SignerUnavailable
 from tools_app.chain.abi import checksum
+from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import read_exact_json
 from tools_app.core.taint import Secret
 
 _MOST_BYTES = 16 * 1024  # a keystore file has less than one kilobyte

@@ -26,10 +26,10 @@ from permits_app.custody.signers.accounts import read_signed, recover_hash_signe
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
-from tools_app.core.outside_json import read_json
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 from tools_app.toolkit.typed_data import TypedData
 
@@ -115,8 +115,8 @@ class PrivyClient:
                     self.authorization_key, method=method, url=url, body=body, app_id=self.app_id
                 )
         try:
-            target = outgoing.resolve(url, allows_private=self.allows_private)
-            answer = outgoing.exchange(
+            target = guarded_http.resolve(url, allows_private=self.allows_private)
+            answer = guarded_http.exchange(
                 method, target, headers=headers, body=raw, seconds=self.timeout_seconds, most_bytes=_MOST_ANSWER_BYTES
             )
         except (AddressRefused, ExchangeFailed) as error:
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
     return bytes(value) if isinstance(value, bytes | bytearray) else value
 
 
-def _read(answer: outgoing.Answer) -> dict[str, Any]:
+def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     """The answer's object. Its texts are a stranger's and are not repeated."""
     if answer.status in (401, 403):
         raise SignerUnavailable("Privy refused this server's credentials or its authorization signature")

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from permits_app.approvals.second_factor import forget_devices
-from permits_app.approvals.told_factors import BY_OPERATOR, FactorChange, tell_change
+from permits_app.approvals.second_factor_notices import BY_OPERATOR, FactorChange, tell_change
 from tools_app.core import clock
 from tools_app.core.whole import whole
 

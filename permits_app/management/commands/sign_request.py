@@ -14,16 +14,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from permits_app.approvals.digest import verify_export
 from permits_app.approvals.owner_calls import (
     build_wallet_document,
     compute_safe_tx_hash,
     describe_fields,
     describe_owner_call,
 )
+from permits_app.approvals.request_digest import verify_export
 from permits_app.custody.safe_warnings import read_exported
 from permits_app.management.safe_lines import write_safe_lines
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 
 _MOST_BYTES = 4 * 1024 * 1024
 

@@ -9,12 +9,12 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from permits_app.approvals.digest import export_request, verify_export
+from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.safe_warnings import look_at_safe, look_without_rows, read_exported
 from permits_app.management.safe_lines import write_safe_lines
 from permits_app.models import ChangeRequest
 from tools_app.core import clock
-from tools_app.core.outside_json import read_exact_json
+from tools_app.core.bounded_parsing import read_exact_json
 
 _MOST_BYTES = 4 * 1024 * 1024
 

@@ -22,8 +22,8 @@ from google.protobuf.json_format import MessageToDict
 
 from archetypes_app.models import ApiKey
 from golem_project.a2a import tasks
-from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import Task, TaskState
+from golem_project.a2a.permit_of_task import follow_task
 from golem_project.a2a.tasks import follow_tasks_task
 from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port

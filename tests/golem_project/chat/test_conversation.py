@@ -16,7 +16,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.chat import answering
 from golem_project.chat.answering import answer_turn
 from golem_project.chat.errors import ChatBusy
-from golem_project.chat.turns import ask_golem, stop_turn
+from golem_project.chat.messages import ask_golem, stop_turn
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.models import ActionPermit, ChangeRequest, SpendEntry
@@ -62,7 +62,7 @@ def test_a_preview_in_a_conversation_gives_its_permit_back_and_the_page_shows_it
 def test_what_an_agent_asked_its_owners_for_is_not_withdrawn_by_talking_about_it(
     talk: Talk, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("permits_app.previews.judged.classify_call", lambda _: RiskTier.CRITICAL)
+    monkeypatch.setattr("permits_app.previews.judged_call.classify_call", lambda _: RiskTier.CRITICAL)
     asked = talk.live.preview()
     assert asked["status"] == "AWAITING_APPROVAL"
     script(PREVIEW, calls(("preview_action", json.dumps({**SWAP, "amount": "400000000"}))), say("It waits."))

@@ -17,7 +17,7 @@ from uvicorn.config import LOGGING_CONFIG
 
 import tests
 from tests.golem_project.front.conftest import Served, write_head
-from tools_app.core.log_pace import MOST_A_MINUTE, PaceFilter
+from tools_app.core.log_rate_limit import MOST_A_MINUTE, PaceFilter
 from tools_app.core.log_redaction import LONGEST, RedactingFormatter
 
 REQUESTS = 3 * MOST_A_MINUTE
@@ -80,7 +80,7 @@ def test_what_a_stranger_asks_again_and_again_is_written_so_many_times_and_count
 
 def test_the_next_minute_tells_how_many_were_not_written(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr("tools_app.core.log_pace.clock.monotonic_ms", lambda: now)
+    monkeypatch.setattr("tools_app.core.log_rate_limit.clock.monotonic_ms", lambda: now)
     for number in range(MOST_A_MINUTE + 7):
         _say_again(number)
     logging.getLogger("somebody").warning("another place in the code")

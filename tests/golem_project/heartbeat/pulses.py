@@ -9,8 +9,8 @@ from uuid import UUID
 from django.conf import settings
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
-from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
+from golem_project.heartbeat.tick_claims import Claim, claim_due
 from permits_app.actions.commit import commit_permit
 from tools_app.core import clock
 

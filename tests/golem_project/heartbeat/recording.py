@@ -21,7 +21,7 @@ from django.forms.models import model_to_dict
 from golem_project.embedded.world.rpc import call_data
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import Wish
-from golem_project.heartbeat.steps import wishes
+from golem_project.heartbeat.steps import wanted_actions
 from permits_app.models import PolicyCage, SpendingLimits
 from tests.bench.recorded import AHEAD_HOURS, HOURS_BETWEEN, RecordedTick, Recording
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
@@ -196,7 +196,7 @@ def _tick(live: LiveGolem, *, hours: int) -> RecordedTick:
         return doubted
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wishes, "doubt_wishes", doubt)
+        patch.setattr(wanted_actions, "doubt_wishes", doubt)
         row = tick(live.golem)
     last = weighed[-1]
     return RecordedTick(

@@ -18,7 +18,7 @@ from memory_app.models import Episode
 from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import time_out_changes
-from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
+from permits_app.approvals.approval_rules import WARDEN_DELAY_SECONDS
 from permits_app.models import ActionPermit, Announcement, ChangeRequest, OutboundTransaction, SpendEntry
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
@@ -27,7 +27,7 @@ from tests.passing_time import let_pass, let_pass_until
 from tests.permits_app.approvals.conftest import eager
 from tests.permits_app.approvals.people import approve, give_device, reject
 from tools_app.core import clock
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.toolkit.enums import RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 

@@ -18,7 +18,7 @@ from tests.tools_app.history.followed import Followed
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 _BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
 

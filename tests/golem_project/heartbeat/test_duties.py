@@ -12,9 +12,9 @@ from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem, Heartb
 from golem_project.heartbeat.duties import consolidator
 from golem_project.heartbeat.duties.alerting import floor_to_window
 from golem_project.heartbeat.duties.consolidator import consolidate_due
+from golem_project.heartbeat.duties.delete_quiet_ticks import forget_quiet_ticks
 from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse, monitor_golems, read_pulse
 from golem_project.heartbeat.duties.run import run_duties
-from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
 from permits_app.models import ActionRecord
 from tests.factories.golems import make_golem, make_owner
 from tools_app.core import clock

@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.gating import Surprise, Temper, choose_tier, compute_threshold, measure_surprise
+from golem_project.heartbeat.gate_formulas import Surprise, Temper, choose_tier, compute_threshold, measure_surprise
 from golem_project.heartbeat.mood import Mood, MoodSigns, read_mood, update_mood
 from golem_project.heartbeat.regime import choose_theta, deepest_fall_bps, detect_regime, is_gas_dear, range_bps
 

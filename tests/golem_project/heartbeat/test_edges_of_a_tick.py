@@ -11,10 +11,11 @@ import pytest
 
 from archetypes_app.models import Artifact, DecisionCycleRecord, Heartbeat, VitalityRecord
 from archetypes_app.models.tick import HeartbeatTick
-from golem_project.heartbeat import liquidity_plan, probes
-from golem_project.heartbeat.duties import position_monitor, sleepwalker, valuing
-from golem_project.heartbeat.duties.measures import MEASURES, Counted, _count_fills, _count_looks
+from golem_project.heartbeat import liquidity_plan, observe_reads
+from golem_project.heartbeat.debt_health import Alarm, WatchedDebt, _deleverage
+from golem_project.heartbeat.duties import position_monitor, regular_valuation, sleepwalker
 from golem_project.heartbeat.duties.monitor import read_pulse
+from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, _count_fills, _count_looks
 from golem_project.heartbeat.duties.sleepwalker import Finding, _look_around, _publish, find_all
 from golem_project.heartbeat.errors import SteersPending
 from golem_project.heartbeat.owner_actions import steer_golem
@@ -22,8 +23,7 @@ from golem_project.heartbeat.steps import validate
 from golem_project.heartbeat.steps.analyze import _measure_pressure
 from golem_project.heartbeat.steps.observe import read_permit_facts
 from golem_project.heartbeat.thinking.delegate_thinker import _read_last_look
-from golem_project.heartbeat.thinking.dialogue import _read_turn
-from golem_project.heartbeat.thinking.named_tools import _split
+from golem_project.heartbeat.thinking.model_exchange import _read_turn
 from golem_project.heartbeat.thinking.tool_selection import (
     UNHEALTHY,
     TickTask,
@@ -31,7 +31,7 @@ from golem_project.heartbeat.thinking.tool_selection import (
     _list_signs,
     select_tools,
 )
-from golem_project.heartbeat.tripwire import Alarm, WatchedDebt, _deleverage
+from golem_project.heartbeat.thinking.tools_by_words import _split
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tests import factories
@@ -105,7 +105,7 @@ def test_twelve_registered_tokens_are_read_and_of_more_those_that_are_named(regi
         registered_tokens=lambda: [token(number) for number in range(registered)],
     )
     golem: Any = SimpleNamespace(base_asset="ETH")
-    assert len({each.address for each in probes._list_tokens(chain, golem, None, [])} | {NATIVE}) == read
+    assert len({each.address for each in observe_reads._list_tokens(chain, golem, None, [])} | {NATIVE}) == read
 
 
 @pytest.mark.parametrize(("ticks", "pressure"), [(0, 0), (1, 333_333), (2, 666_666), (3, 10**6), (4, 10**6)])
@@ -283,8 +283,8 @@ def test_a_golem_that_does_not_tick_is_valued_every_ten_minutes(
         valued.append(each.pk)
         return True
 
-    monkeypatch.setattr(valuing, "_measure_life", value)
-    valuing.value_unattended(now=NOW)
+    monkeypatch.setattr(regular_valuation, "_measure_life", value)
+    regular_valuation.value_unattended(now=NOW)
     assert (golem.pk in valued) is is_due
 
 

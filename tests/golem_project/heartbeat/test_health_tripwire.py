@@ -7,7 +7,7 @@ import pytest
 from archetypes_app.models import AlertBatch, Golem, Heartbeat, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.models.tick import PlannerKind
-from golem_project.cockpit.board import build_cockpit
+from golem_project.cockpit.page_contents import build_cockpit
 from memory_app.models import Episode
 from permits_app.models import ActionPermit
 from permits_app.models.action_record import ActionRecord

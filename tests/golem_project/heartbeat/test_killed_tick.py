@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import OperationalError, connection, connections
 
 from archetypes_app.models import DecisionCycleRecord, Golem, HeartbeatTick
-from golem_project.heartbeat import claims, cycle
+from golem_project.heartbeat import cycle, tick_claims
 from golem_project.heartbeat.steps import execute as execute_step
 from golem_project.heartbeat.steps import reflect as reflect_step
 from golem_project.heartbeat.steps import simulate as simulate_step
@@ -38,7 +38,7 @@ KILLED = 9
 
 STEPS: dict[str, tuple[ModuleType, str, bool]] = {
     # name: (module, attribute, whether the step itself still happens)
-    "after the tick began": (claims, "begin_tick", True),
+    "after the tick began": (tick_claims, "begin_tick", True),
     "before OBSERVE": (cycle, "observe", False),
     "after OBSERVE": (cycle, "observe", True),
     "after RETRIEVE": (cycle, "retrieve", True),
@@ -174,7 +174,7 @@ def test_a_queue_that_is_down_when_the_commit_starts_loses_nothing(
 ) -> None:
     from kombu.exceptions import OperationalError as QueueDown
 
-    from golem_project.heartbeat.working import hand_to_worker
+    from golem_project.heartbeat.wait_for_commit import hand_to_worker
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise QueueDown("connection refused")

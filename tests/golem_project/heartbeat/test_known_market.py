@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.heartbeat.caution import leave_out
+from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
 from golem_project.heartbeat.entry_caution import DEBT_IN_DANGER, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.memory_caution import leave_out
 from golem_project.heartbeat.ruled_pools import list_ruled_pools
-from golem_project.heartbeat.tripwire import Alarm, WatchedDebt
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.action_record import ActionRecord
 from tests.bench.careful import replay
@@ -25,9 +25,9 @@ from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.tools_app.history.followed import SINGLE, Followed
 from tools_app.core import clock
-from tools_app.history import watched
+from tools_app.history import followed_contracts
 from tools_app.models import LogSource, LogWish
-from tools_app.subsystems.intel.known_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
 
 TRADES = 104
 
@@ -132,7 +132,7 @@ def test_the_pool_of_a_rule_is_followed_while_its_golem_ticks(live_golem: LiveGo
     pool = live_golem.world.pool("v3", "USDC", "WETH", 500).address
     (wish,) = list_ruled_pools(CHAIN_ID)
     assert (wish.address, wish.wanted_by) == (pool, str(golem.pk))
-    assert watched.renew_all(now=clock.now()) >= 1
+    assert followed_contracts.renew_all(now=clock.now()) >= 1
     assert LogWish.objects.filter(source__address=pool, wanted_by=str(golem.pk)).exists()
     assert list(list_ruled_pools(1)) == []
     Heartbeat.objects.filter(golem=golem).update(is_on=False)

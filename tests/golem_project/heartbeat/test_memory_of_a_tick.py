@@ -13,22 +13,22 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.heartbeat import caution
-from golem_project.heartbeat.told_memory import tell_changes
+from golem_project.heartbeat import memory_caution
+from golem_project.heartbeat.memory_sentences import tell_changes
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations
 from memory_app.actions.manage_insight import Operation, manage_insight
+from memory_app.insights_for_situation import MOST_RECALLED, MOST_REPORTED, recall
 from memory_app.models import Episode, Insight, SituationVector
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE
-from memory_app.situation import MOST_RECALLED, MOST_REPORTED, recall
 from permits_app.actions.remember import remember_outcome
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import make_due, tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 MOVED: dict[str, Any] = {"prediction": {}, "outcome": {"status": "REVERTED", "revert_reason": "Too little received"}}
 WELL: dict[str, Any] = {"prediction": {"amount_out": "1000"}, "outcome": {"amount_out": "1000"}}
@@ -236,14 +236,16 @@ def test_what_an_agent_only_says_makes_no_wish_wait() -> None:
     Insight.objects.filter(pk=insight.pk).update(trust="REPORTED")
     found = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
     assert [each.pk for each in found] == [insight.pk] and not found[0].is_verified
-    wish = caution.Wish(
+    wish = memory_caution.Wish(
         "open", "uniswap", "add_liquidity", {"token0": "USDC", "token1": "WETH"}, "no position in the pool"
     )
-    regime = caution.Regime.VOLATILE
-    assert caution.hold_back([wish], found, regime=regime, chain_id=31337) == ()
+    regime = memory_caution.Regime.VOLATILE
+    assert memory_caution.hold_back([wish], found, regime=regime, chain_id=31337) == ()
     Insight.objects.filter(pk=insight.pk).update(trust="VERIFIED")
     known = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
-    assert [each.wish_key for each in caution.hold_back([wish], known, regime=regime, chain_id=31337)] == ["open"]
+    assert [each.wish_key for each in memory_caution.hold_back([wish], known, regime=regime, chain_id=31337)] == [
+        "open"
+    ]
     Insight.objects.filter(pk=insight.pk).update(is_quarantined=True)
     assert recall(golem_id=golem.pk, situation="volatile market", now=clock.now()) == ()
 

@@ -11,10 +11,10 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.models.golem import Golem as GolemRow
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.trading import SLOT0
-from golem_project.heartbeat import probes
+from golem_project.heartbeat import observe_reads
 from permits_app.models import SpendingLimits
 from permits_app.models.action_record import ActionRecord
-from permits_app.permits.decisions import list_decisions
+from permits_app.permits.tick_decisions import list_decisions
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem
@@ -97,7 +97,7 @@ def test_a_golem_pays_no_gas_to_leave_gifts_that_are_out_of_range(keeper: LiveGo
 def test_a_golem_sees_its_own_position_behind_more_gifts_than_it_looks_at(
     keeper: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probes, "MOST_POSITIONS", 2)
+    monkeypatch.setattr(observe_reads, "MOST_POSITIONS", 2)
     (own,) = positions_of(tick(keeper.golem))
     send_ranges(keeper.world, keeper.golem.address, 3, in_range=True)
     for _ in range(2):

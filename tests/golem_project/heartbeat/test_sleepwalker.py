@@ -17,7 +17,7 @@ from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_PRICE_
 from archetypes_app.publishing import price_of
 from golem_project.heartbeat.duties import sleepwalker
 from golem_project.heartbeat.duties.alerting import floor_to_window
-from golem_project.heartbeat.duties.measures import MEASURES, Counted
+from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted
 from golem_project.heartbeat.duties.sleepwalker import OBSERVER, Finding, check_artifact, walk_asleep
 from memory_app.models import Episode
 from permits_app.models.action_record import ActionRecord

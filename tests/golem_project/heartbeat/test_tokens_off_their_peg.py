@@ -15,7 +15,7 @@ from archetypes_app.toolset import view_golem
 from golem_project.heartbeat.entry_caution import OFF_PEG, doubt_wishes
 from permits_app.errors import TokenOffPeg
 from permits_app.models import DeclaredPeg, DeniedCall
-from permits_app.previews.pegs import read_declared
+from permits_app.previews.peg_check import read_declared
 from tests.admin.rows import page
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.alerts.room import make_channel, read_texts, run

@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.models import VitalityRecord
 from golem_project import wiring
-from golem_project.heartbeat.duties.valuing import value_after_outcomes
+from golem_project.heartbeat.duties.regular_valuation import value_after_outcomes
 from golem_project.heartbeat.tasks import value_after_outcomes_task, value_unattended_task
 from permits_app.errors import PolicyRejected
 from permits_app.models import HighWaterMark, NavSnapshot, OutcomeRecord

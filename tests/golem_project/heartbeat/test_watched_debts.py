@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from golem_project.heartbeat.tripwire import (
+from golem_project.heartbeat.debt_health import (
     Alarm,
     Told,
     WatchedDebt,

@@ -17,7 +17,7 @@ from archetypes_app.actions.ask_sign_in import MINUTES, MOST_OF_AN_ADDRESS
 from archetypes_app.actions.hand_out_access import ACCESS_MINUTES, LOST_ANSWER_SECONDS
 from archetypes_app.actions.revoke_api_key import revoke_api_key
 from archetypes_app.models import AccessToken, AgentSignIn, ApiKey
-from golem_project.people.leaving import stop_account
+from golem_project.people.deactivated_accounts import stop_account
 from permits_app.actions.retire_golem import retire_golem
 from tests.golem_project.oauth.conftest import Clock, Person, Signing
 from tools_app.core.models import AuditEntry

@@ -18,13 +18,13 @@ from archetypes_app.models import KeptAnswer, ServiceAccess
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.outside.access import list_services, switch_on
 from golem_project.outside.door import GuardedDoor
-from golem_project.people.leaving import stop_account
+from golem_project.people.deactivated_accounts import stop_account
 from tests import factories
 from tests.stand_in import serve_stand_in
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.outside import (
+from tools_app.toolkit.outside_services import (
     SERVICES,
     OutsideService,
     Question,

@@ -28,7 +28,7 @@ from tools_app.protocols.uniswap.routing import find_routes
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v3.deposits import plan_deposit
 from tools_app.protocols.uniswap.v3.positions import read_own_position
-from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.outside_services import OutsideDoor
 
 KEY = "trading-api-key-of-a-test"
 COIN = "0x" + "00" * 20

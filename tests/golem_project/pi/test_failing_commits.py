@@ -16,7 +16,7 @@ from django.test import Client
 from golem_project.celery import app
 from permits_app import tasks
 from permits_app.actions.sweep import end_outlived
-from permits_app.execution.lease import take_lease
+from permits_app.execution.commit_lease import take_lease
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import CHAIN_ID
@@ -25,7 +25,7 @@ from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
-from tools_app.core import clock, pulses
+from tools_app.core import clock, liveness
 
 FAILURES = {
     "slow down": (429, b""),
@@ -38,8 +38,8 @@ FAILURES = {
 
 @pytest.fixture(autouse=True)
 def everything_else_is_alive() -> None:
-    for name in (pulses.BEAT, *pulses.list_queues()):
-        pulses.beat(name, now=clock.now())
+    for name in (liveness.BEAT, *liveness.list_queues()):
+        liveness.beat(name, now=clock.now())
 
 
 @pytest.fixture(autouse=True)

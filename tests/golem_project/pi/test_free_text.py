@@ -14,7 +14,7 @@ from memory_app.models import Directive
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, StrategyForm
 from permits_app.doors.decide_change import cancel_change
 from permits_app.forms import NoteForm
-from permits_app.previews.read_wish import read_why
+from permits_app.previews.request_words import read_why
 from tests import factories
 from tests.admin.rows import page
 from tests.golem_project.pi.conftest import MakeAgent, assert_problem

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
+from permits_app.approvals.approval_rules import WARDEN_DELAY_SECONDS
 from permits_app.models import ActionPermit, OutboundTransaction, Warden
 from permits_app.permits.plan_store import decode_plan
 from tests.adversary.conftest import SWAP, Adversary

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from golem_project.pi.parameter_union import UnknownReference, inline, make_nullable, unite_parameters
-from golem_project.pi.shape_lines import name_home
+from golem_project.pi.schema_lines import name_home
 from tests.batches import in_batches
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import FAMILIES, ToolFamily

@@ -12,10 +12,10 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
-from archetypes_app.tier_queries import TIER_QUERIES
+from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi.openapi_tools import name_body
+from golem_project.pi.schema_lines import name_home
 from golem_project.pi.serializers import QueryGrimoireInput
-from golem_project.pi.shape_lines import name_home
 from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
 from tests.batches import in_batches

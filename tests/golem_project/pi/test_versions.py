@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from golem_project.management.commands import snapshots
 from golem_project.pi.manifest import hash_schema
-from golem_project.pi.shape_lines import describe_document, describe_tool, list_types, render_lines, tell_differences
+from golem_project.pi.schema_lines import describe_document, describe_tool, list_types, render_lines, tell_differences
 from tools_app.toolkit.registry import REGISTRY
 
 SWAP: Final = "uniswap_execute_swap"

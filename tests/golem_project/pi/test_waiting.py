@@ -15,7 +15,7 @@ from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
 from golem_project.celery import app
 from golem_project.pi.commit_slots import name_slot, waiting_slot
-from golem_project.pi.places import PLACES
+from golem_project.pi.owner_share_of_threads import PLACES
 from permits_app.errors import TooManyWaiting
 from permits_app.models import ActionPermit
 from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent, assert_problem

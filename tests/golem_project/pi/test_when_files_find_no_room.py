@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
@@ -26,10 +26,10 @@ def disk(monkeypatch: pytest.MonkeyPatch, live_golem: LiveGolem) -> Iterator[Sma
     with small_disk() as found:
         for file in Path(settings.GOLEM_KEYSTORE_DIR).glob(f"{live_golem.golem.address}*"):
             shutil.copy(file, found.folder)
-        kept: Any = choose.open_keystore()
+        kept: Any = choose_signer.open_keystore()
         keystore = Keystore(folder=found.folder, passphrase=kept._passphrase, scrypt_n=kept._scrypt_n)
         with monkeypatch.context() as patched:
-            patched.setattr(choose, "_keystore", keystore)
+            patched.setattr(choose_signer, "_keystore", keystore)
             yield found
 
 
@@ -53,4 +53,4 @@ def test_a_key_that_the_keystore_has_no_room_for_is_refused_on_its_page_and_made
     assert not staged.exists()
     disk.free()
     assert browser.post(address, asked).status_code == 302
-    assert choose.open_keystore().holds(staged.get().address)
+    assert choose_signer.open_keystore().holds(staged.get().address)

@@ -21,7 +21,7 @@ from django.test import Client
 
 from golem_project import status
 from golem_project.pi.exception_handler import as_golem_error
-from golem_project.pooled_postgresql import base
+from golem_project.runtime.pooled_postgresql import base
 from golem_project.settings.environment import VAR_DIR
 from permits_app.actions.sweep import list_unfinished
 from permits_app.models import ActionPermit, OutboundTransaction
@@ -30,7 +30,7 @@ from tests.full_disk import failing_writes, forget_sessions, full_disk, read_onl
 from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tests.passing_time import let_pass
-from tools_app.core import clock, exhausted
+from tools_app.core import clock, resource_errors
 
 EXHAUSTED = [
     ("53100", "STORAGE_FULL"),
@@ -43,7 +43,7 @@ EXHAUSTED = [
 @pytest.fixture(autouse=True)
 def nothing_is_noted() -> None:
     cache.clear()
-    exhausted._noted_ms.clear()
+    resource_errors._noted_ms.clear()
 
 
 @pytest.fixture

@@ -238,7 +238,7 @@ def test_a_model_that_its_package_hands_on_makes_its_tests_run_whole() -> None:
         ("tests/tools_app/protocols/official_lists.json", "tests/tools_app/protocols/lido/test_staking.py"),
         ("tools_app/protocols/lido/tools/unstake.py", "tests/tools_app/protocols/lido/test_staking.py"),
         ("tools_app/protocols/maker_sky/any.py", "tests/tools_app/protocols/maker/test_vaults.py"),
-        ("golem_project/cockpit/board.py", "tests/browser/test_cockpit.py"),
+        ("golem_project/cockpit/page_contents.py", "tests/browser/test_cockpit.py"),
         ("permits_app/approvals/passkeys.py", "tests/browser/test_passkeys.py"),
     ],
 )

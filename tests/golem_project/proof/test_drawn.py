@@ -87,7 +87,7 @@ def test_the_tests_named_after_a_module_come_first_and_then_those_that_import_it
 
 
 def test_of_the_files_of_one_folder_those_that_speak_of_the_same_things_come_first() -> None:
-    (held, *_) = [each for each in list_all("permits_app.execution.operations") if each.mutant.is_woven]
+    (held, *_) = [each for each in list_all("permits_app.execution.user_operations") if each.mutant.is_woven]
     folder = [name for name in near(held) if name.startswith("tests/permits_app/execution/test_")]
     assert folder.index("tests/permits_app/execution/test_zerodev_wallet.py") < 5
 

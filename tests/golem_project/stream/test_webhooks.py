@@ -24,7 +24,7 @@ from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import emit
 from tests.golem_project.stream.delivering import deliver, deliver_all, list_due
 from tests.receiver import Receiver
-from tools_app.core import clock, dispatch, event_bus
+from tools_app.core import clock, event_bus, worker_dispatch
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.core.taint import Secret
@@ -118,7 +118,7 @@ def test_the_tasks_deliver_too_and_two_of_them_try_once(
     make_endpoint(agent, receiver.url)
     emit(agent.golem.pk, 1)
     asked: list[dict[str, str]] = []
-    monkeypatch.setattr(dispatch, "enqueue", lambda _task, **told: asked.append(told))
+    monkeypatch.setattr(worker_dispatch, "enqueue", lambda _task, **told: asked.append(told))
     assert tasks.spread_webhooks_task() == 1
     threads = [threading.Thread(target=_run_task, args=(asked[0],)) for _ in range(4)]
     for thread in threads:

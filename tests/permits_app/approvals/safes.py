@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sync_policy_cage import sync_policy_cage
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.models import CageMirror, ChangeRequest, OwnerTransaction, PolicyCage, SpendingLimits
 from permits_app.policy_cage.contract import Limit, RuleKind, limit_key
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE

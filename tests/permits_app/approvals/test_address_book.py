@@ -14,7 +14,7 @@ from golem_project.alerts.topics import tell_event
 from permits_app.actions.change_policy import change_policy
 from permits_app.admin.halt_forecast import foretell_halts
 from permits_app.admin.story_facts import describe_plan
-from permits_app.approvals.digest import hash_request
+from permits_app.approvals.request_digest import hash_request
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress
 from permits_app.words.address_book import read_book
 from tests import factories

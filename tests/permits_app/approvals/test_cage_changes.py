@@ -20,7 +20,7 @@ from permits_app.approval_errors import (
     SignatureMissing,
     SignatureWrong,
 )
-from permits_app.approvals.digest import export_request, verify_export
+from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.doors.decide_change import cancel_change, sign_change
 from permits_app.errors import SimulationRecognised
@@ -44,7 +44,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 HOUR = 3_600
 

@@ -23,8 +23,8 @@ from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_errors import ChangeClosed, ChangeStale
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals.digest import export_request, verify_export
 from permits_app.approvals.owner_calls import encode_relay
+from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.doors.decide_change import sign_change
 from permits_app.models import ChangeRequest, RelayedTransaction

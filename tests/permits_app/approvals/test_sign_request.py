@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from eth_account import Account
 
 from permits_app.actions.execute_change import execute_change
-from permits_app.approvals.digest import export_request
+from permits_app.approvals.request_digest import export_request
 from permits_app.models import ChangeRequest
 from permits_app.policy_cage.contract import Limit
 from tests.live_golem import LiveGolem

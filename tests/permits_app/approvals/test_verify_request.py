@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from permits_app.approvals.digest import export_request, verify_export
+from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.models import ChangeRequest
 from tests import factories
 from tests.live_golem import LiveGolem

@@ -25,7 +25,7 @@ from permits_app.approval_errors import (
     SecondFactorWrong,
     TooManyChanges,
 )
-from permits_app.approvals.digest import hash_request
+from permits_app.approvals.request_digest import hash_request
 from permits_app.doors.decide_change import cancel_change, comment_change
 from permits_app.errors import PermitNotCommittable
 from permits_app.models import ChangeRequest, OwnerApproval, SpendEntry, SpendingLimits
@@ -36,7 +36,7 @@ from tests.permits_app.approvals.people import approve, current_code, give_devic
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 Owners = tuple[LiveGolem, Any, Any]
 pytestmark = pytest.mark.usefixtures("eager")

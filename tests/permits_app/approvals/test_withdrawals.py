@@ -19,7 +19,7 @@ from permits_app.approval_errors import AddressNotRegistered, ChangeClosed, OwnR
 from permits_app.doors.decide_change import cancel_change
 from permits_app.execution import executor, halt_permits
 from permits_app.execution.halt_permits import execute_halt_plan
-from permits_app.execution.withdrawing import is_owners_withdrawal
+from permits_app.execution.owner_withdrawal import is_owners_withdrawal
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,

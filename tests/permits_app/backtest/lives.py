@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from permits_app.backtest.judging import Draft, KeptValue
+from permits_app.backtest.judge_past_decision import Draft, KeptValue
 from permits_app.backtest.past_decisions import Claim, PastDecision
 from permits_app.limits.usage import Usage
 from permits_app.models.spending import AllowlistMode

@@ -13,7 +13,7 @@ from permits_app.actions.change_policy import change_policy
 from permits_app.actions.sweep_changes import forget_denials
 from permits_app.approvals.policy_state import apply_differences, read_policy_state
 from permits_app.backtest.least_policy import Suggestion, suggest_least_policy
-from permits_app.backtest.replay import replay_permits
+from permits_app.backtest.policy_replay import replay_permits
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit, AllowlistEntry, DeniedCall, SpendingLimits
 from permits_app.safety import hook_chain

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from permits_app.approvals.policy_state import apply_differences
 from permits_app.backtest.least_policy import Suggestion, find_least_policy
-from permits_app.backtest.replay import replay_decisions
+from permits_app.backtest.policy_replay import replay_decisions
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.backtest.lives import LISTED, OPEN, OTHER_ROUTER, Life, Wish, tighten
 from tests.permits_app.backtest.test_replay import DRAWDOWNS, POLICIES, RIGHT, USD, WISHES, WRONG

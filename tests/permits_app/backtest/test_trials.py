@@ -26,7 +26,7 @@ from tests.admin.rows import opened_as
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 POLICY = "admin:archetypes_app_golem_policy"
 

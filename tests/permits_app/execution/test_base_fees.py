@@ -20,7 +20,7 @@ from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import PayloadPurpose
-from permits_app.permits.blockage import list_blocked_accounts
+from permits_app.permits.blocked_commits import list_blocked_accounts
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused

@@ -14,7 +14,7 @@ from permits_app.models import OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
-from permits_app.permits.blockage import list_blocked_accounts
+from permits_app.permits.blocked_commits import list_blocked_accounts
 from permits_app.permits.lifecycle import FINAL
 from permits_app.policy_cage.safe_batches import build_safe_call, consent_of
 from tests.live_golem import LiveGolem

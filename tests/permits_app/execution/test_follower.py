@@ -14,7 +14,7 @@ from django.db import connections
 
 from golem_project import celery as celery_module
 from permits_app.execution.follower import Follower
-from permits_app.execution.following import Following, name_sending
+from permits_app.execution.follower_threads import Following, name_sending
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import CHAIN_ID

@@ -13,13 +13,13 @@ from django.test import override_settings
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.commit import start_commit
 from permits_app.custody.signers.base import UnsignedTransaction
-from permits_app.custody.signers.choose import open_signer
+from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
-from permits_app.permits.blockage import list_blocked_accounts
+from permits_app.permits.blocked_commits import list_blocked_accounts
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.proof.lying_node import Ask, Lie, LyingNode, Request

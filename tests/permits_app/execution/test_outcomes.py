@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db.models import F
 
 from permits_app.execution import outcome, settlement
-from permits_app.execution.evidence import Evidence
-from permits_app.execution.spent import value_spent
+from permits_app.execution.actual_cost import value_spent
+from permits_app.execution.balance_evidence import Evidence
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem

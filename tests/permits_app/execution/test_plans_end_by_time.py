@@ -20,8 +20,8 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_errors import ChangeClosed
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals.digest import export_request, hash_request, verify_export
 from permits_app.approvals.owner_calls import compute_safe_tx_hash, encode_relay
+from permits_app.approvals.request_digest import export_request, hash_request, verify_export
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.doors.decide_change import sign_change
 from permits_app.models import (
@@ -41,7 +41,7 @@ from tests.proof.caged.engines import make_account
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 from tools_app.standards import deadline_contract
 from tools_app.standards.deadline_contract import ADDRESS, make_end_call, read_end, say_moment
 from tools_app.toolkit.plan import Call

@@ -9,8 +9,8 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from permits_app.actions.sweep import end_outlived
-from permits_app.execution import broadcast, delivery, executor, nonces
-from permits_app.execution.lease import Lease
+from permits_app.execution import broadcast, executor, nonces, payload_delivery
+from permits_app.execution.commit_lease import Lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.permit import PermitStatus
@@ -133,14 +133,14 @@ def test_nonces_that_a_worker_reserved_after_its_permit_had_ended_hold_up_nobody
     """Its lease ran out while it asked a node, as where a clock jumps or the machine stood still."""
     permit_id = live_golem.preview()["permit_id"]
     live_golem.start(permit_id)
-    read = delivery.read_next_nonce
+    read = payload_delivery.read_next_nonce
 
     def read_late(chain: ChainReader, permit: ActionPermit) -> int:
-        monkeypatch.setattr(delivery, "read_next_nonce", read)
+        monkeypatch.setattr(payload_delivery, "read_next_nonce", read)
         assert end_outlived(now=let_pass_until(permit.expires_at, chain=live_golem.world)) == 1
         return read(chain, permit)
 
-    monkeypatch.setattr(delivery, "read_next_nonce", read_late)
+    monkeypatch.setattr(payload_delivery, "read_next_nonce", read_late)
     live_golem.work(permit_id)
     assert (live_golem.permit(permit_id).status, payloads(permit_id)) == (PermitStatus.BLOCKED, [])
     later = live_golem.preview(amount="400000000")["permit_id"]

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from memory_app.models import Episode
 from permits_app.actions.remember import remember_outcome
 from permits_app.backtest.past_decisions import list_decisions
-from permits_app.backtest.replay import list_predictions
+from permits_app.backtest.policy_replay import list_predictions
 from permits_app.errors import SpendingLimitExceeded
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.limits import ledger

@@ -18,7 +18,7 @@ from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
 from permits_app.approval_errors import ChangeStale, RelayerRefuses, SignatureWrong
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals.digest import export_request, verify_export
+from permits_app.approvals.request_digest import export_request, verify_export
 from permits_app.custody.signing_route import find_own_route
 from permits_app.doors.decide_change import sign_change
 from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
@@ -45,7 +45,7 @@ from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 REMOVE_OWNER = "function removeOwner(address previous, address owner, uint256 threshold)"
 FIRST = "0x" + "00" * 19 + "01"

@@ -8,7 +8,7 @@ from eth_account.signers.local import LocalAccount
 
 from permits_app.actions.halt import halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.errors import SignerUnavailable
 from permits_app.execution.revocation import revoke_standing

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from permits_app.execution import evidence, outcome
-from permits_app.execution.spent import value_spent
+from permits_app.execution import balance_evidence, outcome
+from permits_app.execution.actual_cost import value_spent
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, VenueTrust
 from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
@@ -107,16 +107,16 @@ def test_coins_that_stayed_because_the_call_reverted_do_not_count(live_golem: Li
 
 def test_a_newest_block_is_read_until_two_answers_agree(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     # anvil, mining while it answers, was seen to answer for its newest block with the state of the next one.
-    true_answer, readings = evidence.read_balances, 0
+    true_answer, readings = balance_evidence.read_balances, 0
 
-    def answer_once_with_the_next_block(**given: Any) -> dict[evidence.Holding, int]:
+    def answer_once_with_the_next_block(**given: Any) -> dict[balance_evidence.Holding, int]:
         nonlocal readings
         readings += 1
         held = true_answer(**given)
         coin = (live_golem.golem.address, NATIVE)
         return {**held, coin: held[coin] - 4_611_500_322_805} if readings == 2 else held
 
-    monkeypatch.setattr(evidence, "read_balances", answer_once_with_the_next_block)
+    monkeypatch.setattr(balance_evidence, "read_balances", answer_once_with_the_next_block)
     permit_id = live_golem.preview()["permit_id"]
     live_golem.commit(permit_id)
     record = OutcomeRecord.objects.get(permit_id=permit_id)
@@ -127,14 +127,14 @@ def test_a_newest_block_is_read_until_two_answers_agree(live_golem: LiveGolem, m
 def test_a_newest_block_whose_transactions_are_counted_with_the_next_ones_is_looked_at_again(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_count, counted = evidence._count_used, 0
+    true_count, counted = balance_evidence._count_used, 0
 
     def count_once_with_the_next_block(chain: ChainReader, permit: ActionPermit) -> int:
         nonlocal counted
         counted += 1
         return true_count(chain, permit) + (counted == 1)
 
-    monkeypatch.setattr(evidence, "_count_used", count_once_with_the_next_block)
+    monkeypatch.setattr(balance_evidence, "_count_used", count_once_with_the_next_block)
     # Another permit is under way, so that the chain's count is asked for.
     with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
         permits = [live_golem.preview(amount=amount)["permit_id"] for amount in ("300000000", "400000000")]
@@ -151,16 +151,16 @@ def test_what_a_newest_block_does_not_verify_is_read_again(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two readings in a row were seen to agree on the next block's state, which lacks the fee of its transaction.
-    true_answer, readings = evidence.read_balances, 0
+    true_answer, readings = balance_evidence.read_balances, 0
 
-    def answer_twice_with_the_next_block(**given: Any) -> dict[evidence.Holding, int]:
+    def answer_twice_with_the_next_block(**given: Any) -> dict[balance_evidence.Holding, int]:
         nonlocal readings
         readings += 1
         held = true_answer(**given)
         coin = (live_golem.golem.address, NATIVE)
         return {**held, coin: held[coin] - 4_612_303_226_943} if readings in (2, 3) else held
 
-    monkeypatch.setattr(evidence, "read_balances", answer_twice_with_the_next_block)
+    monkeypatch.setattr(balance_evidence, "read_balances", answer_twice_with_the_next_block)
     permit_id = live_golem.preview(token_in="ETH", token_out="USDC", amount=str(10**17))["permit_id"]
     live_golem.commit(permit_id)
     record = OutcomeRecord.objects.get(permit_id=permit_id)

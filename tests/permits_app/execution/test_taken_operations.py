@@ -15,13 +15,13 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from golem_project.embedded.world.rpc import call_data
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
-from permits_app.permits.blockage import list_blocked_accounts
+from permits_app.permits.blocked_commits import list_blocked_accounts
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import make_live_golem
 from tests.permits_app.execution.zerodev_golem import USD, ZerodevGolem, give_smart_account
@@ -45,7 +45,7 @@ def pay_somebody(zerodev: ZerodevGolem, units: int) -> bytes:
 def sign_elsewhere(zerodev: ZerodevGolem, like: OutboundTransaction, call: bytes) -> tuple[str, UserOperation]:
     """Another operation under the nonce of `like`, signed with the same key by a wallet of its owner."""
     other = replace(decode_operation(bytes.fromhex(like.raw[2:])), call_data=call)
-    key = Account.from_key(choose.open_keystore().read_key(zerodev.key.address).reveal())
+    key = Account.from_key(choose_signer.open_keystore().read_key(zerodev.key.address).reveal())
     op_hash = other.hash(chain_id=CHAIN_ID)
     digest = encode_defunct(primitive=bytes.fromhex(op_hash[2:]))
     return op_hash, replace(other, signature=bytes(key.sign_message(digest).signature))

@@ -14,7 +14,7 @@ from django.test import override_settings
 from archetypes_app.models import Golem
 from permits_app.actions.commit import start_commit
 from permits_app.errors import AccountBlocked, ChainStuck, SameActionPending
-from permits_app.execution.lease import take_lease
+from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.permit import PermitStatus

@@ -11,7 +11,7 @@ import pytest
 from django.test import override_settings
 
 from golem_project.embedded.world.rpc import RpcError
-from permits_app.execution import evidence, settlement
+from permits_app.execution import balance_evidence, settlement
 from permits_app.models import OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose
@@ -39,7 +39,7 @@ def test_a_receipt_of_a_block_that_the_chain_lost_before_balances_were_read_ends
     permit_id = live_golem.preview()["permit_id"]
     live_golem.start(permit_id)
     before = rpc.call("evm_snapshot")
-    read: Callable[..., Any] = evidence.read_evidence
+    read: Callable[..., Any] = balance_evidence.read_evidence
 
     def after_a_rollback(**named: Any) -> Any:
         # Blocks of the same numbers hold the same bytes again, at another price of gas.

@@ -12,7 +12,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.errors import PermitAlreadyCommitted
 from permits_app.execution import cancellation, nonces
 from permits_app.execution.reconcile import reconcile_transactions
@@ -82,7 +82,7 @@ def test_a_bundler_without_a_word_leaves_it_unknown_until_the_chain_tells(
     assert zerodev.live.permit(permit_id).status == "UNKNOWN"
     # It had the operation all the same, and what it says of it afterwards is not needed.
     zerodev.bundler.release()
-    monkeypatch.setattr(choose, "_zerodev", zerodev.bundler.client(url="http://127.0.0.1:9"))
+    monkeypatch.setattr(choose_signer, "_zerodev", zerodev.bundler.client(url="http://127.0.0.1:9"))
     zerodev.live.work(permit_id)
     assert zerodev.live.permit(permit_id).status == "COMMITTED"
 
@@ -171,7 +171,7 @@ def test_a_bundler_that_lost_the_operation_after_its_nonce_was_used_elsewhere_en
     # The key signs something else elsewhere under the same nonce.
     operation = decode_operation(bytes.fromhex(row.raw[2:]))
     other = replace(operation, call_data=b"")
-    key = Account.from_key(choose.open_keystore().read_key(zerodev.key.address).reveal())
+    key = Account.from_key(choose_signer.open_keystore().read_key(zerodev.key.address).reveal())
     digest = encode_defunct(primitive=bytes.fromhex(other.hash(chain_id=CHAIN_ID)[2:]))
     other = replace(other, signature=bytes(key.sign_message(digest).signature))
     zerodev.bundler.pool = {other.hash(chain_id=CHAIN_ID): other}
@@ -251,7 +251,7 @@ def test_a_halt_says_what_a_bundler_that_is_away_may_still_carry_out(
     zerodev: ZerodevGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zerodev.commit_held()
-    monkeypatch.setattr(choose, "_zerodev", zerodev.bundler.client(url="http://127.0.0.1:9"))
+    monkeypatch.setattr(choose_signer, "_zerodev", zerodev.bundler.client(url="http://127.0.0.1:9"))
     halt_golem(golem=zerodev.live.golem, reason="drained", actor="owner:1", now=clock.now())
     with override_settings(GOLEM_HALT_WAIT_SECONDS=1):
         steps = carry_out_halt(golem_id=zerodev.live.golem.pk, epoch=1, now=clock.now())

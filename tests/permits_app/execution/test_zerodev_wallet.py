@@ -17,10 +17,10 @@ from eth_account.messages import encode_defunct
 from archetypes_app.models import Golem
 from permits_app.actions.stage_key import stage_key
 from permits_app.admin.trace_view import build_trace
-from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signer_addresses import list_addresses
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.base import UnsignedTransaction
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.errors import SignerUnavailable, WalletExists
@@ -271,8 +271,8 @@ def test_the_project_id_is_in_no_row_event_or_text(zerodev: ZerodevGolem, caplog
     zerodev.bundler.fails["eth_estimateUserOperationGas"] = Refused(-32603, f"project {PROJECT_ID} has no credit")
     zerodev.live.commit(zerodev.live.preview(amount="300000000")["permit_id"])
     texts = [
-        repr(choose.open_zerodev()),
-        str(choose.open_signer(zerodev.address)),
+        repr(choose_signer.open_zerodev()),
+        str(choose_signer.open_signer(zerodev.address)),
         caplog.text,
         *(str(row.__dict__) for row in ActionPermit.objects.all()),
         *(str(entry.data) for entry in AuditEntry.objects.all()),
@@ -293,7 +293,7 @@ def test_addresses_and_the_key_of_the_account_stay_exportable(zerodev: ZerodevGo
     rows = {(row["role"], row["address"], row["state"]) for row in list_addresses([zerodev.live.golem])}
     assert ("account", former, "DROPPED") in rows
     # The account's operations can still be replaced, for its key's file stays.
-    assert choose.open_signer(former).address == former
+    assert choose_signer.open_signer(former).address == former
 
 
 def test_one_key_owns_one_account_here_and_one_account_one_key(zerodev: ZerodevGolem) -> None:
@@ -306,7 +306,7 @@ def test_one_key_owns_one_account_here_and_one_account_one_key(zerodev: ZerodevG
 def test_a_smart_account_signs_operations_and_no_transaction(zerodev: ZerodevGolem) -> None:
     plain = UnsignedTransaction(CHAIN_ID, 0, "0x" + "11" * 20, 1, b"", 21_000, 10**10, 1)
     with pytest.raises(SignerUnavailable, match="its own user operations"):
-        choose.open_signer(zerodev.address).sign(plain)
+        choose_signer.open_signer(zerodev.address).sign(plain)
 
 
 @pytest.mark.parametrize("change", [{"entry_point": ""}, {"signed_at_block": 1}, {"call_index": 7}, {"raw": "0x00"}])

@@ -13,7 +13,7 @@ from django.test import override_settings
 
 from golem_project.embedded.world.rpc import call_data
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.models import OutboundTransaction, SigningKey
 from permits_app.models.wallet import WalletKind
 from tests.live_golem import FUNDS, LiveGolem
@@ -82,7 +82,7 @@ def give_smart_account(live: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> Iter
     address = accounts.make_account(key.address)
     live.world.fund(address, 10**19, FUNDS)
     with serve_bundler(accounts) as bundler:
-        monkeypatch.setattr(choose, "_zerodev", bundler.client())
+        monkeypatch.setattr(choose_signer, "_zerodev", bundler.client())
         choice = WalletChoice(kind=WalletKind.ZERODEV, address=address, key=key.address)
         choose_wallet(golem=live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
         live.golem.refresh_from_db()

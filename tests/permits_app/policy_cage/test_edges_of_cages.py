@@ -15,7 +15,7 @@ from permits_app.approvals.operations.cage import read_rules
 from permits_app.policy_cage import call_rules
 from permits_app.policy_cage.conditions import _are_assets, _is_path
 from permits_app.policy_cage.contract import MOST_POSITIONS, BatchClass, Limit, RuleKind
-from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
+from permits_app.policy_cage.forbidden_selectors import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.preflight import _judge_class
 from permits_app.policy_cage.state import PendingChange
 from permits_app.policy_cage.suggested_bounds import read_bounds

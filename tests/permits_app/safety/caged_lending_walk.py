@@ -34,10 +34,10 @@ from tools_app.protocols.erc4626.addresses import REQUEST, SAVINGS, deployments
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
-from tools_app.standards.aave_like import words
-from tools_app.standards.sold_at_once import RetiringUnsold
-from tools_app.toolkit.falling import OnlyFalling
+from tools_app.standards.aave_like import signatures
+from tools_app.standards.retiring_sales import RetiringUnsold
 from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.retiring_tokens import OnlyFalling
 
 _USED: Final = frozenset({"uniswap", "aave_v3", VAULTS})
 _TOOLS: Final = ("aave_supply", "aave_borrow", "aave_repay", "aave_withdraw", "vault_deposit", "vault_withdraw")
@@ -255,7 +255,7 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
     def _take_rest_as_owners(self) -> None:
         """To one of themselves: in the wallet nobody could sell it either."""
         to = self.caged.safe.owners[0].address
-        self._sign_call(self._pool, words.WITHDRAW, self._address(SUPPLIED), _ALL, to)
+        self._sign_call(self._pool, signatures.WITHDRAW, self._address(SUPPLIED), _ALL, to)
         self.caged.sync()
 
     def _is_anything_open(self) -> bool:
@@ -299,11 +299,13 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         if self.has_debt():
             owed = self._read_reserve(OWED)[2]
             self._sign_call(self._address(OWED), _APPROVE, self._pool, owed + owed // 100)
-            self._sign_call(self._pool, words.REPAY, self._address(OWED), _ALL, words.VARIABLE, self.live.golem.address)
+            self._sign_call(
+                self._pool, signatures.REPAY, self._address(OWED), _ALL, signatures.VARIABLE, self.live.golem.address
+            )
             self._sign_call(self._address(OWED), _APPROVE, self._pool, 0)
 
     def _withdraw_as_owners(self, raw: int) -> None:
-        self._sign_call(self._pool, words.WITHDRAW, self._address(SUPPLIED), raw, self.live.golem.address)
+        self._sign_call(self._pool, signatures.WITHDRAW, self._address(SUPPLIED), raw, self.live.golem.address)
         self.caged.sync()
 
     def _sign_call(self, to: str, signature: str, *arguments: Any) -> None:

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from permits_app.actions.halt import UNWOUND_STEP
 from permits_app.execution.payloads import send_payload
-from permits_app.execution.unwinding import OWNER_NEEDED
+from permits_app.execution.position_unwinding import OWNER_NEEDED
 from permits_app.models import OutboundTransaction
 from permits_app.policy_cage.contract import Limit
 from tests.evm.world import World

@@ -11,7 +11,7 @@ from eth_account.signers.local import LocalAccount
 from web3 import HTTPProvider, Web3
 
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import make_live_golem
 from tests.permits_app.test_runway import Kept

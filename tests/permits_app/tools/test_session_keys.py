@@ -10,7 +10,7 @@ from eth_account import Account
 from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.session_keys import follow_session
-from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import decode_cage_error, encode_execute

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem
-from golem_project import local_faucet
+from golem_project.runtime import local_faucet
 from permits_app.errors import WalletExists
 from permits_app.models import (
     ActionPermit,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.approvals.asked_words import describe_asked
+from permits_app.approvals.request_sentences import describe_asked
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.policy_cage.contract import RuleKind, address_key
 from tests.live_golem import LiveGolem
@@ -15,7 +15,7 @@ from tests.permits_app.approvals.conftest import two_owners as two_owners
 from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.core.required import require
+from tools_app.core.required_value import require
 
 USD = 10**6
 

@@ -9,7 +9,7 @@ from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.chain.nodes import answering, block_json, serve, serve_silence
 from tools_app.chain import chains, networks
-from tools_app.chain.facts import FACTS, FactCache
+from tools_app.chain.contract_facts import FACTS, FactCache
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.node_errors import (
     BlockUnavailable,

@@ -15,8 +15,8 @@ from tests.evm.world import CHAIN_ID, World, WorldPool
 from tools_app.chain.abi import event_topic
 from tools_app.chain.networks import Network, get_network
 from tools_app.core import clock
-from tools_app.history import filling, following, watched
-from tools_app.history.reading import Bar, find_kept, read_bars
+from tools_app.history import chain_following, followed_contracts, gap_filling
+from tools_app.history.index_reads import Bar, find_kept, read_bars
 from tools_app.models import ChainLog, LogSource
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.protocols.uniswap.history import SWAP_V3
@@ -64,9 +64,9 @@ class Followed:
     def watch(self, *addresses: str, kind: SourceKind = SourceKind.POOL, by: str | None = None) -> int:
         """Have contracts followed, as whoever watches them would."""
         wanted = by or str(self.golem_id)
-        wishes = [watched.Wish(CHAIN_ID, address, kind, wanted, "a test") for address in addresses]
-        assert following.begin_chain(self.network, now=self.now) is not None
-        return watched.take_up(CHAIN_ID, wishes, now=self.now)
+        wishes = [followed_contracts.Wish(CHAIN_ID, address, kind, wanted, "a test") for address in addresses]
+        assert chain_following.begin_chain(self.network, now=self.now) is not None
+        return followed_contracts.take_up(CHAIN_ID, wishes, now=self.now)
 
     def swap(self, amount: int) -> dict[str, Any]:
         usdc, weth = self.world.tokens["USDC"].address, self.world.tokens["WETH"].address
@@ -77,10 +77,10 @@ class Followed:
         self.world.rpc.call("anvil_mine", hex(blocks))
 
     def follow(self) -> int:
-        return following.follow(self.network, now=self.now)
+        return chain_following.follow(self.network, now=self.now)
 
     def fill(self) -> int:
-        return filling.fill(self.network, now=self.now)
+        return gap_filling.fill(self.network, now=self.now)
 
     def source(self) -> LogSource:
         return LogSource.objects.get(chain_id=CHAIN_ID, address=self.pool.address)

@@ -14,7 +14,7 @@ from tests.tools_app.history.followed import Followed
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.core.errors import GolemError
-from tools_app.history import places
+from tools_app.history import follower_positions
 from tools_app.models import ChainLog, LogGap, LogSource
 from tools_app.models.history import SourceKind
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
@@ -97,7 +97,7 @@ def test_what_a_borrower_does_to_a_rate_is_seen_with_the_next_hour_and_what_was_
     assert before < after
     [gap] = told["gaps"]
     assert gap["since"] is None and gap["until"] == told["known_since"]
-    assert LogGap.objects.get().closed_because == places.ASKED_ONLY
+    assert LogGap.objects.get().closed_because == follower_positions.ASKED_ONLY
 
 
 def test_what_was_asked_in_blocks_that_a_rollback_takes_is_taken_back_and_asked_anew(followed: Followed) -> None:

@@ -16,8 +16,8 @@ from hypothesis.extra.django import TestCase
 from tests.tools_app.history.followed import OwnBar
 from tools_app.core.ratio import Ratio
 from tools_app.history import bars, storage
-from tools_app.history.meanings import Said
-from tools_app.history.reading import Kept, Missing, read_bars
+from tools_app.history.index_reads import Kept, Missing, read_bars
+from tools_app.history.log_meanings import Said
 from tools_app.models import ChainLog, LogSource, PriceBar
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.toolkit.views import LogEntry

@@ -13,8 +13,8 @@ from django.test import Client
 from archetypes_app.models import Golem
 from tests.factories import make_golem, make_owner
 from tests.tools_app.history.followed import Followed
-from tools_app.history import cleaning
-from tools_app.history.reading import find_one, read_since
+from tools_app.history import log_expiry
+from tools_app.history.index_reads import find_one, read_since
 from tools_app.models import AuditEntry, ChainLog, LogGap, LogSource, LogWish, OwnerHistory
 from tools_app.models.history import SourceKind
 from tools_app.portfolio.pool_history import read_kept_past
@@ -48,7 +48,7 @@ def read_all(followed: Followed, *by: str) -> None:
 def clean_after(days: int, followed: Followed) -> None:
     now = followed.now + timedelta(days=days)
     LogWish.objects.update(renewed_at=now)
-    cleaning.clean(now=now)
+    log_expiry.clean(now=now)
 
 
 def test_logs_go_after_the_days_of_their_owner_and_their_bars_stay(golem: Golem, followed: Followed) -> None:
@@ -60,7 +60,7 @@ def test_logs_go_after_the_days_of_their_owner_and_their_bars_stay(golem: Golem,
     clean_after(5, followed)
     assert not ChainLog.objects.exists() and LogSource.objects.get().logs == 0
     assert len(followed.bars()) == bars > 0
-    assert {gap.closed_because for gap in LogGap.objects.all()} <= {cleaning.LET_GO}
+    assert {gap.closed_because for gap in LogGap.objects.all()} <= {log_expiry.LET_GO}
     assert not followed.fill(), "what was let go is not read again"
 
 

@@ -13,8 +13,8 @@ from archetypes_app.models import Golem
 from tests.evm.world import CHAIN_ID
 from tests.factories import make_golem, make_owner
 from tests.tools_app.history.followed import Followed
-from tools_app.history import places
-from tools_app.history.watched import NOT_YET
+from tools_app.history import follower_positions
+from tools_app.history.followed_contracts import NOT_YET
 from tools_app.models import FollowedChain, LogGap, LogSource
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +66,7 @@ def test_an_owner_sees_what_is_followed_since_when_what_is_missing_and_what_it_c
 def test_the_page_names_gaps_that_nobody_fills_and_what_the_follower_met(golem: Golem, followed: Followed) -> None:
     followed.watch(followed.pool.address)
     LogGap.objects.update(closed_because="its logs were let go")
-    places.note_lie(CHAIN_ID, "block 7 is not the child of block 6", now=followed.now)
+    follower_positions.note_lie(CHAIN_ID, "block 7 is not the child of block 6", now=followed.now)
     FollowedChain.objects.update(last_error="RPC_TIMEOUT: the node did not answer", rollbacks=2)
     page = open_page(golem, golem.owner)[1]
     for words in ("filled no more: its logs were let go", "block 7 is not the child", "RPC_TIMEOUT", "2 rollbacks"):

@@ -18,17 +18,17 @@ from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import event_topic
 from tools_app.core.errors import GolemError
-from tools_app.history import watched
+from tools_app.history import followed_contracts
 from tools_app.history.bars import hour_of
-from tools_app.history.meanings import read_log
-from tools_app.history.reading import find_one, read_price_at
+from tools_app.history.index_reads import find_one, read_price_at
+from tools_app.history.log_meanings import read_log
 from tools_app.models import KnownPosition, LogSource, LogWish
 from tools_app.models.history import BarSpan, PriceBar, SourceKind
-from tools_app.portfolio.told_past import MOST_POINTS
+from tools_app.portfolio.logged_past import MOST_POINTS
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.erc4626.protocol import PROTOCOL as VAULTS
 from tools_app.protocols.lido.protocol import PROTOCOL as LIDO
-from tools_app.standards.aave_like.words import RATES_UPDATED, RAY
+from tools_app.standards.aave_like.signatures import RATES_UPDATED, RAY
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
@@ -187,7 +187,7 @@ def test_the_rates_of_a_position_of_its_own_are_followed_and_told_without_asking
         last_seen=followed.now,
         is_own=True,
     )
-    watched.renew_all(now=followed.now)
+    followed_contracts.renew_all(now=followed.now)
     assert LogSource.objects.get(address=steth).kind == SourceKind.RATE
     read_on(followed)
     before = ask(followed, "lido_get_rates")

@@ -13,9 +13,9 @@ from tests.tools_app.factories import make_context
 from tools_app.chain.networks import MULTICALL3
 from tools_app.portfolio.reading import HeldAt, list_known, read_positions
 from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.likely_reads import RECALLED
 from tools_app.toolkit.positions import Position, PositionsUnreadable, drive
 from tools_app.toolkit.protocol import SHELF
-from tools_app.toolkit.recalled import RECALLED
 
 NOBODY = "0x" + "12" * 20
 BY_RECEIPTS = ("across",)

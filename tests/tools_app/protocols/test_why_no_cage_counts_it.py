@@ -27,7 +27,7 @@ from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
-from tools_app.protocols.compound_v3.words import WITHDRAW
+from tools_app.protocols.compound_v3.signatures import WITHDRAW
 from tools_app.protocols.eigenlayer.protocol import PROTOCOL as EIGENLAYER
 from tools_app.protocols.erc4626.protocol import PROTOCOL as VAULTS
 from tools_app.protocols.liquid_restaking.protocol import PROTOCOL as RESTAKED_ETHER

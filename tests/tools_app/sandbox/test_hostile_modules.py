@@ -27,8 +27,8 @@ from tools_app.sandbox.errors import ModuleRefused
 from tools_app.sandbox.instantiations import check_instantiations
 from tools_app.sandbox.interface import HostFunction
 from tools_app.sandbox.limits import CallLimits, limits_of
+from tools_app.sandbox.module_call import Ran, run_module
 from tools_app.sandbox.module_size import most_module_bytes
-from tools_app.sandbox.running import Ran, run_module
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Phase, TickBudget
 from tools_app.toolkit.views import GolemView

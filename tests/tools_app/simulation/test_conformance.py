@@ -20,8 +20,8 @@ from tools_app.chain.reader import PinnedReader
 from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.revm_screening.screening import screen_candidates
 from tools_app.simulation.select import ENGINE_NAMES, select_engine
-from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 

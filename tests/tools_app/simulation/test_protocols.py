@@ -35,8 +35,8 @@ from tools_app.chain.abi import encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import find_differences
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
+from tools_app.simulation.revm_screening.screening import screen_candidates
 from tools_app.simulation.select import select_engine
-from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools_app.simulation.turbo.screening import is_turbo_installed
+from tools_app.simulation.revm_screening.screening import is_turbo_installed
 
 WAYS = (False, True) if is_turbo_installed() else (False,)
 TURBO = [

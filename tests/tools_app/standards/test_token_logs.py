@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from permits_app.execution.evidence import sum_transfers
+from permits_app.execution.balance_evidence import sum_transfers
 from tests.permits_app.execution.receipts import make_receipt
 from tools_app.chain.abi import checksum, event_topic
 from tools_app.standards import erc20

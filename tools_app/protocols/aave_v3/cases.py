@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import compounded_percent, decimals_text, dollars, percent
+from tools_app.toolkit.figure_text import compounded_percent, decimals_text, dollars, percent
 
 _ETH: Final = 10**18
 _USD: Final = 10**6

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tools_app.chain.abi import encode_call
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import NAME, find_comet, known_comets
 from tools_app.protocols.compound_v3.positions import ref_of
 from tools_app.protocols.compound_v3.reads import (
@@ -113,15 +113,15 @@ class CometLending:
         """More than is owed would be lent, so that what clears a debt says everything. Raises ValueError."""
         if verb in (Verb.SUPPLY, Verb.WITHDRAW):
             named = pair.collateral_raw - sum(earlier) if amount is None else amount
-            signature = words.SUPPLY if verb is Verb.SUPPLY else words.WITHDRAW
+            signature = signatures.SUPPLY if verb is Verb.SUPPLY else signatures.WITHDRAW
             data = encode_call(signature, pair.collateral, named)
         elif verb is Verb.BORROW:
             if amount is None:
                 raise ValueError("how much is not said")
-            data = encode_call(words.WITHDRAW, pair.debt, amount)
+            data = encode_call(signatures.WITHDRAW, pair.debt, amount)
         else:
             is_all = amount is None or sum(earlier) + amount >= pair.debt_raw
-            data = encode_call(words.SUPPLY, pair.debt, words.EVERYTHING if is_all else amount)
+            data = encode_call(signatures.SUPPLY, pair.debt, signatures.EVERYTHING if is_all else amount)
         return (Call(pair.market, data, 0, f"{verb.capitalize()} at Compound V3"),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tools_app.chain.abi import checksum
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import NAME, Comet, find_comet, known_comets
 from tools_app.protocols.compound_v3.reads import Account, answer_of, ask_accounts, health_of
 from tools_app.standards import erc20
@@ -60,7 +60,8 @@ class CometPositions:
             [answer_of(each, comet.label)[0] for each in state] for (comet, _), state in zip(held, told, strict=True)
         ]
         prices = yield [
-            ReadCall(comet.address, words.PRICE, (state[0],)) for (comet, _), state in zip(held, states, strict=True)
+            ReadCall(comet.address, signatures.PRICE, (state[0],))
+            for (comet, _), state in zip(held, states, strict=True)
         ]
         return tuple(
             _make(chain_id, comet, each, state, int(answer_of(price, comet.label)[0]))
@@ -74,7 +75,7 @@ class CometPositions:
 
 def _state_calls(comet: Comet) -> list[ReadCall]:
     at = comet.address
-    asked = (words.BASE_FEED, words.BASE_SCALE, words.SUPPLY_PAUSED, words.WITHDRAW_PAUSED)
+    asked = (signatures.BASE_FEED, signatures.BASE_SCALE, signatures.SUPPLY_PAUSED, signatures.WITHDRAW_PAUSED)
     return [*(ReadCall(at, each) for each in asked), erc20.balance_call(comet.base, at)]
 
 
@@ -85,7 +86,7 @@ def _make(chain_id: int, comet: Comet, account: Account, state: Sequence[object]
     reward = reward_of(account.reward_token)
     debt = account.owed * price
     cover_value = sum(
-        raw * cover.price * int(str(scale)) // cover.scale * cover.liquidate_factor // words.FACTOR
+        raw * cover.price * int(str(scale)) // cover.scale * cover.liquidate_factor // signatures.FACTOR
         for cover, raw in account.covers
     )
     locked = _locked(comet, account, int(str(free)), is_in_paused=bool(is_in_paused), is_out_paused=bool(is_out_paused))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import COMETS, LOCAL_CHAIN_ID, NAME, REWARDS, deployments
 from tools_app.protocols.compound_v3.effects import CometEffects
 from tools_app.protocols.compound_v3.lending import CometLending
@@ -83,8 +83,8 @@ PROTOCOL: Final = ProtocolDef(
     ),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
-    events=words.EVENTS,
-    errors=words.ERRORS,
+    events=signatures.EVENTS,
+    errors=signatures.ERRORS,
     uncaged=(
         "the same call takes out for who lends and borrows for who has collateral, and what covers a debt counts at the"
         " market's own feeds: no valuer of loans reads a market that has neither tokens of deposits nor of debts"

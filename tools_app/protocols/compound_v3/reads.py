@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 from tools_app.chain.abi import checksum
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import Comet
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.reads import MOST_HEALTH_BPS
@@ -35,12 +35,12 @@ class Cover:
     @property
     def threshold_bps(self) -> int:
         """How much of its value counts before a debt is liquidated."""
-        return self.liquidate_factor * 10_000 // words.FACTOR
+        return self.liquidate_factor * 10_000 // signatures.FACTOR
 
     @property
     def ltv_bps(self) -> int:
         """How much of its value may be borrowed."""
-        return self.borrow_factor * 10_000 // words.FACTOR
+        return self.borrow_factor * 10_000 // signatures.FACTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Account:
 def counted(market: Market, covers: Sequence[tuple[Cover, int]], *, to_borrow: bool = False) -> int:
     """Base units of what is lent that covers count for, by what liquidates or by what may be borrowed."""
     return sum(
-        market.in_base(cover, raw) * (cover.borrow_factor if to_borrow else cover.liquidate_factor) // words.FACTOR
+        market.in_base(cover, raw) * (cover.borrow_factor if to_borrow else cover.liquidate_factor) // signatures.FACTOR
         for cover, raw in covers
     )
 
@@ -111,21 +111,21 @@ def health_of(cover: int, owed: int) -> int | None:
 def yearly_ppm(rate: int) -> int:
     """A rate per second in 1e18 as millionths a year, compounded."""
     with localcontext(prec=40):
-        return int(((Decimal(rate) * words.SECONDS_PER_YEAR / words.FACTOR).exp() - 1) * PPM)
+        return int(((Decimal(rate) * signatures.SECONDS_PER_YEAR / signatures.FACTOR).exp() - 1) * PPM)
 
 
 def interest_in(raw: int, rate: int, seconds: int) -> int:
     """The most that `raw` grows by at a rate per second, rounded up, and a unit for each of two roundings."""
-    return -(-raw * rate * seconds // words.FACTOR) + 2
+    return -(-raw * rate * seconds // signatures.FACTOR) + 2
 
 
 def account_calls(comet: Comet, account: str) -> list[ReadCall]:
     """What the first look at an account asks."""
     return [
-        ReadCall(comet.address, words.BALANCE, (account,)),
-        ReadCall(comet.address, words.OWED, (account,)),
-        ReadCall(comet.address, words.BASIC, (account,)),
-        ReadCall(comet.rewards, words.REWARD_OWED, (comet.address, account)),
+        ReadCall(comet.address, signatures.BALANCE, (account,)),
+        ReadCall(comet.address, signatures.OWED, (account,)),
+        ReadCall(comet.address, signatures.BASIC, (account,)),
+        ReadCall(comet.rewards, signatures.REWARD_OWED, (comet.address, account)),
     ]
 
 
@@ -140,11 +140,13 @@ def ask_accounts(comets: Sequence[Comet], account: str) -> Reads[tuple[Account, 
         for number, outcomes in enumerate(told)
         for bit in _bits(answer_of(outcomes[2], comets[number].label))
     ]
-    infos = yield [ReadCall(comets[number].address, words.ASSET, (bit,)) for number, bit in places] if places else []
+    infos = (
+        yield [ReadCall(comets[number].address, signatures.ASSET, (bit,)) for number, bit in places] if places else []
+    )
     asked: list[ReadCall] = []
     for (number, _), info in zip(places, infos, strict=True):
         at, (data,) = comets[number].address, answer_of(info, comets[number].label)
-        asked += [ReadCall(at, words.COVER, (account, data[1])), ReadCall(at, words.PRICE, (data[2],))]
+        asked += [ReadCall(at, signatures.COVER, (account, data[1])), ReadCall(at, signatures.PRICE, (data[2],))]
     held = yield asked
     covers: dict[int, list[tuple[Cover, int]]] = {}
     for index, ((number, _), info) in enumerate(zip(places, infos, strict=True)):
@@ -161,16 +163,16 @@ def ask_market(comet: Comet, *, with_covers: bool = True) -> Reads[Market]:
     """A market with all its covers in three batches; without them in two. Raises PositionsUnreadable."""
     at = comet.address
     words_asked = (
-        words.COUNT,
-        words.SUPPLIED,
-        words.BORROWED,
-        words.UTILIZATION,
-        words.BASE_FEED,
-        words.LEAST_DEBT,
-        words.SUPPLY_SPEED,
-        words.SUPPLY_PAUSED,
-        words.WITHDRAW_PAUSED,
-        words.BASE_SCALE,
+        signatures.COUNT,
+        signatures.SUPPLIED,
+        signatures.BORROWED,
+        signatures.UTILIZATION,
+        signatures.BASE_FEED,
+        signatures.LEAST_DEBT,
+        signatures.SUPPLY_SPEED,
+        signatures.SUPPLY_PAUSED,
+        signatures.WITHDRAW_PAUSED,
+        signatures.BASE_SCALE,
     )
     first, (balance,) = yield from gather(
         [ReadCall(at, each) for each in words_asked],
@@ -179,11 +181,11 @@ def ask_market(comet: Comet, *, with_covers: bool = True) -> Reads[Market]:
     values = [answer_of(each, comet.label)[0] for each in first]
     count, supplied, borrowed, used, feed, least, speed, is_in_paused, is_out_paused, scale = values
     infos, rates = yield from gather(
-        [ReadCall(at, words.ASSET, (number,)) for number in range(count if with_covers else 0)],
+        [ReadCall(at, signatures.ASSET, (number,)) for number in range(count if with_covers else 0)],
         [
-            ReadCall(at, words.SUPPLY_RATE, (used,)),
-            ReadCall(at, words.BORROW_RATE, (used,)),
-            ReadCall(at, words.PRICE, (feed,)),
+            ReadCall(at, signatures.SUPPLY_RATE, (used,)),
+            ReadCall(at, signatures.BORROW_RATE, (used,)),
+            ReadCall(at, signatures.PRICE, (feed,)),
         ],
     )
     data = [answer_of(each, comet.label)[0] for each in infos]
@@ -191,8 +193,8 @@ def ask_market(comet: Comet, *, with_covers: bool = True) -> Reads[Market]:
     totals: Sequence[ReadOutcome] = ()
     if data:
         prices, totals = yield from gather(
-            [ReadCall(at, words.PRICE, (each[2],)) for each in data],
-            [ReadCall(at, words.COVERS, (each[1],)) for each in data],
+            [ReadCall(at, signatures.PRICE, (each[2],)) for each in data],
+            [ReadCall(at, signatures.COVERS, (each[1],)) for each in data],
         )
     earns, costs, price = (int(answer_of(each, comet.label)[0]) for each in rates)
     return Market(

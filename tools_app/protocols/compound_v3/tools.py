@@ -8,10 +8,10 @@ from typing import Final
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, comets_on
-from tools_app.protocols.compound_v3.desk import Desk, find_market, open_desk, read_both
 from tools_app.protocols.compound_v3.errors import NoReward
+from tools_app.protocols.compound_v3.market_action import Desk, find_market, open_desk, read_both
 from tools_app.protocols.compound_v3.positions import KIND, ref_of, reward_of
 from tools_app.protocols.compound_v3.reads import (
     Account,
@@ -224,7 +224,7 @@ def compound_v3_supply(ctx: WriteContext, market: Token, amount: RawAmount, asse
     ctx.step("Building calls")
     draft = desk.draft()
     draft.pay(desk.reader, token, amount, to=desk.comet.address)
-    draft.call(desk.call(words.SUPPLY, token, amount, "Supply", amount))
+    draft.call(desk.call(signatures.SUPPLY, token, amount, "Supply", amount))
     draft.changes.append(desk.change(token.address, amount, amount - ROUNDING))
     is_new = not (desk.own.supplied or desk.own.owed or desk.own.covers)
     grown = counted(desk.market, [(cover, amount)]) if cover is not None else 0
@@ -273,8 +273,8 @@ def compound_v3_withdraw(
     is_all = wanted == there
     ctx.step("Building calls")
     draft = desk.draft()
-    named = words.EVERYTHING if is_all and cover is None else wanted
-    draft.call(desk.call(words.WITHDRAW, token, named, "Withdraw", wanted))
+    named = signatures.EVERYTHING if is_all and cover is None else wanted
+    draft.call(desk.call(signatures.WITHDRAW, token, named, "Withdraw", wanted))
     draft.receive(token, wanted)
     grown = interest_in(wanted, desk.market.supply_rate, PLAN_SECONDS) if named != wanted else ROUNDING
     keeps = cover is not None and desk.own.owed > 0
@@ -313,7 +313,7 @@ def compound_v3_borrow(ctx: WriteContext, market: Token, amount: RawAmount) -> T
     desk.check_borrow(amount)
     ctx.step("Building calls")
     draft = desk.draft()
-    draft.call(desk.call(words.WITHDRAW, desk.base, amount, "Borrow", amount))
+    draft.call(desk.call(signatures.WITHDRAW, desk.base, amount, "Borrow", amount))
     draft.receive(desk.base, amount)
     draft.changes.append(desk.change(desk.base.address, -amount, -(amount + ROUNDING), keeps_health=True))
     owed = desk.own.owed + amount
@@ -356,8 +356,8 @@ def compound_v3_repay(ctx: WriteContext, market: Token, amount: RawAmountOrMax) 
     ctx.step("Building calls")
     draft = desk.draft()
     draft.pay(desk.reader, desk.base, wanted, to=desk.comet.address, at_most=most if is_all else None)
-    named = words.EVERYTHING if is_all else wanted
-    draft.call(desk.call(words.SUPPLY, desk.base, named, "Repay", wanted))
+    named = signatures.EVERYTHING if is_all else wanted
+    draft.call(desk.call(signatures.SUPPLY, desk.base, named, "Repay", wanted))
     draft.changes.append(desk.change(desk.base.address, wanted, wanted - ROUNDING - (most - owed)))
     is_last = is_all and not (desk.own.covers or desk.own.reward)
     return draft.finish(
@@ -392,7 +392,7 @@ def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
         raise NoReward(f"the {desk.comet.label} owes the account nothing beside interest", market=desk.base.symbol)
     ctx.step("Building calls")
     draft, chain_id = desk.draft(), desk.reader.chain_id
-    data = encode_call(words.CLAIM, desk.comet.address, desk.account, True)
+    data = encode_call(signatures.CLAIM, desk.comet.address, desk.account, True)
     draft.call(Call(desk.comet.rewards, data, 0, f"Claim rewards of the {desk.comet.label}"))
     draft.receive(desk.reader.token(token), due)
     counts = reward_of(token).is_counted(chain_id)

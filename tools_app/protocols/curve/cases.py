@@ -10,7 +10,7 @@ from typing import Final
 from tools_app.protocols.curve.addresses import CONVEX_REWARDS, GAUGE, LOCAL_CHAIN_ID, LP, POOL, deployments
 from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import decimals_text
+from tools_app.toolkit.figure_text import decimals_text
 
 _WAD: Final = 10**18
 _USD: Final = 10**6

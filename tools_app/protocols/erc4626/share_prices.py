@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.core.ratio import Ratio, ratio_text
-from tools_app.portfolio.told_past import Interval, Period, ToldPast, tell_share_prices
+from tools_app.portfolio.logged_past import Interval, Period, ToldPast, tell_share_prices
 from tools_app.protocols.erc4626.tools import find_known, vault_tools
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import TO_ASSETS

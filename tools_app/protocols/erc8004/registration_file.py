@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from tools_app.core import outgoing
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
-from tools_app.core.outside_json import OutsideTextRefused, read_json
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.protocols.erc8004.errors import RegistrationTooLong
 from tools_app.standards.erc8004 import REGISTRATION_TYPE
 
@@ -126,8 +126,8 @@ def fetch_file(uri: str, *, seconds: float = _FETCH_SECONDS, allows_private: boo
         return read_file(uri)
     deadline = Deadline.after_ms(1_000 * min(seconds, _FETCH_SECONDS))
     try:
-        target = outgoing.resolve(uri, allows_private=allows_private, seconds=deadline.remaining_ms() / 1000)
-        answer = outgoing.exchange(
+        target = guarded_http.resolve(uri, allows_private=allows_private, seconds=deadline.remaining_ms() / 1000)
+        answer = guarded_http.exchange(
             "GET",
             target,
             headers={"Accept": "application/json"},

@@ -8,7 +8,7 @@ from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.told_past import read_logs_since
+from tools_app.portfolio.logged_past import read_logs_since
 from tools_app.protocols.lido.addresses import deployments
 from tools_app.protocols.lido.math import ONE, Rebase, SharesMoved
 from tools_app.standards.erc20 import TRANSFER_EVENT

@@ -8,7 +8,7 @@ from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.ratio import Ratio
-from tools_app.portfolio.told_past import read_logs_since
+from tools_app.portfolio.logged_past import read_logs_since
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP, RENZO, TOKENS, deployments, issuers_of
 from tools_app.protocols.liquid_restaking.issuers import WAD

@@ -22,8 +22,8 @@ from tools_app.protocols.liquid_restaking.addresses import (
     TOKENS,
     deployments,
 )
+from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, parse_id
-from tools_app.protocols.liquid_restaking.looking import ask_holdings
 from tools_app.standards import erc721
 from tools_app.toolkit.positions import (
     REQUEST_KIND,

@@ -35,8 +35,8 @@ from tools_app.protocols.liquid_restaking.errors import (
     RestakingRequestWaits,
 )
 from tools_app.protocols.liquid_restaking.history import DAY_SECONDS, MONTH, WEEK, read_rates, read_yearly_bps
+from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings, ask_standings, find_request, holding_of
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing, parse_id
-from tools_app.protocols.liquid_restaking.looking import ask_holdings, ask_standings, find_request, holding_of
 from tools_app.protocols.liquid_restaking.market import lowest, read_prices, read_trades
 from tools_app.protocols.liquid_restaking.reports import (
     NO_OPERATORS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tools_app.protocols.liquid_restaking.addresses import LABELS, NAME, SYMBOLS, TOKENS, deployments, issuers_of
 from tools_app.protocols.liquid_restaking.history import read_yearly_bps
+from tools_app.protocols.liquid_restaking.issuer_reads import ask_standings
 from tools_app.protocols.liquid_restaking.issuers import Standing
-from tools_app.protocols.liquid_restaking.looking import ask_standings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.yields import YieldKind, YieldOffer, is_coin

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tools_app.chain.abi import encode_call
-from tools_app.protocols.moonwell import words
+from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import NAME, Market, Place, find_place
 from tools_app.protocols.moonwell.positions import ref_of
 from tools_app.protocols.moonwell.reads import Account, Held, ask_account, ask_markets, interest_in, yearly_ppm
@@ -122,15 +122,15 @@ class MoonwellLending:
     ) -> tuple[Call, ...]:
         """More than is owed reverts, so that what clears a debt says everything. Raises ValueError."""
         if verb is Verb.SUPPLY and amount is not None:
-            data = encode_call(words.MINT, amount)
+            data = encode_call(signatures.MINT, amount)
         elif verb is Verb.WITHDRAW:
             named = pair.collateral_raw - sum(earlier) if amount is None else amount
-            data = encode_call(words.REDEEM_UNDERLYING, named)
+            data = encode_call(signatures.REDEEM_UNDERLYING, named)
         elif verb is Verb.BORROW and amount is not None:
-            data = encode_call(words.BORROW, amount)
+            data = encode_call(signatures.BORROW, amount)
         elif verb is Verb.REPAY:
             is_all = amount is None or sum(earlier) + amount >= pair.debt_raw
-            data = encode_call(words.REPAY, words.EVERYTHING if is_all or amount is None else amount)
+            data = encode_call(signatures.REPAY, signatures.EVERYTHING if is_all or amount is None else amount)
         else:
             raise ValueError("how much is not said")
         return (Call(_market(pair, verb).address, data, 0, f"{verb.capitalize()} at Moonwell"),)
@@ -160,7 +160,7 @@ def _market(pair: LendingPair, verb: Verb) -> Market:
 
 def _in_debt(dollars: int, price: int) -> Fraction:
     """Base units of the debt's token that dollars in 1e18 are."""
-    return Fraction(dollars * words.FACTOR, price) if price else Fraction(0)
+    return Fraction(dollars * signatures.FACTOR, price) if price else Fraction(0)
 
 
 def _closed(cover: Held, owed: Held) -> str:

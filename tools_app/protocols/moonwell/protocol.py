@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.moonwell import words
+from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import COMPTROLLER, LOCAL_CHAIN_ID, MARKETS, NAME, deployments
 from tools_app.protocols.moonwell.effects import MoonwellEffects
 from tools_app.protocols.moonwell.lending import MoonwellLending
@@ -49,7 +49,7 @@ PROTOCOL: Final = ProtocolDef(
     listed_as=("moonwell-lending",),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
-    events=words.EVENTS,
+    events=signatures.EVENTS,
     uncaged=(
         "what is owed a view tells as of the market's last accrual, and what is owed now only a call that writes, which"
         " a valuer may not make: it would count debts too low; and a market that refuses answers a number and goes on"

@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
-from tools_app.protocols.moonwell import words
+from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import Market, Place
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.reads import MOST_HEALTH_BPS
@@ -49,7 +49,7 @@ class State:
     @property
     def factor_bps(self) -> int:
         """How much of a supply covers debts; as much may be borrowed as is liquidated at."""
-        return self.factor * 10_000 // words.FACTOR
+        return self.factor * 10_000 // signatures.FACTOR
 
     @property
     def room(self) -> int | None:
@@ -63,11 +63,11 @@ class State:
 
     def worth(self, raw: int) -> int:
         """Dollars in 1e18 of base units of what it lends, rounded down."""
-        return raw * self.price // words.FACTOR
+        return raw * self.price // signatures.FACTOR
 
     def amount_of(self, receipts: int) -> int:
         """Base units of what it lends for receipts, rounded down."""
-        return receipts * self.rate // words.FACTOR
+        return receipts * self.rate // signatures.FACTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Held:
     @property
     def cover(self) -> int:
         """Dollars in 1e18 that its supply covers of debts."""
-        return self.state.worth(self.supplied) * self.state.factor // words.FACTOR if self.is_member else 0
+        return self.state.worth(self.supplied) * self.state.factor // signatures.FACTOR if self.is_member else 0
 
     @property
     def debt(self) -> int:
@@ -140,12 +140,12 @@ def health_of(cover: int, debt: int) -> int | None:
 def yearly_ppm(rate: int) -> int:
     """A rate per second in 1e18 as millionths a year, compounded."""
     with localcontext(prec=40):
-        return int(((Decimal(rate) * words.SECONDS_PER_YEAR / words.FACTOR).exp() - 1) * PPM)
+        return int(((Decimal(rate) * signatures.SECONDS_PER_YEAR / signatures.FACTOR).exp() - 1) * PPM)
 
 
 def interest_in(raw: int, rate: int, seconds: int) -> int:
     """The most that `raw` grows by at a rate per second, rounded up, and a unit for each of two roundings."""
-    return -(-raw * rate * seconds // words.FACTOR) + 2 if raw else 0
+    return -(-raw * rate * seconds // signatures.FACTOR) + 2 if raw else 0
 
 
 def ask_markets(place: Place) -> Reads[tuple[State, ...]]:
@@ -157,7 +157,7 @@ def ask_markets(place: Place) -> Reads[tuple[State, ...]]:
 def ask_account(place: Place, account: str) -> Reads[Account | None]:
     """An account over all known markets: a batch where it has nothing, two where it has. Raises PositionsUnreadable."""
     (entered,), *about = yield from gather(
-        [ReadCall(place.comptroller, words.ASSETS_IN, (account,))],
+        [ReadCall(place.comptroller, signatures.ASSETS_IN, (account,))],
         *(_first_calls(place, each, account) for each in place.markets),
     )
     members = {checksum(each) for each in answer_of(entered, "Moonwell")[0]}
@@ -166,7 +166,10 @@ def ask_account(place: Place, account: str) -> Reads[Account | None]:
     if not members and not any(any(first) for first in firsts) and not any(raw for _, raw in rewards):
         return None
     told = yield from gather(
-        *([*_state_calls(place, each), ReadCall(each.address, words.OWED_NOW, (account,))] for each in place.markets)
+        *(
+            [*_state_calls(place, each), ReadCall(each.address, signatures.OWED_NOW, (account,))]
+            for each in place.markets
+        )
     )
     held = tuple(
         Held(
@@ -192,24 +195,30 @@ def answer_of(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
 def _first_calls(place: Place, market: Market, account: str) -> list[ReadCall]:
     return [
         erc20.balance_call(market.address, account),
-        ReadCall(market.address, words.OWED, (account,)),
-        ReadCall(place.rewards, words.REWARDS_DUE, (market.address, account)),
+        ReadCall(market.address, signatures.OWED, (account,)),
+        ReadCall(place.rewards, signatures.REWARDS_DUE, (market.address, account)),
     ]
 
 
 def _state_calls(place: Place, market: Market) -> list[ReadCall]:
     at, rules = market.address, place.comptroller
     return [
-        ReadCall(at, words.RATE_NOW),
+        ReadCall(at, signatures.RATE_NOW),
         *(
             ReadCall(at, each)
-            for each in (words.CASH, words.BORROWED, words.RESERVES, words.SUPPLY_RATE, words.BORROW_RATE)
+            for each in (
+                signatures.CASH,
+                signatures.BORROWED,
+                signatures.RESERVES,
+                signatures.SUPPLY_RATE,
+                signatures.BORROW_RATE,
+            )
         ),
-        ReadCall(rules, words.ABOUT, (at,)),
-        ReadCall(place.oracle, words.PRICE, (at,)),
+        ReadCall(rules, signatures.ABOUT, (at,)),
+        ReadCall(place.oracle, signatures.PRICE, (at,)),
         *(
             ReadCall(rules, each, (at,))
-            for each in (words.SUPPLY_CAP, words.BORROW_CAP, words.MINT_PAUSED, words.BORROW_PAUSED)
+            for each in (signatures.SUPPLY_CAP, signatures.BORROW_CAP, signatures.MINT_PAUSED, signatures.BORROW_PAUSED)
         ),
     ]
 

@@ -7,10 +7,10 @@ from typing import Final
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.moonwell import words
+from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, place_on
-from tools_app.protocols.moonwell.desk import Desk, find_market, open_desk, read_account
 from tools_app.protocols.moonwell.errors import NoReward
+from tools_app.protocols.moonwell.market_action import Desk, find_market, open_desk, read_account
 from tools_app.protocols.moonwell.positions import ref_of, reward_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_markets, interest_in, yearly_ppm
 from tools_app.protocols.moonwell.reports import (
@@ -63,17 +63,17 @@ def moonwell_supply(ctx: WriteContext, asset: Token, amount: RawAmount, covers_d
     ctx.step("Building calls")
     draft = desk.draft()
     draft.pay(desk.reader, desk.token, amount, to=desk.market.address)
-    draft.call(desk.call(words.MINT, amount, "Supply", amount))
+    draft.call(desk.call(signatures.MINT, amount, "Supply", amount))
     enters = covers_debts and not desk.held.is_member
     statements: tuple[Statement, ...] = ()
     if enters:
-        data = encode_call(words.ENTER, [desk.market.address])
+        data = encode_call(signatures.ENTER, [desk.market.address])
         draft.call(Call(desk.place.comptroller, data, 0, f"Have {desk.token.symbol} at Moonwell cover debts"))
         statements = (Statement(desk.place.comptroller, desk.account, "covers debts", desk.market.address),)
     draft.changes.append(desk.change(amount - desk.rounding() // 2, amount - desk.rounding()))
     covers = desk.held.is_member or enters
     there = amount + (desk.held.supplied if enters else 0)
-    grown = desk.state.worth(there) * desk.state.factor // words.FACTOR if covers else 0
+    grown = desk.state.worth(there) * desk.state.factor // signatures.FACTOR if covers else 0
     return draft.finish(
         action_class=ActionClass.NEW_POSITION if desk.whole.is_empty else ActionClass.INCREASE_POSITION,
         details={**desk.details(cover=desk.whole.cover + grown, debt=desk.whole.debt), "covers_debts": covers},
@@ -114,9 +114,9 @@ def moonwell_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -
     ctx.step("Building calls")
     draft = desk.draft()
     if is_all:
-        draft.call(desk.call(words.REDEEM, desk.held.receipts, "Withdraw", wanted))
+        draft.call(desk.call(signatures.REDEEM, desk.held.receipts, "Withdraw", wanted))
     else:
-        draft.call(desk.call(words.REDEEM_UNDERLYING, wanted, "Withdraw", wanted))
+        draft.call(desk.call(signatures.REDEEM_UNDERLYING, wanted, "Withdraw", wanted))
     draft.receive(desk.paid_in(), wanted)
     grown = interest_in(wanted, desk.state.supply_rate, PLAN_SECONDS) + desk.rounding()
     keeps = desk.held.is_member and desk.whole.debt > 0
@@ -126,7 +126,9 @@ def moonwell_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_last else ActionClass.DECREASE_POSITION,
         collateral_ratio_bps=desk.ratio_bps(less=taken),
-        details=desk.details(cover=desk.whole.cover - taken * desk.state.factor // words.FACTOR, debt=desk.whole.debt),
+        details=desk.details(
+            cover=desk.whole.cover - taken * desk.state.factor // signatures.FACTOR, debt=desk.whole.debt
+        ),
     )
 
 
@@ -151,7 +153,7 @@ def moonwell_borrow(ctx: WriteContext, asset: Token, amount: RawAmount) -> TxPla
     desk.check_borrow(amount)
     ctx.step("Building calls")
     draft = desk.draft()
-    draft.call(desk.call(words.BORROW, amount, "Borrow", amount))
+    draft.call(desk.call(signatures.BORROW, amount, "Borrow", amount))
     draft.receive(desk.paid_in(), amount)
     draft.changes.append(desk.change(-amount, -(amount + desk.rounding()), keeps_health=True))
     more = desk.state.worth(amount)
@@ -192,7 +194,7 @@ def moonwell_repay(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
     ctx.step("Building calls")
     draft = desk.draft()
     draft.pay(desk.reader, desk.token, wanted, to=desk.market.address, at_most=most if is_all else None)
-    draft.call(desk.call(words.REPAY, words.EVERYTHING if is_all else wanted, "Repay", wanted))
+    draft.call(desk.call(signatures.REPAY, signatures.EVERYTHING if is_all else wanted, "Repay", wanted))
     draft.changes.append(desk.change(wanted, wanted - desk.rounding() - (most - owed)))
     is_last = is_all and not desk.has_others and not desk.held.receipts and not desk.held.reward
     return draft.finish(
@@ -234,7 +236,7 @@ def moonwell_claim_rewards(ctx: WriteContext) -> TxPlan:
         raise NoReward("Moonwell owes the account nothing beside interest")
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
-    data = encode_call(words.CLAIM, ctx.account, markets)
+    data = encode_call(signatures.CLAIM, ctx.account, markets)
     draft.call(Call(place.comptroller, data, 0, "Claim rewards of Moonwell"))
     ref = ref_of(reader.chain_id, ctx.account)
     for token, raw in due.items():

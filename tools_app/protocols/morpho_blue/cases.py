@@ -7,7 +7,7 @@ from typing import Any, Final
 from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import percent
+from tools_app.toolkit.figure_text import percent
 
 _ETH: Final = 10**18
 _USD: Final = 10**6

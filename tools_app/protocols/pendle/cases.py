@@ -10,7 +10,7 @@ from typing import Final
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import decimals_text
+from tools_app.toolkit.figure_text import decimals_text
 
 _WAD: Final = 10**18
 _AT: Final = deployments(LOCAL_CHAIN_ID) or {}

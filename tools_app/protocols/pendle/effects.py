@@ -29,7 +29,7 @@ from tools_app.protocols.pendle.calls import (
     SELL_YT,
 )
 from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message
-from tools_app.protocols.pendle.standing import Standing, ask_standings
+from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader

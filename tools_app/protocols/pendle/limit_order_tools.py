@@ -13,17 +13,6 @@ from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.calls import CANCEL_ORDER
-from tools_app.protocols.pendle.drafting import (
-    check_held,
-    check_price,
-    claims_change,
-    describe,
-    of_yields,
-    open_market,
-    percent,
-    solve,
-    yields_change,
-)
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
 from tools_app.protocols.pendle.family import pendle
 from tools_app.protocols.pendle.limit_orders import (
@@ -37,8 +26,19 @@ from tools_app.protocols.pendle.limit_orders import (
     type_order,
 )
 from tools_app.protocols.pendle.market_maths import WAD, yearly_rate
+from tools_app.protocols.pendle.market_state import Standing
+from tools_app.protocols.pendle.plan_parts import (
+    check_held,
+    check_price,
+    claims_change,
+    describe,
+    of_yields,
+    open_market,
+    percent,
+    solve,
+    yields_change,
+)
 from tools_app.protocols.pendle.promises import NONCE, PendlePromises, read_rest
-from tools_app.protocols.pendle.standing import Standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
-from tools_app.protocols.pendle.standing import Standing, ask_standings, shares_worth
+from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
 from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Reads, Wait

@@ -17,7 +17,7 @@ from tools_app.protocols.pendle.limit_orders import (
     made_at,
 )
 from tools_app.protocols.pendle.market_maths import NoTrade
-from tools_app.protocols.pendle.standing import Standing, ask_standings
+from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn

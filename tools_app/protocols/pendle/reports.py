@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.core.units import format_units
-from tools_app.protocols.pendle.drafting import percent
+from tools_app.protocols.pendle.plan_parts import percent
 from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome

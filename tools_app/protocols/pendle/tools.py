@@ -25,7 +25,21 @@ from tools_app.protocols.pendle.calls import (
     paying,
     taking,
 )
-from tools_app.protocols.pendle.drafting import (
+from tools_app.protocols.pendle.errors import (
+    NothingToClaim,
+)
+from tools_app.protocols.pendle.family import pendle
+from tools_app.protocols.pendle.market_maths import (
+    claims_for,
+    liquidity_for,
+    parts_of,
+    shares_for_yields,
+    to_shares,
+    trade,
+    yields_for,
+)
+from tools_app.protocols.pendle.market_state import Standing, shares_worth
+from tools_app.protocols.pendle.plan_parts import (
     DRIFT_BPS,
     LEAVING_BPS,
     allow,
@@ -47,19 +61,6 @@ from tools_app.protocols.pendle.drafting import (
     solve,
     yields_change,
 )
-from tools_app.protocols.pendle.errors import (
-    NothingToClaim,
-)
-from tools_app.protocols.pendle.family import pendle
-from tools_app.protocols.pendle.market_maths import (
-    claims_for,
-    liquidity_for,
-    parts_of,
-    shares_for_yields,
-    to_shares,
-    trade,
-    yields_for,
-)
 from tools_app.protocols.pendle.positions import KIND, dust, ref_of
 from tools_app.protocols.pendle.reports import (
     report_add,
@@ -70,7 +71,6 @@ from tools_app.protocols.pendle.reports import (
     report_sell_pt,
     report_sell_yt,
 )
-from tools_app.protocols.pendle.standing import Standing, shares_worth
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.pendle.addresses import NAME, find_places
 from tools_app.protocols.pendle.market_maths import WAD, yearly_rate
-from tools_app.protocols.pendle.standing import Standing, ask_standings
+from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.positions import drive

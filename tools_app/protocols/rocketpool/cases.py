@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.toolkit.case import About, Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import decimals_text
+from tools_app.toolkit.figure_text import decimals_text
 
 _ETH: Final = 10**18
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from tools_app.chain.deployments import Deployment as KnownContracts
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
-from tools_app.protocols.uniswap.mining.addresses import mining_by_key
+from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_by_key
 from tools_app.protocols.uniswap.v4.addresses import v4_by_key
 
 NAME = "uniswap"

@@ -6,7 +6,7 @@ from typing import Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.protocols.uniswap.changes import FEE_DUST
+from tools_app.protocols.uniswap.position_changes import FEE_DUST
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 

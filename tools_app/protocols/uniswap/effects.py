@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
-from tools_app.protocols.uniswap.mining.addresses import mining_on
-from tools_app.protocols.uniswap.mining.effects import is_handed_in, read_handed_in, read_listed, read_staker
+from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
+from tools_app.protocols.uniswap.liquidity_mining.effects import is_handed_in, read_handed_in, read_listed, read_staker
 from tools_app.protocols.uniswap.packed_paths import unpack_path
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
 from tools_app.protocols.uniswap.v4.addresses import v4_on

@@ -15,7 +15,7 @@ from tools_app.core.ratio import Ratio
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
-from tools_app.protocols.uniswap.v4.opened import OPENED, read_opened
+from tools_app.protocols.uniswap.v4.opened_pools import OPENED, read_opened
 from tools_app.standards.concentrated import ratio_of_sqrt_price
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import CreatedPool, Pool, PoolDay, TradeRead

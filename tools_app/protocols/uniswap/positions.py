@@ -25,8 +25,8 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
 from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
-from tools_app.protocols.uniswap.mining.addresses import mining_on
-from tools_app.protocols.uniswap.mining.deposits import DEPOSITS
+from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
+from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSITS
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
 from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.positions_in_logs import NFT, SHARE, find_born, is_v4_ref

@@ -8,8 +8,8 @@ from typing import Final
 from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
 from tools_app.protocols.uniswap.addresses import NAME, find_deployment
 from tools_app.protocols.uniswap.history import SYNC_V2
-from tools_app.protocols.uniswap.mining.addresses import mining_on
-from tools_app.protocols.uniswap.mining.deposits import DEPOSIT_MOVED
+from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
+from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards import erc20, erc721

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools_app.protocols.uniswap import words
+from tools_app.protocols.uniswap import contract_names
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
+from tools_app.protocols.uniswap.liquidity_mining import plans as mining
 from tools_app.protocols.uniswap.markets import UniswapMarkets
-from tools_app.protocols.uniswap.mining import plans as mining
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.positions_in_logs import is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_liquidity
 from tools_app.protocols.uniswap.v4 import plans as v4
-from tools_app.protocols.uniswap.v4.hooked import V4HookedPools
+from tools_app.protocols.uniswap.v4.hooked_pools import V4HookedPools
 from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.protocols.uniswap.venues import UniswapVenues
 from tools_app.standards.item_rights import describe_item_rights
@@ -164,7 +164,7 @@ PROTOCOL = ProtocolDef(
             "v4_position_manager", one="may move a Uniswap V4 position", every="may move every Uniswap V4 position"
         ),
     ),
-    events=words.EVENTS,
-    errors=words.ERRORS,
-    inner_calls=words.INNER_CALLS,
+    events=contract_names.EVENTS,
+    errors=contract_names.ERRORS,
+    inner_calls=contract_names.INNER_CALLS,
 )

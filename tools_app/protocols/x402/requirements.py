@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
-from tools_app.core.outside_json import read_json
+from tools_app.core.bounded_parsing import read_json
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.protocols.x402.errors import PaymentRefused
 from tools_app.protocols.x402.payments import VERSION

@@ -13,9 +13,8 @@ from typing import Any, Final
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.node_errors import GasLimitRefused, build_revert
 from tools_app.core.clock import Deadline
-from tools_app.simulation.asking import Told, begin, read_outcome, with_told
 from tools_app.simulation.engine import CallOutcome, SigningTerms, SimulationRequest, SimulationResult
-from tools_app.simulation.measuring import (
+from tools_app.simulation.measured_changes import (
     ASK_GAS,
     READ_FROM,
     READ_GAS,
@@ -33,6 +32,7 @@ from tools_app.simulation.pyevm.loader import NodeSource, Touch
 from tools_app.simulation.pyevm.rules import Rules, rules_of
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
 from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute, read
+from tools_app.simulation.state_questions import Told, begin, read_outcome, with_told
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import BlockRef, LogEntry

@@ -14,7 +14,7 @@ from eth_typing import Address
 from rlp import encode as rlp_encode
 
 from tools_app.chain.node_errors import GasLimitRefused, InsufficientFunds
-from tools_app.core.recursion import deep_calls
+from tools_app.core.recursion_limit import deep_calls
 
 _CREATE: Final = b""
 _DELEGATION: Final = bytes.fromhex("ef0100")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from tools_app.core.errors import Recovery
 from tools_app.core.units import format_units
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import Reserve, Stand
 from tools_app.standards.lending_words import show_health
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
 from tools_app.toolkit.views import TokenMeta
 
-CENTS_IN_BASE = words.BASE_UNIT // 100
+CENTS_IN_BASE = signatures.BASE_UNIT // 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Checks:
         configuration = self.reserve.configuration
         if not configuration.is_borrowable:
             self._close("not_borrowable", "is not lent out")
-        if mode == words.STABLE and not configuration.has_stable_rate:
+        if mode == signatures.STABLE and not configuration.has_stable_rate:
             self._close("no_stable_rate", "has no stable rate; take interest_rate_mode variable")
         category = self.stand.category
         if category is not None and not category.has_debt:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.units import MICRO_USD_PER_USD
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.plans import Lender
 from tools_app.standards.aave_like.reads import (
     Account,
@@ -28,7 +28,7 @@ from tools_app.toolkit.positions import PositionsUnreadable, Reads, drive, gathe
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 LIQUIDATION_BPS = 10_000
-MICRO_PER_BASE = words.BASE_UNIT // MICRO_USD_PER_USD
+MICRO_PER_BASE = signatures.BASE_UNIT // MICRO_USD_PER_USD
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Statement:
 def read_statement(where: Mapping[str, str], account: str) -> Reads[Statement]:
     """Three batches, two when nothing is held. Raises PositionsUnreadable."""
     listed, about = yield from gather(
-        [ReadCall(where["pool"], words.RESERVES_LIST)], account_calls(where["pool"], account)
+        [ReadCall(where["pool"], signatures.RESERVES_LIST)], account_calls(where["pool"], account)
     )
     if not listed[0].ok:
         raise PositionsUnreadable("the pool does not list its reserves")
@@ -137,7 +137,7 @@ def user_summary(ctx: ReadContext, lender: Lender, account: str) -> dict[str, An
             _borrowed(reader, reserve, owed, mode)
             for reserve, held in statement.parts
             for mode in ("variable", "stable")
-            if (owed := held.owed_in(words.MODES[mode]))
+            if (owed := held.owed_in(signatures.MODES[mode]))
         ],
         "health_factor": _health(statement.account),
         "net_apy": None if statement.net_apy_ppm is None else percent(statement.net_apy_ppm),
@@ -209,7 +209,7 @@ def _borrowed(reader: ChainReader, reserve: Reserve, owed: int, mode: str) -> di
         "symbol": token.symbol,
         "debt_balance": TokenAmount(owed, token),
         "debt_usd": _usd(reserve.value(owed)),
-        "borrow_apy": percent(annual_ppm(reserve.rate_of(words.MODES[mode]))),
+        "borrow_apy": percent(annual_ppm(reserve.rate_of(signatures.MODES[mode]))),
         "rate_mode": mode,
     }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import Reserve, answer_of, held_call, read_held, read_reserve, reserve_calls
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import Reads, gather
@@ -29,7 +29,7 @@ def list_supplied(where: Mapping[str, str], account: str, *, label: str) -> Read
 
     Raises PositionsUnreadable.
     """
-    [listed] = yield [ReadCall(where["pool"], words.RESERVES_LIST)]
+    [listed] = yield [ReadCall(where["pool"], signatures.RESERVES_LIST)]
     assets = [str(asset) for asset in answer_of(listed, label)[0]]
     outcomes = yield [held_call(where, asset, account) for asset in assets]
     told = {asset: read_held(outcome) for asset, outcome in zip(assets, outcomes, strict=True)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tools_app.chain.abi import encode_call
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import (
     Category,
@@ -153,21 +153,23 @@ class PoolLending:
     ) -> tuple[Call, ...]:
         """At the variable rate."""
         pool, account = self.spender(pair, verb), pair.ref.id
-        named = words.EVERYTHING if amount is None else amount
+        named = signatures.EVERYTHING if amount is None else amount
         if verb is Verb.SUPPLY:
-            data = encode_call(words.SUPPLY, pair.collateral, named, account, 0)
+            data = encode_call(signatures.SUPPLY, pair.collateral, named, account, 0)
         elif verb is Verb.WITHDRAW:
-            data = encode_call(words.WITHDRAW, pair.collateral, named, account)
+            data = encode_call(signatures.WITHDRAW, pair.collateral, named, account)
         elif verb is Verb.BORROW:
-            data = encode_call(words.BORROW, pair.debt, named, words.VARIABLE, 0, account)
+            data = encode_call(signatures.BORROW, pair.debt, named, signatures.VARIABLE, 0, account)
         else:
-            data = encode_call(words.REPAY, pair.debt, named, words.VARIABLE, account)
+            data = encode_call(signatures.REPAY, pair.debt, named, signatures.VARIABLE, account)
         return (Call(pool, data, 0, f"{verb.capitalize()} at {self.label}"),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """What is in the reserve, at the pool's premium."""
         where = self._where(chain_id)
-        told, premium = yield from gather(reserve_calls(where, asset), [ReadCall(where["pool"], words.FLASH_PREMIUM)])
+        told, premium = yield from gather(
+            reserve_calls(where, asset), [ReadCall(where["pool"], signatures.FLASH_PREMIUM)]
+        )
         try:
             reserve = read_reserve(asset, told, label=self.label)
         except MarketNotFound:
@@ -178,11 +180,11 @@ class PoolLending:
 
     def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
         """The pool asks `executeOperation` and takes nothing but true."""
-        return ReadCall(receiver, words.EXECUTE_OPERATION, (asset, 0, 0, receiver, b""))
+        return ReadCall(receiver, signatures.EXECUTE_OPERATION, (asset, 0, 0, receiver, b""))
 
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """Pays premium and amount back out of the receiver's allowance."""
-        encoded = encode_call(words.FLASH_LOAN_SIMPLE, receiver, asset, amount, data, 0)
+        encoded = encode_call(signatures.FLASH_LOAN_SIMPLE, receiver, asset, amount, data, 0)
         return Call(self._where(chain_id)["pool"], encoded, 0, f"Flash loan at {self.label}")
 
     def _where(self, chain_id: int) -> Mapping[str, str]:

@@ -11,21 +11,21 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.checks import Checks
 from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
 from tools_app.standards.lending_words import percent, show_health
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.sold_at_once import RETIRES, sell_falling
+from tools_app.standards.retiring_sales import RETIRES, sell_falling
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketNotFound, NothingThere
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, drive
+from tools_app.toolkit.retiring_tokens import list_falling
 from tools_app.toolkit.views import TokenMeta
 
 ROUNDING = 2
@@ -89,7 +89,7 @@ class Lender:
         ctx.step("Building calls")
         draft = desk.draft()
         draft.approve(desk.token, spender=desk.pool, amount=amount, allowance=desk.stand.allowance)
-        draft.call(desk.call(words.SUPPLY, (desk.asset, amount, ctx.account, 0), f"Supply {desk.show(amount)}"))
+        draft.call(desk.call(signatures.SUPPLY, (desk.asset, amount, ctx.account, 0), f"Supply {desk.show(amount)}"))
         draft.spend(desk.token, amount)
         draft.changes.append(desk.change(amount, bound=amount - ROUNDING))
         is_new = not desk.stand.account.collateral and not desk.stand.account.debt
@@ -123,7 +123,7 @@ class Lender:
         is_all = wanted == held and sale is None
         draft = desk.draft()
         named = EVERYTHING if is_all else wanted
-        draft.call(desk.call(words.WITHDRAW, (desk.asset, named, ctx.account), f"Withdraw {desk.show(wanted)}"))
+        draft.call(desk.call(signatures.WITHDRAW, (desk.asset, named, ctx.account), f"Withdraw {desk.show(wanted)}"))
         draft.receive(desk.token, wanted if sale is None else 0)
         if sale is not None:
             draft.adopt(sale.plan)
@@ -143,12 +143,14 @@ class Lender:
 
     def borrow(self, ctx: WriteContext, asset: str, amount: int, rate_mode: str) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, HealthTooLow."""
-        mode = words.MODES[rate_mode]
+        mode = signatures.MODES[rate_mode]
         desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         desk.checks.check_borrow(amount, mode)
         ctx.step("Building calls")
         draft = desk.draft()
-        draft.call(desk.call(words.BORROW, (desk.asset, amount, mode, 0, ctx.account), f"Borrow {desk.show(amount)}"))
+        draft.call(
+            desk.call(signatures.BORROW, (desk.asset, amount, mode, 0, ctx.account), f"Borrow {desk.show(amount)}")
+        )
         draft.receive(desk.token, amount)
         draft.changes.append(desk.change(-amount, bound=-(amount + ROUNDING), least_health=desk.checks.floor_bps))
         value = desk.stand.reserve.value(amount)
@@ -173,7 +175,7 @@ class Lender:
         withdraw_collateral: bool = False,
     ) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, InsufficientBalance, NothingThere, InvalidParams."""
-        mode = words.MODES[rate_mode]
+        mode = signatures.MODES[rate_mode]
         desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         owed, wallet = desk.stand.held.owed_in(mode), desk.stand.wallet
         if not owed:
@@ -191,7 +193,7 @@ class Lender:
         ctx.step("Building calls")
         draft = desk.draft()
         granted = draft.approve(desk.token, spender=desk.pool, amount=at_most, allowance=desk.stand.allowance)
-        draft.call(desk.call(words.REPAY, (desk.asset, at_most, mode, ctx.account), f"Repay {desk.show(wanted)}"))
+        draft.call(desk.call(signatures.REPAY, (desk.asset, at_most, mode, ctx.account), f"Repay {desk.show(wanted)}"))
         if granted and at_most > wanted:
             draft.revoke(desk.token, spender=desk.pool)
         draft.spend(desk.token, wanted, at_most=at_most)
@@ -226,7 +228,7 @@ class Lender:
         draft = desk.draft()
         word = "Use" if wanted else "No longer use"
         draft.call(
-            desk.call(words.USE_AS_COLLATERAL, (desk.asset, wanted), f"{word} {desk.token.symbol} as collateral")
+            desk.call(signatures.USE_AS_COLLATERAL, (desk.asset, wanted), f"{word} {desk.token.symbol} as collateral")
         )
         draft.changes.append(desk.change(0, bound=-ROUNDING, least_health=desk.least_health))
         value = desk.stand.reserve.value(held.supplied) * desk.stand.threshold_bps // 10_000
@@ -299,7 +301,7 @@ class Desk:
                 left.append(f"{token.symbol}: {closed}")
                 continue
             shown = format_units(each.raw, token.decimals, token.symbol)
-            draft.call(self.call(words.WITHDRAW, (token.address, EVERYTHING, self.account), f"Withdraw {shown}"))
+            draft.call(self.call(signatures.WITHDRAW, (token.address, EVERYTHING, self.account), f"Withdraw {shown}"))
             draft.receive(token, each.raw)
             grown = interest_in(each.raw, each.reserve.supply_rate, PLAN_SECONDS)
             draft.changes.append(replace(self.change(-each.raw, bound=-(each.raw + grown)), token=token.address))
@@ -324,9 +326,9 @@ class Desk:
         gauge = Gauge(
             f"whether {self.token.symbol} is collateral",
             self.lender.where(self.reader.chain_id)["data_provider"],
-            words.USER_RESERVE,
+            signatures.USER_RESERVE,
             (self.asset, self.account),
-            words.IS_COLLATERAL,
+            signatures.IS_COLLATERAL,
         )
         return GaugeBound(gauge, least=1) if wanted else GaugeBound(gauge, most=0)
 
@@ -347,7 +349,7 @@ class Desk:
             "amount_units": self.show(amount),
             "interest_rate_mode": mode,
             "supply_apy_pct": percent(annual_ppm(reserve.supply_rate)),
-            "borrow_apy_pct": percent(annual_ppm(reserve.rate_of(words.MODES[mode]))),
+            "borrow_apy_pct": percent(annual_ppm(reserve.rate_of(signatures.MODES[mode]))),
             "health_factor_before": None if (now := self.stand.account.health_bps) is None else show_health(now),
             "health_factor_after": None if health is None else show_health(health),
             "health_floor": show_health(self.checks.floor_bps),

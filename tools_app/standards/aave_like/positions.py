@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tools_app.chain.abi import checksum
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import ZERO, Held, account_calls, held_call, read_account, read_held
-from tools_app.standards.aave_like.words import Configuration
+from tools_app.standards.aave_like.signatures import Configuration
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
+from tools_app.toolkit.likely_reads import RECALLED
 from tools_app.toolkit.positions import (
     Act,
     ExitStep,
@@ -23,7 +24,6 @@ from tools_app.toolkit.positions import (
     Reads,
     gather,
 )
-from tools_app.toolkit.recalled import RECALLED
 from tools_app.toolkit.views import LogEntry
 
 ACCOUNT = "account"
@@ -56,7 +56,7 @@ class AccountPositions:
         pool = where["pool"]
         expected = RECALLED.get(chain_id, pool)
         listed, about, outcomes = yield from gather(
-            [ReadCall(pool, words.RESERVES_LIST)],
+            [ReadCall(pool, signatures.RESERVES_LIST)],
             account_calls(pool, account),
             [held_call(where, asset, account) for asset in expected],
         )
@@ -72,10 +72,10 @@ class AccountPositions:
         if not held:
             return ()
         details, totals, category, sources = yield from gather(
-            [ReadCall(pool, words.RESERVE, (asset,)) for asset in held],
-            [ReadCall(where["data_provider"], words.RESERVE_TOTALS, (asset,)) for asset in held],
+            [ReadCall(pool, signatures.RESERVE, (asset,)) for asset in held],
+            [ReadCall(where["data_provider"], signatures.RESERVE_TOTALS, (asset,)) for asset in held],
             _category_calls(pool, found.e_mode),
-            [ReadCall(where["oracle"], words.ASSET_SOURCE, (asset,)) for asset in held],
+            [ReadCall(where["oracle"], signatures.ASSET_SOURCE, (asset,)) for asset in held],
         )
         kept: list[Leg] = []
         claims: set[str] = set()
@@ -124,7 +124,7 @@ class AccountPositions:
 def _category_calls(pool: str, number: int) -> list[ReadCall]:
     if not number:
         return []
-    return [ReadCall(pool, each, (number,)) for each in (words.E_MODE, words.E_MODE_COLLATERALS)]
+    return [ReadCall(pool, each, (number,)) for each in (signatures.E_MODE, signatures.E_MODE_COLLATERALS)]
 
 
 def _cover_of(configuration: Configuration, number: int, e_mode: int, category: Sequence[ReadOutcome]) -> int:

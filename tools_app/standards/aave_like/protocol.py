@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
@@ -13,7 +13,7 @@ from tools_app.standards.aave_like.valuer import describe_valuer, list_reserve_t
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
-_CALLS = (words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL)
+_CALLS = (signatures.SUPPLY, signatures.WITHDRAW, signatures.BORROW, signatures.REPAY, signatures.USE_AS_COLLATERAL)
 
 
 def describe_lender(
@@ -45,10 +45,15 @@ def describe_lender(
                 key="pool",
                 label=f"{label} pool",
                 functions=_CALLS,
-                besides=(words.FLASH_LOAN_SIMPLE,),
+                besides=(signatures.FLASH_LOAN_SIMPLE,),
                 takes_tokens=True,
                 valued_at="pool",
-                own={words.SUPPLY: ((2,),), words.WITHDRAW: ((2,),), words.BORROW: ((4,),), words.REPAY: ((3,),)},
+                own={
+                    signatures.SUPPLY: ((2,),),
+                    signatures.WITHDRAW: ((2,),),
+                    signatures.BORROW: ((4,),),
+                    signatures.REPAY: ((3,),),
+                },
                 tokens=dict.fromkeys(_CALLS, ((0,),)),
             ),
         ),
@@ -56,8 +61,8 @@ def describe_lender(
         positions=AccountPositions(name, label, deployments),
         exits=AccountExits(f"{prefix}_repay", f"{prefix}_withdraw"),
         leaving=(
-            LeavingCall("pool", words.WITHDRAW, own=((2,),)),
-            LeavingCall("pool", words.REPAY, own=((3,),)),
+            LeavingCall("pool", signatures.WITHDRAW, own=((2,),)),
+            LeavingCall("pool", signatures.REPAY, own=((3,),)),
         ),
         effects=PoolEffects(name, deployments),
         lending=PoolLending(name, label, deployments),
@@ -66,16 +71,16 @@ def describe_lender(
         listed_as=listed_as,
         rights=(
             RightEvent(
-                words.DELEGATED,
+                signatures.DELEGATED,
                 giver=0,
                 taker=1,
                 token=2,
                 amount=3,
                 label=f"may borrow at {label} for the golem to repay",
-                revoke=lambda contract, taker, token: (words.APPROVE_DELEGATION, (taker, 0)),
+                revoke=lambda contract, taker, token: (signatures.APPROVE_DELEGATION, (taker, 0)),
                 tellers=ask_for_debt_tokens,
             ),
         ),
         traits=frozenset({Trait.LEVERAGE}),
-        events=words.EVENTS,
+        events=signatures.EVENTS,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.ratio import Ratio
-from tools_app.standards.aave_like.words import RATES_UPDATED, RAY
+from tools_app.standards.aave_like.signatures import RATES_UPDATED, RAY
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry

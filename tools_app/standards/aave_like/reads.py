@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tools_app.standards.aave_like import words
-from tools_app.standards.aave_like.words import RAY, WAD, Configuration
+from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.signatures import RAY, WAD, Configuration
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import PPM, MarketNotFound
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
@@ -73,7 +73,7 @@ class Reserve:
 
     def rate_of(self, mode: int) -> int:
         """What a debt of this mode costs."""
-        return self.stable_rate if mode == words.STABLE else self.variable_rate
+        return self.stable_rate if mode == signatures.STABLE else self.variable_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Held:
 
     def owed_in(self, mode: int) -> int:
         """What is owed in one rate mode."""
-        return self.stable_owed if mode == words.STABLE else self.variable_owed
+        return self.stable_owed if mode == signatures.STABLE else self.variable_owed
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,8 @@ def interest_in(raw: int, rate: int, seconds: int) -> int:
 def account_calls(pool: str, account: str) -> list[ReadCall]:
     """What `read_account` reads."""
     return [
-        ReadCall(pool, each, (account,)) for each in (words.ACCOUNT_DATA, words.USER_E_MODE, words.USER_CONFIGURATION)
+        ReadCall(pool, each, (account,))
+        for each in (signatures.ACCOUNT_DATA, signatures.USER_E_MODE, signatures.USER_CONFIGURATION)
     ]
 
 
@@ -200,9 +201,9 @@ def read_account(outcomes: Sequence[ReadOutcome]) -> Account:
 def reserve_calls(where: Mapping[str, str], asset: str) -> list[ReadCall]:
     """What `read_reserve` reads."""
     return [
-        ReadCall(where["pool"], words.RESERVE, (asset,)),
-        ReadCall(where["data_provider"], words.RESERVE_TOTALS, (asset,)),
-        ReadCall(where["oracle"], words.ASSET_PRICE, (asset,)),
+        ReadCall(where["pool"], signatures.RESERVE, (asset,)),
+        ReadCall(where["data_provider"], signatures.RESERVE_TOTALS, (asset,)),
+        ReadCall(where["oracle"], signatures.ASSET_PRICE, (asset,)),
     ]
 
 
@@ -233,7 +234,7 @@ def read_reserve(asset: str, outcomes: Sequence[ReadOutcome], *, label: str = "t
 
 def held_call(where: Mapping[str, str], asset: str, account: str) -> ReadCall:
     """What `read_held` reads."""
-    return ReadCall(where["data_provider"], words.USER_RESERVE, (asset, account))
+    return ReadCall(where["data_provider"], signatures.USER_RESERVE, (asset, account))
 
 
 def read_held(outcome: ReadOutcome) -> Held:
@@ -266,7 +267,8 @@ def read_stand(
 def read_category(pool: str, number: int, reserve: Reserve) -> Reads[Category]:
     """An e-mode as it concerns a reserve. Newer versions keep bitmaps, older ones a number in the reserve."""
     outcomes = yield [
-        ReadCall(pool, each, (number,)) for each in (words.E_MODE, words.E_MODE_COLLATERALS, words.E_MODE_BORROWABLES)
+        ReadCall(pool, each, (number,))
+        for each in (signatures.E_MODE, signatures.E_MODE_COLLATERALS, signatures.E_MODE_BORROWABLES)
     ]
     [about] = answer_of(outcomes[0], "the pool")
     if outcomes[1].ok and outcomes[2].ok:
@@ -280,7 +282,7 @@ def read_isolation(where: Mapping[str, str], account: Account) -> Reads[Reserve 
     """The one collateral whose debt ceiling binds the account; None when nothing does."""
     if len(account.collateral_ids) != 1:
         return None
-    [told] = yield [ReadCall(where["pool"], words.RESERVE_BY_ID, account.collateral_ids)]
+    [told] = yield [ReadCall(where["pool"], signatures.RESERVE_BY_ID, account.collateral_ids)]
     asset = str(answer_of(told, "the pool")[0])
     only = read_reserve(asset, (yield reserve_calls(where, asset)))
     return only if only.configuration.debt_ceiling else None

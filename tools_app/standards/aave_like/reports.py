@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools_app.chain.abi import decode_log
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import annual_ppm
 from tools_app.standards.lending_words import percent
 from tools_app.toolkit.plan import PlanOutcome
@@ -14,7 +14,7 @@ from tools_app.toolkit.result import TokenAmount
 
 def report_supply(outcome: PlanOutcome) -> dict[str, Any]:
     """What was credited, as the pool's event says."""
-    token, amount = outcome.plan.spends[0].token, _event(outcome, words.SUPPLIED).get("amount", 0)
+    token, amount = outcome.plan.spends[0].token, _event(outcome, signatures.SUPPLIED).get("amount", 0)
     return {
         "a_tokens_received": TokenAmount(amount, token),
         "a_token_balance": TokenAmount(_before(outcome, "supplied_before") + amount, token),
@@ -25,7 +25,7 @@ def report_supply(outcome: PlanOutcome) -> dict[str, Any]:
 
 def report_withdraw(outcome: PlanOutcome) -> dict[str, Any]:
     """What came out; of what was sold as it came, what the pool says that it gave."""
-    token, amount = outcome.plan.receives[0].token, _event(outcome, words.WITHDRAWN).get("amount", 0)
+    token, amount = outcome.plan.receives[0].token, _event(outcome, signatures.WITHDRAWN).get("amount", 0)
     is_sold = "sold_with_it" in outcome.plan.details
     return {
         "assets_withdrawn": TokenAmount(amount if is_sold else outcome.deltas.get(token.address, 0), token),
@@ -36,7 +36,7 @@ def report_withdraw(outcome: PlanOutcome) -> dict[str, Any]:
 
 def report_borrow(outcome: PlanOutcome) -> dict[str, Any]:
     """What is owed now."""
-    token, event = outcome.plan.receives[0].token, _event(outcome, words.BORROWED)
+    token, event = outcome.plan.receives[0].token, _event(outcome, signatures.BORROWED)
     amount = event.get("amount", 0)
     return {
         "borrowed": TokenAmount(amount, token),
@@ -49,7 +49,7 @@ def report_borrow(outcome: PlanOutcome) -> dict[str, Any]:
 
 def report_repay(outcome: PlanOutcome) -> dict[str, Any]:
     """What was paid back and what is left; what came out with it, none where nothing was asked for."""
-    token, amount = outcome.plan.spends[0].token, _event(outcome, words.REPAID).get("amount", 0)
+    token, amount = outcome.plan.spends[0].token, _event(outcome, signatures.REPAID).get("amount", 0)
     return {
         "repaid": TokenAmount(amount, token),
         "debt_remaining": TokenAmount(max(0, _before(outcome, "owed_before") - amount), token),
@@ -83,7 +83,7 @@ def _event(outcome: PlanOutcome, signature: str) -> dict[str, Any]:
 
 
 def _rate(outcome: PlanOutcome, name: str) -> str:
-    return percent(annual_ppm(_event(outcome, words.RATES_UPDATED).get(name, 0)))
+    return percent(annual_ppm(_event(outcome, signatures.RATES_UPDATED).get(name, 0)))
 
 
 def _before(outcome: PlanOutcome, key: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import answer_of
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import Reads
@@ -14,9 +14,9 @@ from tools_app.toolkit.protocol import Valuer
 
 def list_reserve_tokens(pool: str) -> Reads[list[tuple[str, str, str]]]:
     """Asset, receipt and debt token of every reserve, in the pool's order. Raises PositionsUnreadable."""
-    (listed,) = yield [ReadCall(pool, words.RESERVES_LIST)]
+    (listed,) = yield [ReadCall(pool, signatures.RESERVES_LIST)]
     (reserves,) = answer_of(listed, "the pool")
-    outcomes = yield [ReadCall(pool, words.RESERVE, (asset,)) for asset in reserves]
+    outcomes = yield [ReadCall(pool, signatures.RESERVE, (asset,)) for asset in reserves]
     told = [answer_of(outcome, "the pool")[0] for outcome in outcomes]
     return [(asset, data[8], data[10]) for asset, data in zip(reserves, told, strict=True)]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tools_app.core.taint import Secret
 from tools_app.standards.x402.payments import Payment
-from tools_app.standards.x402.ways import Way
+from tools_app.standards.x402.price_offers import Way
 
 _PENDING: Final = "settlement_pending"
 _MOST_TRIES: Final = 3

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum, decode_log, event_topic
-from tools_app.core.outside_json import read_json
+from tools_app.core.bounded_parsing import read_json
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
-from tools_app.standards.trails import follow_trails
-from tools_app.standards.x402.ways import STATE, VERSION, Method, Way
+from tools_app.standards.position_logs import follow_trails
+from tools_app.standards.x402.price_offers import STATE, VERSION, Method, Way
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Trail
 from tools_app.toolkit.views import LogEntry

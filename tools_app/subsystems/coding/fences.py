@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from tools_app.core.clock import Deadline
+from tools_app.subsystems.coding.command_memory import bound_memory
 from tools_app.subsystems.coding.limits import LIMITS
-from tools_app.subsystems.coding.memory_bound import bound_memory
 from tools_app.subsystems.coding.memory_group import GroupRefused
 from tools_app.subsystems.coding.memory_sum import Seen, add_up
 from tools_app.subsystems.coding.operations import Command

@@ -11,6 +11,7 @@ from tools_app.core import clock
 from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, image_block, resource_block, text_block
 from tools_app.subsystems.coding.errors import FileMissing, PathRefused
 from tools_app.subsystems.coding.family import coding, open_workspace
+from tools_app.subsystems.coding.folder_search import Search, search_names, search_text
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import EntryKind, FileBytes
 from tools_app.subsystems.coding.params import (
@@ -23,7 +24,6 @@ from tools_app.subsystems.coding.params import (
     Shape,
 )
 from tools_app.subsystems.coding.paths import Place, parse_path, spell
-from tools_app.subsystems.coding.searching import Search, search_names, search_text
 from tools_app.subsystems.coding.text_window import cut_window
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget

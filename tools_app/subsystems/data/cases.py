@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.toolkit.case import About, Look, ReadCase, Told
-from tools_app.toolkit.told_figures import dollars, worth
+from tools_app.toolkit.figure_text import dollars, worth
 
 _ETH: Final = 10**18
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"

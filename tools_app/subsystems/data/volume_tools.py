@@ -9,13 +9,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from tools_app.core.ratio import Ratio, ratio_text
-from tools_app.history.reading import Bar
+from tools_app.history.index_reads import Bar
 from tools_app.models.history import BarSpan
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import NOT_FOLLOWED, OF_INDEX, read_past_bars
 from tools_app.subsystems.data.family import data
-from tools_app.subsystems.intel.basis import name_size
+from tools_app.subsystems.intel.figure_basis import name_size
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool

@@ -11,7 +11,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.ratio import shortfall_bps
 from tools_app.simulation.engine import SimulationTimeout, SimulationUnavailable
 from tools_app.subsystems.hook.family import hook, hooked_on
-from tools_app.subsystems.hook.trial import WaysTried, WayTried, not_tried, try_ways
+from tools_app.subsystems.hook.pool_exit_trial import WaysTried, WayTried, not_tried, try_ways
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.hooked_pools import SwapTried

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, cast
 
 from tools_app.core.ratio import decimal_text
-from tools_app.subsystems.intel.basis import show, wilson
+from tools_app.subsystems.intel.figure_basis import show, wilson
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.predictions import PredictedClass, PredictionBook, PredictionKind
 

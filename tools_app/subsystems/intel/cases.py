@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.subsystems.intel.regime_by_hand import ByHand, work_out
+from tools_app.subsystems.intel.regime_check import ByHand, work_out
 from tools_app.toolkit.case import About, Look, ReadCase, Told
 
 _POOL: Final = {"pool": Told("pool")}

@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Final
 
 from tools_app.core.units import format_micro_usd
-from tools_app.subsystems.intel.basis import show
+from tools_app.subsystems.intel.figure_basis import show
 from tools_app.subsystems.intel.flow_maths import TOXIC_FROM
-from tools_app.subsystems.intel.known_market import FLOW_HOURS, KnownMarket
+from tools_app.subsystems.intel.indexed_market import FLOW_HOURS, KnownMarket
 
 TIMES_CHANCE: Final = 1.5
 """So many times what chance alone shows a flow has to be one-sided: few or one huge trade look toxic by chance."""

@@ -10,11 +10,11 @@ from pydantic import BeforeValidator, Field
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import InsufficientHistory
-from tools_app.subsystems.intel.basis import Basis, require, show, tell_basis
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import Look, look_at
-from tools_app.subsystems.intel.lp_looking import flow_of_day
+from tools_app.subsystems.intel.figure_basis import Basis, require, show, tell_basis
 from tools_app.subsystems.intel.lp_maths import hourly_prices, hourly_volatility
+from tools_app.subsystems.intel.lp_snapshot import flow_of_day
+from tools_app.subsystems.intel.pool_snapshot import Look, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.markets import PoolNotFound

@@ -11,9 +11,9 @@ from pydantic import BeforeValidator, Field
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.pool_history import PoolPast
 from tools_app.subsystems.intel import flow_maths
-from tools_app.subsystems.intel.basis import Basis, Lookback, hours_of, require, show, tell_basis
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import Look, look_at
+from tools_app.subsystems.intel.figure_basis import Basis, Lookback, hours_of, require, show, tell_basis
+from tools_app.subsystems.intel.pool_snapshot import Look, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR

@@ -10,12 +10,12 @@ from typing import Any, Final
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain, make_storable
-from tools_app.history.asked import have_followed
-from tools_app.history.meanings import GOVERNOR_EVENTS
-from tools_app.history.reading import find_one, read_logs
+from tools_app.history.index_reads import find_one, read_logs
+from tools_app.history.log_meanings import GOVERNOR_EVENTS
+from tools_app.history.requested_contracts import have_followed
 from tools_app.models.history import SourceKind
 from tools_app.portfolio.pool_history import OF_INDEX, InsufficientHistory
-from tools_app.subsystems.intel.basis import Lookback, hours_of
+from tools_app.subsystems.intel.figure_basis import Lookback, hours_of
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import ToolFamily

@@ -15,10 +15,10 @@ from tools_app.portfolio.pool_depths import read_depths
 from tools_app.portfolio.pool_history import InsufficientHistory
 from tools_app.standards.pool_maths import BeyondKnownTicks, Depths, Swapped, swap
 from tools_app.subsystems.intel import flow_maths
-from tools_app.subsystems.intel.basis import Basis, show, tell_basis, tell_state, wilson
 from tools_app.subsystems.intel.calibration import Calibration, read_calibration
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import Look, look_at
+from tools_app.subsystems.intel.figure_basis import Basis, show, tell_basis, tell_state, wilson
+from tools_app.subsystems.intel.pool_snapshot import Look, look_at
 from tools_app.subsystems.intel.sandwich import find_sandwich
 from tools_app.subsystems.intel.trade_sizes import name_trade_size
 from tools_app.toolkit.context import ReadContext

@@ -16,10 +16,10 @@ from tools_app.standards.concentrated import (
     sqrt_price_of_ratio,
     tick_at_sqrt_price,
 )
-from tools_app.subsystems.intel.basis import Basis, Multiple, require, show, tell_basis, tell_state
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import look_at
-from tools_app.subsystems.intel.lp_looking import (
+from tools_app.subsystems.intel.figure_basis import Basis, Multiple, require, show, tell_basis, tell_state
+from tools_app.subsystems.intel.lp_maths import Range
+from tools_app.subsystems.intel.lp_snapshot import (
     as_float,
     check_ticks,
     dollars_in_token1,
@@ -29,7 +29,7 @@ from tools_app.subsystems.intel.lp_looking import (
     root_of,
     usd_of,
 )
-from tools_app.subsystems.intel.lp_maths import Range
+from tools_app.subsystems.intel.pool_snapshot import look_at
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget

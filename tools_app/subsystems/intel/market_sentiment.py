@@ -10,12 +10,12 @@ from typing import Final
 from pydantic import Field, RootModel
 
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.foreign_figures import Shape, as_text, change_in_percent, read_or_reason
+from tools_app.subsystems.intel.outside_figures import Shape, as_text, change_in_percent, read_or_reason
 from tools_app.subsystems.intel.services import FEAR_AND_GREED, FUTURES
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Question, ServiceAnswerRefused, Source, ask, say_age
+from tools_app.toolkit.outside_services import Question, ServiceAnswerRefused, Source, ask, say_age
 
 SYMBOLS: Final = ("BTCUSDT", "ETHUSDT")
 OLDEST_INDEX: Final = timedelta(hours=36)

@@ -8,13 +8,13 @@ from typing import Final
 from pydantic import Field, field_validator
 
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.foreign_figures import Shape, as_text
+from tools_app.subsystems.intel.outside_figures import Shape, as_text
 from tools_app.subsystems.intel.own_yields import Claim, OwnYield, read_own, unknown
 from tools_app.subsystems.intel.services import YIELDS
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Question, Source, ask
+from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import Limit, ListedName, UsdWhole, YieldOrder
 
 LEAST_TVL_USD: Final = 10_000

@@ -9,9 +9,9 @@ from statistics import pstdev
 from typing import Final
 
 from tools_app.portfolio.pool_history import InsufficientHistory
-from tools_app.subsystems.intel.basis import Basis, show, tell_basis
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import look_at
+from tools_app.subsystems.intel.figure_basis import Basis, show, tell_basis
+from tools_app.subsystems.intel.pool_snapshot import look_at
 from tools_app.subsystems.intel.regime_maths import (
     LEAST_HOURS,
     WEEK_HOURS,

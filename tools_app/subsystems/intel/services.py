@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.outside import OutsideService, declare_service
+from tools_app.toolkit.outside_services import OutsideService, declare_service
 
 FIGURES = declare_service(
     OutsideService(

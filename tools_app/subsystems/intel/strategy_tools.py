@@ -13,9 +13,10 @@ from tools_app.standards.concentrated import (
     ceil_to_spacing,
     floor_to_spacing,
 )
-from tools_app.subsystems.intel.basis import Basis, require, show, tell_basis
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.lp_looking import (
+from tools_app.subsystems.intel.figure_basis import Basis, require, show, tell_basis
+from tools_app.subsystems.intel.lp_maths import Strategy, hourly_prices, hourly_volatility, replay
+from tools_app.subsystems.intel.lp_snapshot import (
     as_float,
     as_ratio,
     dollars_in_token1,
@@ -27,7 +28,6 @@ from tools_app.subsystems.intel.lp_looking import (
     tick_of,
     usd_of,
 )
-from tools_app.subsystems.intel.lp_maths import Strategy, hourly_prices, hourly_volatility, replay
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.markets import PoolNotFound

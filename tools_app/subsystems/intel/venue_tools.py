@@ -12,7 +12,7 @@ from tools_app.core.units import BPS
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.family import intel
-from tools_app.subsystems.intel.looking import price_gas
+from tools_app.subsystems.intel.pool_snapshot import price_gas
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound

@@ -8,11 +8,11 @@ from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
-from tools_app.standards.foreseen import foresee
 from tools_app.standards.lending_words import show_health
 from tools_app.standards.market_orders import find_swap
+from tools_app.standards.mid_plan_state import foresee
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.subsystems.lending.flash import LoanSource, find_source
+from tools_app.subsystems.lending.flash_loans import LoanSource, find_source
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import INTEREST_SLACK, Lending, LendingPair, Verb

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.told_figures import dollars
+from tools_app.toolkit.figure_text import dollars
 
 _STRANGER: Final = "0x" + "66" * 20
 

@@ -9,8 +9,7 @@ from decimal import Decimal
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
 from tools_app.standards.lending_words import show_health
-from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.measuring import (
+from tools_app.subsystems.safety.account_measurement import (
     Measured,
     OnChain,
     describe_health,
@@ -23,6 +22,7 @@ from tools_app.subsystems.safety.measuring import (
     sum_cover,
     sum_held,
 )
+from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.ways_out import find_way_out
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget

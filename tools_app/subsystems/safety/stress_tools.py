@@ -8,14 +8,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.measuring import (
+from tools_app.subsystems.safety.account_measurement import (
     Measured,
     describe_health,
     measure_account,
     name_position,
     show_percent,
 )
+from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.price_shocks import PENALTY_BPS, Shocked, fall, follows_dollar, shock
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget

@@ -15,8 +15,8 @@ from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.markets import markets_on
 from tools_app.simulation.token_trial import LARGE, TokenTrial, try_token
 from tools_app.standards import erc20
+from tools_app.subsystems.safety.account_measurement import show_percent
 from tools_app.subsystems.safety.family import board
-from tools_app.subsystems.safety.measuring import show_percent
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, sort_tokens

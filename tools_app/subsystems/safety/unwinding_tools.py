@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tools_app.portfolio.holdings import HeldPosition, PriceBook
+from tools_app.subsystems.safety.account_measurement import OnChain, measure_account, name_position
 from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.measuring import OnChain, measure_account, name_position
 from tools_app.subsystems.safety.ways_out import WayOut, find_way_out
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget

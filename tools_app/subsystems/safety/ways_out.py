@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.core.clock import tell_unix_time
 from tools_app.portfolio.holdings import HeldPosition
-from tools_app.subsystems.safety.measuring import OnChain
+from tools_app.subsystems.safety.account_measurement import OnChain
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Stuck, Wait
 from tools_app.toolkit.protocol import SHELF
 

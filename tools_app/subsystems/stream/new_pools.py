@@ -10,8 +10,8 @@ from django.conf import settings
 
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.portfolio.markets import markets_on
+from tools_app.subsystems.stream.event_turns import take_turn
 from tools_app.subsystems.stream.pool_events import describe_token
-from tools_app.subsystems.stream.turns import take_turn
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import CreatedPool
 

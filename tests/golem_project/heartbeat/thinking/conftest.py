@@ -21,7 +21,7 @@ from golem_project.heartbeat.thinking.planner import Deliberation, Situation
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from tests.scripted_model import MODEL, Answer, ScriptedModel, serve_model
-from tools_app.core import clock, dispatch
+from tools_app.core import clock, worker_dispatch
 from tools_app.core.clock import Deadline
 from tools_app.core.taint import Secret, TaintLabel
 
@@ -64,10 +64,10 @@ Think = Callable[..., tuple[Deliberation, ScriptedModel]]
 def think(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Think]:
     """Play `script` against one deliberation of `golem`; tasks of the queue run at once, in this process."""
     # Who waits for a worker gives its connection back; here the worker is the same transaction.
-    monkeypatch.setattr(dispatch, "connections", SimpleNamespace(close_all=lambda: None))
+    monkeypatch.setattr(worker_dispatch, "connections", SimpleNamespace(close_all=lambda: None))
     monkeypatch.setattr("golem_project.celery.close_old_connections", lambda: None)
     # Whoever thinks first in a process loads the model library, for seconds that belong to no deliberation here.
-    import_module("golem_project.heartbeat.thinking.dialogue")
+    import_module("golem_project.heartbeat.thinking.model_exchange")
     eager = celery_app.conf.task_always_eager
     celery_app.conf.task_always_eager = True
     stack = ExitStack()

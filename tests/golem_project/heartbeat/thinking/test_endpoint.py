@@ -12,7 +12,7 @@ import pytest
 from golem_project.heartbeat.thinking import endpoint as endpoint_module
 from golem_project.heartbeat.thinking.endpoint import check_address, choose_address, is_local, parse_endpoint
 from golem_project.heartbeat.thinking.errors import ModelAnswerInvalid, ModelEndpointRefused
-from golem_project.heartbeat.thinking.transport import make_client
+from golem_project.heartbeat.thinking.model_http import make_client
 from tests.scripted_model import raw, redirect, say, serve_model
 
 PUBLIC = "https://models.example.com/v1"
@@ -154,6 +154,6 @@ def test_a_name_that_changes_its_mind_between_check_and_connection_gains_nothing
 
     with serve_model([say("here")]) as model:
         url = model.url.replace("127.0.0.1", "rebinding.invalid")
-        monkeypatch.setattr("golem_project.heartbeat.thinking.transport.choose_address", choose)
+        monkeypatch.setattr("golem_project.heartbeat.thinking.model_http.choose_address", choose)
         assert fetch(url).status_code == 200
     assert asked == ["rebinding.invalid"]

@@ -9,11 +9,11 @@ import pytest
 
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Heartbeat, ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
-from golem_project.cockpit.board import build_cockpit
-from golem_project.heartbeat.failed_thinking import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN, leave_time_for_rules
+from golem_project.cockpit.page_contents import build_cockpit
+from golem_project.heartbeat.decision_sentences import tell_decision
+from golem_project.heartbeat.model_failures import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN, leave_time_for_rules
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
-from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.actions.announce import turn_warden_on
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from golem_project.heartbeat.thinking.conversation import (
+from golem_project.heartbeat.thinking.errors import ThinkingTooDear
+from golem_project.heartbeat.thinking.loop_values import (
     ConversationLimits,
     Exchange,
     Happening,
@@ -19,7 +20,6 @@ from golem_project.heartbeat.thinking.conversation import (
     Transcript,
     never,
 )
-from golem_project.heartbeat.thinking.errors import ThinkingTooDear
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from tests import factories

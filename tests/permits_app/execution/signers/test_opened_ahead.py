@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from permits_app.custody.signers import choose, local
+from permits_app.custody.signers import choose_signer, local
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.local import LocalSigner
-from permits_app.execution.opening_keys import open_recent_keys
+from permits_app.execution.key_warmup import open_recent_keys
 from permits_app.models import OutboundTransaction
 from tests import factories
 from tools_app.core import clock
@@ -40,7 +40,7 @@ class CountingKeystore(Keystore):
 @pytest.fixture
 def keystore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CountingKeystore:
     keystore = CountingKeystore(tmp_path)
-    monkeypatch.setattr(choose, "_keystore", keystore)
+    monkeypatch.setattr(choose_signer, "_keystore", keystore)
     monkeypatch.setattr(local, "_opened", {})
     return keystore
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from golem_project import wiring
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
-from permits_app.custody.signers import choose
+from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.accounts import recover_signer
 from permits_app.custody.signers.base import UnsignedTransaction
 from permits_app.custody.signers.privy import PrivySigner, check_signed
@@ -228,7 +228,7 @@ def test_no_text_of_the_client_shows_its_secrets(privy: PrivyStandIn) -> None:
 @pytest.fixture
 def privy_golem(live_golem: LiveGolem, privy: PrivyStandIn, monkeypatch: pytest.MonkeyPatch) -> LiveGolem:
     """The live golem after its owners gave it a wallet at Privy."""
-    monkeypatch.setattr(choose, "_privy", privy.client())
+    monkeypatch.setattr(choose_signer, "_privy", privy.client())
     live_golem.world.fund(privy.account.address, 10**19, FUNDS)
     choice = WalletChoice(
         kind=WalletKind.PRIVY, address=privy.account.address, key=privy.account.address, external_id=WALLET_ID
@@ -262,7 +262,7 @@ def test_bytes_for_another_action_are_never_stored(privy_golem: LiveGolem, privy
 
 def test_without_an_account_at_privy_nothing_is_signed(privy_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = privy_golem.preview()
-    monkeypatch.setattr(choose, "_privy", None)
+    monkeypatch.setattr(choose_signer, "_privy", None)
     done = privy_golem.commit(answer["permit_id"])
     assert (done["status"], done["problem"]["code"]) == ("BLOCKED", "SIGNER_UNAVAILABLE")
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import make_context, run_plan
-from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.plans import Lender
 from tools_app.standards.aave_like.positions import AccountPositions
@@ -85,8 +85,8 @@ def test_a_loan_goes_in_and_out_and_is_measured_as_the_pool_measures_it(desk: De
     )
     assert abs(position.health_bps - told[5] * 10_000 // 10**18) <= 1
     assert position.raw_of(desk.token("WETH")) >= 2 * ETH - 2
-    desk.do(desk.lender.repay(desk.context(), "USDC", words.EVERYTHING, "variable"))
-    desk.do(desk.lender.withdraw(desk.context(), "WETH", words.EVERYTHING))
+    desk.do(desk.lender.repay(desk.context(), "USDC", signatures.EVERYTHING, "variable"))
+    desk.do(desk.lender.withdraw(desk.context(), "WETH", signatures.EVERYTHING))
     assert desk.position() is None
 
 

@@ -7,11 +7,11 @@ import pytest
 from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context, report_of, run_plan
 from tests.tools_app.protocols.aave_v3.desk import DAI, ETH, USD, Desk, open_desk
-from tools_app.standards.sold_at_once import RetiringUnsold
+from tools_app.standards.retiring_sales import RetiringUnsold
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.falling import OnlyFalling
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.retiring_tokens import OnlyFalling
 
 pytestmark = pytest.mark.protocols("aave_v3")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from archetypes_app.models import Golem
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.protocols import find_protocol_worlds
-from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.approval_statement import describe_permit
 from permits_app.models import PendingRequest
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.tools.test_wallet import read

@@ -13,7 +13,7 @@ from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core.errors import GolemError
-from tools_app.protocols.compound_v3 import words
+from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.leaving import There
@@ -71,8 +71,8 @@ def test_withdrawing_never_borrows_and_repaying_never_lends(chain: World, indebt
     lending = refused(indebted, "compound_v3_supply", **MARKET, amount=str(USD))
     assert (lending.code, lending.cleared_by) == ("COMPOUND_REPAY_FIRST", "compound_v3_repay with max")
     plan = indebted.plan("compound_v3_repay", **MARKET, amount=str(9_000 * USD))
-    asset, said = decode_input(words.SUPPLY, plan.calls[1].data)
-    assert asset == chain.tokens["USDC"].address and said == words.EVERYTHING
+    asset, said = decode_input(signatures.SUPPLY, plan.calls[1].data)
+    assert asset == chain.tokens["USDC"].address and said == signatures.EVERYTHING
     done = indebted.act("compound_v3_repay", **MARKET, amount=str(9_000 * USD))
     paid = -done.deltas[chain.tokens["USDC"].address]
     assert paid in range(5_000 * USD, 5_000 * USD + 1_000)
@@ -111,13 +111,13 @@ def test_a_halted_golem_takes_out_what_is_lent_and_signs_no_debt(indebted: Golem
         return False
 
     owes = {"held": {weth: 4 * WAD}, "owed": {usdc: 5_000 * USD}}
-    assert may_leave(words.WITHDRAW, weth, 4 * WAD, **owes)
-    assert not may_leave(words.WITHDRAW, weth, 4 * WAD + 1, **owes)
-    assert not may_leave(words.WITHDRAW, usdc, 1, **owes)
-    assert may_leave(words.SUPPLY, usdc, words.EVERYTHING, **owes)
-    assert not may_leave(words.SUPPLY, usdc, 5_001 * USD, **owes)
-    assert not may_leave(words.SUPPLY, usdc, words.EVERYTHING, held={}, owed={})
-    assert not may_leave(words.SUPPLY, weth, WAD, **owes)
+    assert may_leave(signatures.WITHDRAW, weth, 4 * WAD, **owes)
+    assert not may_leave(signatures.WITHDRAW, weth, 4 * WAD + 1, **owes)
+    assert not may_leave(signatures.WITHDRAW, usdc, 1, **owes)
+    assert may_leave(signatures.SUPPLY, usdc, signatures.EVERYTHING, **owes)
+    assert not may_leave(signatures.SUPPLY, usdc, 5_001 * USD, **owes)
+    assert not may_leave(signatures.SUPPLY, usdc, signatures.EVERYTHING, held={}, owed={})
+    assert not may_leave(signatures.SUPPLY, weth, WAD, **owes)
 
 
 def test_the_way_out_pays_back_then_takes_the_cover(chain: World, indebted: Golem) -> None:
@@ -193,13 +193,13 @@ def test_foreign_bytes_and_others_rewards_are_a_veto(chain: World, golem: Golem)
         (COMET, encode_call("function supplyTo(address,address,uint256)", other, usdc, 5), 0),
         (COMET, encode_call("function withdrawTo(address,address,uint256)", other, usdc, 5), 0),
         (COMET, encode_call("function transfer(address,uint256)", other, 5), 0),
-        (COMET, encode_call(words.SUPPLY, usdc, 5) + b"\0", 0),
-        (COMET, encode_call(words.SUPPLY, usdc, 5), 1),
-        (COMET, encode_call(words.SUPPLY, weth, words.EVERYTHING), 0),
-        (COMET, encode_call(words.WITHDRAW, weth, words.EVERYTHING), 0),
-        (REWARDS, encode_call(words.CLAIM, COMET, other, True), 0),
-        (REWARDS, encode_call(words.CLAIM, COMET, golem.address, False), 0),
-        (REWARDS, encode_call(words.CLAIM, wbtc, golem.address, True), 0),
+        (COMET, encode_call(signatures.SUPPLY, usdc, 5) + b"\0", 0),
+        (COMET, encode_call(signatures.SUPPLY, usdc, 5), 1),
+        (COMET, encode_call(signatures.SUPPLY, weth, signatures.EVERYTHING), 0),
+        (COMET, encode_call(signatures.WITHDRAW, weth, signatures.EVERYTHING), 0),
+        (REWARDS, encode_call(signatures.CLAIM, COMET, other, True), 0),
+        (REWARDS, encode_call(signatures.CLAIM, COMET, golem.address, False), 0),
+        (REWARDS, encode_call(signatures.CLAIM, wbtc, golem.address, True), 0),
     ):
         with pytest.raises(UnknownCall):
             assert PROTOCOL.effects is not None
@@ -225,8 +225,8 @@ def test_a_pair_and_its_calls_say_everything_where_a_debt_is_cleared(chain: Worl
     assert pair.health_bps(collateral=pair.collateral_raw, debt=pair.debt_raw) in (21_479, 21_480)
     (part,) = lender.calls(pair, Verb.REPAY, 1_000 * USD)
     (rest,) = lender.calls(pair, Verb.REPAY, 4_100 * USD, earlier=(1_000 * USD,))
-    assert decode_input(words.SUPPLY, part.data) == (usdc, 1_000 * USD)
-    assert decode_input(words.SUPPLY, rest.data) == (usdc, words.EVERYTHING)
+    assert decode_input(signatures.SUPPLY, part.data) == (usdc, 1_000 * USD)
+    assert decode_input(signatures.SUPPLY, rest.data) == (usdc, signatures.EVERYTHING)
 
 
 def test_a_debt_that_is_cleared_is_approved_with_the_interest_of_a_day(chain: World, indebted: Golem) -> None:

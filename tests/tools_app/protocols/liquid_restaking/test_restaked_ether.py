@@ -23,7 +23,7 @@ from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.liquid_restaking.addresses import COIN, deployments
 from tools_app.protocols.liquid_restaking.etherfi import NEWEST, list_newest
-from tools_app.protocols.liquid_restaking.looking import MOST_REQUESTS
+from tools_app.protocols.liquid_restaking.issuer_reads import MOST_REQUESTS
 from tools_app.protocols.liquid_restaking.positions import DUST_WEI, request_ref
 from tools_app.protocols.liquid_restaking.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall

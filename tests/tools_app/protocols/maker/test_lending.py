@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import tools_app.subsystems.lending.overview
+import tools_app.subsystems.lending.read_tools
 import tools_app.subsystems.lending.tools  # noqa: F401  declares the tools
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import answer_of, make_context, run_plan

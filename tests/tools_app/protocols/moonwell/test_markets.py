@@ -13,7 +13,7 @@ from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core.errors import GolemError
-from tools_app.protocols.moonwell import words
+from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import deployments
 from tools_app.protocols.moonwell.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
@@ -218,15 +218,15 @@ def test_foreign_bytes_and_others_rewards_are_a_veto(chain: World, golem: Golem)
         (market, encode_call("function transfer(address,uint256)", other, 5), 0),
         (market, encode_call("function repayBorrowBehalf(address,uint256)", other, 5), 0),
         (market, encode_call("function liquidateBorrow(address,uint256,address)", other, 5, market), 0),
-        (market, encode_call(words.MINT, 5) + b"\0", 0),
-        (market, encode_call(words.MINT, 5), 1),
-        (rules, encode_call(words.ENTER, [usdc]), 0),
+        (market, encode_call(signatures.MINT, 5) + b"\0", 0),
+        (market, encode_call(signatures.MINT, 5), 1),
+        (rules, encode_call(signatures.ENTER, [usdc]), 0),
         (rules, encode_call("function exitMarket(address)", market), 0),
-        (rules, encode_call(words.CLAIM, other, [market]), 0),
-        (rules, encode_call(words.CLAIM, golem.address, [usdc]), 0),
-        (rules, encode_call(words.CLAIM, golem.address, [market, market]), 0),
-        (rules, encode_call(words.CLAIM, golem.address, []), 0),
-        (at("oracle"), encode_call(words.MINT, 5), 0),
+        (rules, encode_call(signatures.CLAIM, other, [market]), 0),
+        (rules, encode_call(signatures.CLAIM, golem.address, [usdc]), 0),
+        (rules, encode_call(signatures.CLAIM, golem.address, [market, market]), 0),
+        (rules, encode_call(signatures.CLAIM, golem.address, []), 0),
+        (at("oracle"), encode_call(signatures.MINT, 5), 0),
     ):
         with pytest.raises(UnknownCall):
             assert PROTOCOL.effects is not None
@@ -258,7 +258,7 @@ def test_a_pair_and_its_calls_say_everything_where_a_debt_is_cleared(chain: Worl
     assert (pair.debt_raw // USD, pair.closed, round(pair.other_cover / USD)) == (5_000, "", 9_720)
     (part,) = lender.calls(pair, Verb.REPAY, 1_000 * USD)
     (rest,) = lender.calls(pair, Verb.REPAY, 4_100 * USD, earlier=(1_000 * USD,))
-    assert decode_input(words.REPAY, part.data) == (1_000 * USD,)
-    assert decode_input(words.REPAY, rest.data) == (words.EVERYTHING,)
+    assert decode_input(signatures.REPAY, part.data) == (1_000 * USD,)
+    assert decode_input(signatures.REPAY, rest.data) == (signatures.EVERYTHING,)
     assert part.to == lender.spender(pair, Verb.REPAY) == at("market_usdc")
     assert lender.spender(pair, Verb.SUPPLY) == at("market_dai")

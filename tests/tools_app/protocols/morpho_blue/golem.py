@@ -7,7 +7,7 @@ from typing import Any
 import tools_app.protocols.morpho_blue.tools.borrowing
 import tools_app.protocols.morpho_blue.tools.lending
 import tools_app.protocols.morpho_blue.tools.liquidating
-import tools_app.protocols.morpho_blue.tools.looking  # noqa: F401  declares the tools
+import tools_app.protocols.morpho_blue.tools.reads  # noqa: F401  declares the tools
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import World
 from tests.tools_app.protocols.measured import Golem

@@ -9,7 +9,7 @@ from tests.tools_app.factories import call_tool, make_context, report_of, run_pl
 from tests.tools_app.protocols.measured import Golem
 from tests.tools_app.protocols.morpho_blue.golem import ETH, USDC, make_golem, pass_time, usdc_market
 from tools_app.toolkit.context import WriteContext
-from tools_app.toolkit.falling import OnlyFalling
+from tools_app.toolkit.retiring_tokens import OnlyFalling
 
 pytestmark = pytest.mark.protocols("morpho")
 

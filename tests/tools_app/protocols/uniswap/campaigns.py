@@ -12,8 +12,8 @@ from golem_project.embedded.world.protocols import find_protocol_worlds
 from golem_project.embedded.world.protocols.uniswap_mining import LIST_FILE
 from golem_project.embedded.world.rpc import encode_arguments
 from tests.evm.world import CHAIN_ID, World
-from tools_app.protocols.uniswap.mining.addresses import MiningContracts, mining_on
-from tools_app.protocols.uniswap.mining.incentives import IncentiveKey
+from tools_app.protocols.uniswap.liquidity_mining.addresses import MiningContracts, mining_on
+from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
 
 ETH = 10**18
 DAY = 86_400

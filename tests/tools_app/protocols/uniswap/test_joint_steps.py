@@ -20,8 +20,8 @@ from tests.tools_app.protocols.uniswap.test_liquidity import (
 )
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.changes import FEE_DUST
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
+from tools_app.protocols.uniswap.position_changes import FEE_DUST
 from tools_app.protocols.uniswap.tools.batch_fields import MOST_OPERATIONS, parse_operations
 from tools_app.protocols.uniswap.tools.joint_steps import UNTIL_SECONDS, is_worth_swapping
 from tools_app.protocols.uniswap.v3.positions import Position, read_position

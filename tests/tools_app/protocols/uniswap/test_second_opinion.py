@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 import tools_app.protocols.uniswap.tools.second_opinion  # noqa: F401  declares the tools
-from golem_project.sdk_socket import SdkSocket
+from golem_project.runtime.sdk_socket import SdkSocket
 from tests.evm.world import World
 from tests.official_sdk import run_sdk
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan

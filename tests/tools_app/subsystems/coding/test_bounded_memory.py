@@ -12,7 +12,7 @@ from django.conf import settings
 from golem_project import wiring
 from tests.coding_agent import CodingAgent, make_coding_agent
 from tests.tools_app.subsystems.coding.test_hostile_table import PTRACE, may_make_user_namespaces, run_as_nobody
-from tools_app.subsystems.coding import memory_bound
+from tools_app.subsystems.coding import command_memory
 from tools_app.subsystems.coding.fences import find_fences
 from tools_app.subsystems.coding.memory_group import find_parent
 
@@ -69,7 +69,7 @@ def bounded(request: pytest.FixtureRequest, coding_folder: Path, db: None) -> It
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
     monkeypatch.setattr(settings, "GOLEM_CODING_MEMORY_MEBIBYTES", MOST_MEBIBYTES)
     if WAYS[request.param]:
-        monkeypatch.setattr(memory_bound, "find_parent", lambda: None)
+        monkeypatch.setattr(command_memory, "find_parent", lambda: None)
     elif find_parent() is None:
         pytest.skip("not run: this server may make no control group, the other way is its own")
     wiring.configure()

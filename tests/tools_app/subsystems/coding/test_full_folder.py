@@ -11,7 +11,7 @@ import pytest
 from tests.coding_agent import CodingAgent, Refused
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core.clock import Deadline
-from tools_app.subsystems.coding import fenced_commands, jail
+from tools_app.subsystems.coding import fenced_commands, local_folder
 from tools_app.subsystems.coding.folder_size import Held, find_excess
 from tools_app.subsystems.coding.limits import LIMITS
 
@@ -22,7 +22,7 @@ LONG = 60_000
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders of 256 KiB and 20 entries."""
-    for module in (jail, fenced_commands):
+    for module in (local_folder, fenced_commands):
         monkeypatch.setattr(module, "LIMITS", replace(LIMITS, folder_bytes=MOST, folder_entries=20))
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from golem_project import wiring
-from golem_project.boot import check_before_serving
+from golem_project.runtime.start_conditions import check_before_serving
 from tests.architecture.sources import ROOT
 from tests.coding_agent import CodingAgent, Refused
 from tests.tools_app.subsystems.coding.test_hostile_table import may_make_user_namespaces, run_as_nobody

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from golem_project.heartbeat import probes
+from golem_project.heartbeat import observe_reads
 from tests.evm.world import CHAIN_ID
 from tests.made_up_pools.on_the_shelf import NAME, Pools
 from tests.tools_app.history.followed import Followed
 from tests.tools_app.subsystems.data.test_data_tools import read
 from tests.tools_app.subsystems.stream.test_streams import Follower
 from tools_app.core.errors import GolemError
-from tools_app.history import following, watched
+from tools_app.history import chain_following, followed_contracts
 from tools_app.models import ChainLog, LogSource
 from tools_app.models.history import SourceKind
 from tools_app.toolkit.markets import Pool
@@ -74,11 +74,11 @@ def test_a_stream_of_one_pool_tells_its_trades_and_none_of_its_managers_others(
 
 
 def test_the_index_of_logs_keeps_one_pool_of_a_manager(hook_pools: Pools, followed: Followed) -> None:
-    assert following.begin_chain(followed.network, now=followed.now) is not None
-    wish = watched.Wish(
+    assert chain_following.begin_chain(followed.network, now=followed.now) is not None
+    wish = followed_contracts.Wish(
         CHAIN_ID, hook_pools.hooked, SourceKind.POOL, str(followed.golem_id), "a test", hook_pools.manager
     )
-    assert watched.take_up(CHAIN_ID, [wish], now=followed.now) == 1
+    assert followed_contracts.take_up(CHAIN_ID, [wish], now=followed.now) == 1
     hook_pools.trade(hook_pools.plain)
     hook_pools.trade(hook_pools.hooked, 3 * 10**9)
     followed.mine(2)
@@ -94,7 +94,7 @@ def test_the_index_follows_what_a_golem_subscribed_to_within_its_manager(
     hook_pools: Pools, follower: Follower, followed: Followed
 ) -> None:
     follower.call("stream_pool_state", pool_address=hook_pools.plain, chain_id=CHAIN_ID, interval_ms=5_000)
-    assert watched.renew_all(now=followed.now) == 1
+    assert followed_contracts.renew_all(now=followed.now) == 1
     assert LogSource.objects.get().told_by == PoolId(hook_pools.plain, hook_pools.manager)
 
 
@@ -102,6 +102,6 @@ def test_what_the_heartbeat_remembers_of_a_pool_names_its_manager() -> None:
     pool = Pool(
         "v3", PoolId("0x" + "ab" * 32, "0x" + "11" * 20), "0x" + "01" * 20, "0x" + "02" * 20, 500, protocol=NAME
     )
-    known: dict[str, Any] = probes._remember_pool(pool)
-    again = probes._remembered_pool({NAME: object()}, known)  # type: ignore[dict-item]
+    known: dict[str, Any] = observe_reads._remember_pool(pool)
+    again = observe_reads._remembered_pool({NAME: object()}, known)  # type: ignore[dict-item]
     assert again == pool

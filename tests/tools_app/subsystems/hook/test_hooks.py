@@ -13,8 +13,8 @@ from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.protocols.uniswap.v4_hooks import EXIT_BLOCKER, HOOKS, THIEF, open_hooked_pool
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap.v4.keys import PoolKey
+from tools_app.subsystems.hook.pool_exit_trial import WaysTried, WayTried
 from tools_app.subsystems.hook.tools import SwapReport, list_findings
-from tools_app.subsystems.hook.trial import WaysTried, WayTried
 
 pytestmark = pytest.mark.protocols("uniswap_v4")
 

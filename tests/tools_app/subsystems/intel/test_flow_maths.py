@@ -12,9 +12,9 @@ from tools_app.core.ratio import Ratio
 from tools_app.portfolio.pool_history import Trade
 from tools_app.standards.concentrated import MAX_POOL_TICK, sqrt_price_at_tick, sqrt_price_of_ratio, tick_at_sqrt_price
 from tools_app.subsystems.intel import flow_maths
-from tools_app.subsystems.intel.basis import wilson
 from tools_app.subsystems.intel.entry_doubts import doubt_market
-from tools_app.subsystems.intel.known_market import Flow, KnownMarket
+from tools_app.subsystems.intel.figure_basis import wilson
+from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.pool_ids import PoolId

@@ -9,7 +9,7 @@ from tests.evm.governors import CANCELED, CREATED, QUEUED, log_as, open_governor
 from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.history.conftest import followed as followed
 from tests.tools_app.history.followed import Followed
-from tools_app.history.following import begin_chain
+from tools_app.history.chain_following import begin_chain
 from tools_app.models import LogWish
 from tools_app.models.history import SourceKind
 from tools_app.subsystems.intel.governance_tools import MOST_CHANGES, MOST_WORDS

@@ -14,7 +14,7 @@ from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context
 from tests.tools_app.history.followed import SINGLE
 from tools_app.portfolio.pool_history import InsufficientHistory
-from tools_app.subsystems.intel.regime_by_hand import SWAP, ByHand, judge
+from tools_app.subsystems.intel.regime_check import SWAP, ByHand, judge
 from tools_app.subsystems.intel.regime_maths import (
     REGIMES,
     close_hours,

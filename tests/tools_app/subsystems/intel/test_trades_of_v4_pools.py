@@ -20,8 +20,8 @@ from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap, rich_ac
 from tests.tools_app.protocols.uniswap.v4_hooks import contracts
 from tests.tools_app.subsystems.stream.test_streams import Follower
 from tests.tools_app.subsystems.stream.test_streams import follower as follower
-from tools_app.history import following, watched
-from tools_app.history.reading import Bars, KeptTrade, find_kept, read_bars, read_trades
+from tools_app.history import chain_following, followed_contracts
+from tools_app.history.index_reads import Bars, KeptTrade, find_kept, read_bars, read_trades
 from tools_app.models.history import BarSpan, LogSource, SourceKind
 from tools_app.portfolio.pool_history import OF_INDEX
 from tools_app.protocols.uniswap.v4.keys import PoolKey
@@ -50,9 +50,9 @@ def test_what_the_index_counts_of_a_v4_pool_is_what_traders_paid_into_it(followe
     chain, manager = followed.world, contracts().manager
     _, symbol, amount, route = WAYS[way]
     pool = pool_of(chain, way)
-    assert following.begin_chain(followed.network, now=followed.now) is not None
-    wish = watched.Wish(CHAIN_ID, pool, SourceKind.POOL, str(followed.golem_id), "a test", manager)
-    assert watched.take_up(CHAIN_ID, [wish], now=followed.now) == 1
+    assert chain_following.begin_chain(followed.network, now=followed.now) is not None
+    wish = followed_contracts.Wish(CHAIN_ID, pool, SourceKind.POOL, str(followed.golem_id), "a test", manager)
+    assert followed_contracts.take_up(CHAIN_ID, [wish], now=followed.now) == 1
     trader, paid = rich_account(chain), dict.fromkeys((t.address for t in chain.tokens.values()), 0)
     for number in range(TRADES):
         sold, bought, size = (symbol, "USDC", amount) if number % 3 else ("USDC", symbol, 900 * 10**6)

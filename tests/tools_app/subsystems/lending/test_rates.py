@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import tools_app.subsystems.lending.overview  # noqa: F401  declares the tools
+import tools_app.subsystems.lending.read_tools  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, make_context
 

@@ -14,10 +14,10 @@ from tools_app.core.errors import InvalidParams
 from tools_app.portfolio import given_allowances
 from tools_app.portfolio.given_allowances import MOST_RANGES, UNLIMITED_FROM, Given, find_given_allowances
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
+from tools_app.subsystems.safety.account_measurement import Measured, OnChain, may_fall_bps
 from tools_app.subsystems.safety.approval_tools import MOST_AT_ONCE
 from tools_app.subsystems.safety.exposure_tools import _judge, _Sums
 from tools_app.subsystems.safety.health_tools import _list_risks
-from tools_app.subsystems.safety.measuring import Measured, OnChain, may_fall_bps
 from tools_app.subsystems.safety.price_shocks import follows_dollar, shock
 from tools_app.toolkit.positions import Leg, Position, PositionRef
 from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta

@@ -22,7 +22,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.pools import read_pool
 from tools_app.protocols.uniswap.v3.positions import list_position_ids, read_position
 from tools_app.standards.concentrated import sqrt_price_at_tick
-from tools_app.subsystems.stream import polling
+from tools_app.subsystems.stream import serve_subscriptions
 from tools_app.tasks import poll_subscriptions_task
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,7 +65,7 @@ class Follower:
 
     def poll(self) -> int:
         self.now += timedelta(hours=1)
-        return polling.poll_due(now=self.now)
+        return serve_subscriptions.poll_due(now=self.now)
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         rows = OutboxEvent.objects.filter(golem_id=self.golem_id, type=kind).order_by("sequence")
@@ -133,7 +133,7 @@ def test_a_poller_that_dies_or_is_overtaken_tells_nothing_twice(
     follower.poll()
     follower.swap(10**8)
     with monkeypatch.context() as patch:
-        patch.setattr(polling.event_bus, "emit_all", _die)
+        patch.setattr(serve_subscriptions.event_bus, "emit_all", _die)
         with pytest.raises(SystemExit):
             follower.poll()
     assert follower.events("pool:event") == []
@@ -152,7 +152,7 @@ def _die(**_: Any) -> None:
 
 def _poll_row(row: StreamSubscription, now: datetime) -> None:
     try:
-        polling.poll(StreamSubscription.objects.get(pk=row.pk), now=now)
+        serve_subscriptions.poll(StreamSubscription.objects.get(pk=row.pk), now=now)
     finally:
         connection.close()
 
@@ -207,8 +207,8 @@ def test_the_state_of_a_pool_and_the_price_of_a_pair_are_told_at_their_interval(
     follower.call("stream_pool_state", pool_address=pool.address, chain_id=CHAIN_ID, interval_ms=5_000)
     follower.call("stream_price_feed", token_a="WETH", token_b="USDC", chain_id=CHAIN_ID, interval_ms=5_000)
     assert follower.poll() == 2
-    assert polling.poll_due(now=follower.now + timedelta(seconds=4)) == 0
-    assert polling.poll_due(now=follower.now + timedelta(seconds=5)) == 2
+    assert serve_subscriptions.poll_due(now=follower.now + timedelta(seconds=4)) == 0
+    assert serve_subscriptions.poll_due(now=follower.now + timedelta(seconds=5)) == 2
     follower.swap(1_000_000 * 10**6)
     follower.poll()
     states, prices = follower.events("pool:state"), follower.events("price:update")
@@ -291,7 +291,7 @@ def test_asking_twice_renews_one_subscription_and_it_ends_when_it_is_not_renewed
     again = follower.call("stream_pool_events", pool_address=pool.address, chain_id=CHAIN_ID)
     assert first.subscription_id == again.subscription_id
     assert len(follower.events("stream:subscribed")) == 1
-    polling.poll_due(now=clock.now() + timedelta(hours=25))
+    serve_subscriptions.poll_due(now=clock.now() + timedelta(hours=25))
     [ended] = follower.events("stream:ended")
     assert ended["reason"] == "expired"
     assert not StreamSubscription.objects.filter(ended_at__isnull=True).exists()
@@ -319,9 +319,9 @@ def test_a_golem_has_only_so_many_subscriptions_even_when_it_asks_at_once(
 
     def subscribe(interval: int) -> None:
         try:
-            polling.subscriptions.open_subscription(
+            serve_subscriptions.subscriptions.open_subscription(
                 golem_id=follower.golem_id,
-                kind=polling.SubscriptionKind.POOL_STATE,
+                kind=serve_subscriptions.SubscriptionKind.POOL_STATE,
                 chain_ids=[CHAIN_ID],
                 params={"pool_address": pool.address, "n": interval},
                 interval_ms=5_000,

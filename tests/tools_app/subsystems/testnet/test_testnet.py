@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 import pytest
 
 import tools_app.subsystems.testnet.chains
-import tools_app.subsystems.testnet.contents  # noqa: F401  declares the tools
-from golem_project.dev_chains import EmbeddedDevChains
+import tools_app.subsystems.testnet.fund_and_deploy  # noqa: F401  declares the tools
+from golem_project.runtime.dev_chains import EmbeddedDevChains
 from tests.evm.world import World
 from tests.tools_app.factories import find_tool, make_context
 from tools_app.core.errors import GolemError

@@ -10,9 +10,9 @@ from pydantic import Field
 from tools_app.protocols.erc8004 import math, plans
 from tools_app.protocols.erc8004.addresses import IDENTITY, registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on
+from tools_app.protocols.erc8004.agent_reputation import read_standing
 from tools_app.protocols.erc8004.errors import AgentNotOwned, MilestoneNotReached
 from tools_app.protocols.erc8004.reads import read_agent
-from tools_app.protocols.erc8004.standing import read_standing
 from tools_app.protocols.erc8004.tools.family import identity
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.standards import erc8004

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outgoing import AddressRefused, check_url
-from tools_app.core.outside_json import OutsideTextRefused, read_exact_json
+from tools_app.core.guarded_http import AddressRefused, check_url
 from tools_app.core.taint import redact_text
 from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.spelling import Meaning

@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field
 from tools_app.protocols.erc8004 import math
 from tools_app.protocols.erc8004.addresses import registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, parse_agent_id
+from tools_app.protocols.erc8004.agent_reputation import Standing, read_standing
 from tools_app.protocols.erc8004.reads import count_passed, read_agent, read_recent, read_voices
-from tools_app.protocols.erc8004.standing import Standing, read_standing
 from tools_app.protocols.erc8004.tools.family import Score, identity, is_simulated, line, percent
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget

@@ -9,7 +9,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import math, plans
 from tools_app.protocols.morpho_blue.errors import TooMuchAsked
-from tools_app.protocols.morpho_blue.judging import (
+from tools_app.protocols.morpho_blue.plan_checks import (
     check_borrow,
     check_liquidity,
     check_used,
@@ -26,14 +26,14 @@ from tools_app.protocols.morpho_blue.tools.family import (
 )
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
-from tools_app.standards.sold_at_once import RETIRES
+from tools_app.standards.retiring_sales import RETIRES
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.retiring_tokens import list_falling
 
 REPAID = (
     "event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)"

@@ -8,7 +8,7 @@ from typing import Any
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.errors import SharesTooDear, TooMuchAsked
-from tools_app.protocols.morpho_blue.judging import (
+from tools_app.protocols.morpho_blue.plan_checks import (
     check_liquidity,
     check_release,
     check_used,
@@ -26,7 +26,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 from tools_app.standards.erc20 import balance_of
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
-from tools_app.standards.sold_at_once import Sale, sell_falling
+from tools_app.standards.retiring_sales import Sale, sell_falling
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
 from tools_app.core.errors import InvalidParams
-from tools_app.core.outside_json import OutsideTextRefused, read_exact_json
 from tools_app.toolkit.params import PLAIN, DecimalText, FeeTier, Flag, PercentWhole, RangeId, RawAmount, Token
 from tools_app.toolkit.spelling import Meaning
 

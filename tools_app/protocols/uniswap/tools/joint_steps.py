@@ -16,9 +16,9 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
-from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InsufficientLiquidity, NoRoute, TransferFeeUnknown
 from tools_app.protocols.uniswap.paths import V4
+from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out
 from tools_app.protocols.uniswap.tools.family import deadline_after
@@ -31,7 +31,7 @@ from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.pools import key_of
 from tools_app.protocols.uniswap.v4.positions import held_of
-from tools_app.standards.foreseen import foresee
+from tools_app.standards.mid_plan_state import foresee
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, WriteContext

@@ -8,9 +8,9 @@ from typing import Any
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
-from tools_app.protocols.uniswap.changes import Range, nft_ref, pair_feeds
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool, read_pool
+from tools_app.protocols.uniswap.position_changes import Range, nft_ref, pair_feeds
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.v4_ranges import grow_v4_range, open_v4_range

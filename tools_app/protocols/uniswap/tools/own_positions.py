@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tools_app.protocols.uniswap.liquidity_mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.markets import UniswapRanges
-from tools_app.protocols.uniswap.mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing

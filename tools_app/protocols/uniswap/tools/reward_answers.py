@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools_app.protocols.uniswap.mining.incentives import IncentiveKey
+from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta

@@ -19,10 +19,10 @@ from tools_app.protocols.uniswap.errors import (
     PositionEmpty,
     RewardContractUnknown,
 )
-from tools_app.protocols.uniswap.mining import plans
-from tools_app.protocols.uniswap.mining.claim_lists import ListedClaimText, check_listed, parse_listed
-from tools_app.protocols.uniswap.mining.incentives import PATTERN, IncentiveKey
-from tools_app.protocols.uniswap.mining.stakes import (
+from tools_app.protocols.uniswap.liquidity_mining import plans
+from tools_app.protocols.uniswap.liquidity_mining.claim_lists import ListedClaimText, check_listed, parse_listed
+from tools_app.protocols.uniswap.liquidity_mining.incentives import PATTERN, IncentiveKey
+from tools_app.protocols.uniswap.liquidity_mining.stakes import (
     Deposit,
     Mined,
     Running,

@@ -8,10 +8,10 @@ from typing import Any
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
-from tools_app.protocols.uniswap.changes import FEE_DUST, LEAST_MOVE_BPS, pair_feeds
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.protocols.uniswap.pools import GET_RESERVES, TOKEN0, TOKEN1
+from tools_app.protocols.uniswap.position_changes import FEE_DUST, LEAST_MOVE_BPS, pair_feeds
 from tools_app.protocols.uniswap.positions import K_LAST
 from tools_app.protocols.uniswap.positions_in_logs import SHARE
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap

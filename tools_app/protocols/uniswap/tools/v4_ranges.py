@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.balances import read_holdings
-from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_exact_deposit, ticks_of_range

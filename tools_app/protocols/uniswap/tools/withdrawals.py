@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.v4_ranges import harvest_v4_range, shrink_v4_range
@@ -15,13 +15,13 @@ from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, least_amounts, read_own_position
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.sold_at_once import SALE_SLIPPAGE_BPS, Sale, sell_at_once
+from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.retiring_tokens import list_falling
 from tools_app.toolkit.views import TokenMeta
 
 COLLECT_EVENT = "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)"

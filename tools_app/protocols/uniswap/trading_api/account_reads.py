@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.adapters import WalletNotConfigured
-from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import name_token, post_question
-from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     ApprovalAnswer,
     BridgeableTokens,
     DelegationAnswer,
     SendAnswer,
     read_whole,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
+from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
+from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2
@@ -23,7 +23,7 @@ from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import Category, Requirement, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Question, Source, ask
+from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import (
     Address,
     ChainId,

@@ -7,7 +7,7 @@ from typing import Final
 from tools_app.protocols.uniswap.addresses import LOCAL_CHAIN_ID, NAME
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.outside import OutsideService, declare_service
+from tools_app.toolkit.outside_services import OutsideService, declare_service
 
 API: Final = declare_service(
     OutsideService(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tools_app.protocols.uniswap.trading_api.answer_types import Transaction, read_whole
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
-from tools_app.protocols.uniswap.trading_api.shapes import Transaction, read_whole
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.adapters import WalletNotConfigured
-from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import name_token, post_question
-from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
-from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     ListedOrder,
     Orders,
     QuoteAnswer,
     SwapStates,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
+from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
+from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
+from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Question, Source, ask
+from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import (
     Bytes32,
     ChainId,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
+from tools_app.protocols.uniswap.trading_api.answer_types import Transaction, read_whole
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
-from tools_app.protocols.uniswap.trading_api.shapes import Transaction, read_whole
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.effects import UnknownCall

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.core.errors import InvalidParams
-from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import post_question
-from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     ListedPool,
     Pools,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
+from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
+from tools_app.protocols.uniswap.trading_api.requests import post_question
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Source, ask
+from tools_app.toolkit.outside_services import Source, ask
 from tools_app.toolkit.params import (
     Bytes32,
     ChainId,

@@ -20,23 +20,23 @@ from tools_app.protocols.uniswap.tools.withdrawals import (
     uniswap_lp_collect_fees,
     uniswap_lp_remove_liquidity,
 )
-from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import post_question
-from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less
-from tools_app.protocols.uniswap.trading_api.pinning import pin, read_least
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     ClaimAnswer,
     CreateAnswer,
     DecreaseAnswer,
     IncreaseAnswer,
     Transaction,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
+from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less
+from tools_app.protocols.uniswap.trading_api.pinning import pin, read_least
+from tools_app.protocols.uniswap.trading_api.requests import post_question
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.outside import Answered, Question, ask
+from tools_app.toolkit.outside_services import Answered, Question, ask
 from tools_app.toolkit.params import (
     ChainId,
     DeadlineSeconds,

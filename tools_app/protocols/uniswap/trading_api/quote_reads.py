@@ -7,18 +7,18 @@ from typing import Final
 
 from tools_app.core.ratio import bps_as_percent
 from tools_app.protocols.uniswap.tools.quotes import effective_price
-from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import check_chain, name_token
-from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     ClassicQuote,
     QuoteAnswer,
     read_whole,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
+from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
+from tools_app.protocols.uniswap.trading_api.requests import check_chain, name_token
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside import Question, Source, ask
+from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import (
     ChainId,
     Flag,

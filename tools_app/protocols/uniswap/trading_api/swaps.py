@@ -6,24 +6,24 @@ from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_values
 from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute_swap
-from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
-from tools_app.protocols.uniswap.trading_api.asking import name_token, post_question
-from tools_app.protocols.uniswap.trading_api.errors import AccountNotDelegated, ForeignCallRefused
-from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, check_addressed, hold_to_plan
-from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
-from tools_app.protocols.uniswap.trading_api.shapes import (
+from tools_app.protocols.uniswap.trading_api.answer_types import (
     BundleAnswer,
     QuoteAnswer,
     QuoteToSendBack,
     SwapAnswer,
     read_whole,
 )
+from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
+from tools_app.protocols.uniswap.trading_api.errors import AccountNotDelegated, ForeignCallRefused
+from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, check_addressed, hold_to_plan
+from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
+from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import Requirement, RiskLayer, TickBudget
-from tools_app.toolkit.outside import Answered, ask
+from tools_app.toolkit.outside_services import Answered, ask
 from tools_app.toolkit.params import ChainId, ContractAddress, DeadlineSeconds, RawAmount, SlippageBps, Token
 from tools_app.toolkit.plan import Call, TxPlan
 

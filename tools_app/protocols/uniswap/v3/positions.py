@@ -13,7 +13,7 @@ from typing import Any
 from eth_utils.crypto import keccak
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
-from tools_app.protocols.uniswap.mining.deposits import check_not_staked
+from tools_app.protocols.uniswap.liquidity_mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0
 from tools_app.standards import concentrated as v3_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome

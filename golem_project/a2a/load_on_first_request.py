@@ -1,0 +1,49 @@
+"""Loads the A2A interface on the first request to it: the SDK behind it is a tenth of what a start would load."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from golem_project.stream.in_thread import run_blocking
+from golem_project.stream.sse import EventStream
+
+if TYPE_CHECKING:
+    from golem_project.a2a.door import A2ADoor
+
+PREFIX = "/a2a/"
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class LateDoor:
+    """An ASGI application around another: what begins with `/a2a/` waits for the door, the rest goes on at once."""
+
+    def __init__(self, inner: App, *, events: EventStream) -> None:
+        self._inner, self._events = inner, events
+        self._door: A2ADoor | None = None
+        self._opening = asyncio.Lock()
+
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
+        send: Callable[[dict[str, Any]], Awaitable[None]],
+    ) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+            await self._inner(scope, receive, send)
+            return
+        door = self._door or await self._find()
+        await door(scope, receive, send)
+
+    async def _find(self) -> A2ADoor:
+        async with self._opening:
+            if self._door is None:
+                # Loading takes a third of a second, in which the loop serves everybody else.
+                self._door = await run_blocking(self._open)
+            return self._door
+
+    def _open(self) -> A2ADoor:
+        from golem_project.a2a.door import A2ADoor
+
+        return A2ADoor(self._inner, events=self._events)

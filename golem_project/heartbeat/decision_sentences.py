@@ -1,0 +1,92 @@
+"""A decision of a heartbeat in sentences, for people; the record itself stays folded beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from archetypes_app.models import DecisionCycleRecord
+from golem_project.heartbeat.market_sentences import tell_doubted, tell_unknown
+from golem_project.heartbeat.memory_sentences import tell_changes, tell_held_back
+from golem_project.heartbeat.model_failures import describe_failure
+from permits_app.permits.tick_decisions import describe_decision
+from permits_app.words.move_words import describe_move
+from tools_app.admin.display import format_millionths
+from tools_app.admin.tokens import name_addresses
+from tools_app.core.units import format_micro_usd
+
+
+def tell_decision(row: DecisionCycleRecord) -> list[str]:
+    """Sentences: when, how hard it thought and why, the market, vitality, and each action with its end, and what memory
+    changed of them.
+    """
+    told = describe_decision(row)
+    how = "It acted with its money." if row.is_live else "It rehearsed: nothing was signed."
+    why = name_addresses(row.gating_reason, row.golem.home_chain_id)
+    lines = [
+        f"Tick {row.heartbeat_tick} at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC. {how}",
+        f"It thought at tier {row.tier}: {why or 'quiet, nothing asked for thinking'}.",
+        *tell_thinking(row.deliberation, row.costs),
+        f"The market looked {str(row.regime).lower() or 'unknown'}.",
+    ]
+    if row.vitality is not None:
+        lines.append(f"Its vitality was {format_millionths(row.vitality)}, its phase {str(row.phase).lower()}.")
+    if row.anomalies:
+        lines.append("Noticed: " + "; ".join(str(each) for each in row.anomalies[:5]) + ".")
+    actions = list(row.tick.actions.select_related("permit"))
+    lines += tell_unknown(row.probes)
+    held = [*tell_held_back(row.interventions), *tell_doubted(row.interventions)]
+    wanted = [line for each in actions for line in (_tell_action(each), *_tell_memory(each))]
+    lines += [*held, *wanted] or [_tell_nothing(row.deliberation)]
+    late = int(told["lateness_ms"] or 0) / 1_000
+    if late >= 1:
+        lines.append(f"The tick began {late:.1f} s late.")
+    return lines
+
+
+def tell_failure(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> str:
+    """Why a model could not think to the end, what that cost and who acted in its place; empty where it could."""
+    code = str(deliberation.get("stopped_by") or "")
+    if not code:
+        return ""
+    cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
+    if deliberation.get("rules_stood_in"):
+        instead = "The rules acted in its place."
+    elif deliberation.get("touched"):
+        instead = "What it had begun by then is listed with the tick's actions."
+    else:
+        instead = "Nobody acted in its place."
+    return f"It could not think to the end: {describe_failure(code)}. That cost {cost}. {instead}"
+
+
+def tell_thinking(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
+    """Whether a model could think, and which standing words of its owner it was told."""
+    failure = tell_failure(deliberation, costs)
+    lines = [failure] if failure else []
+    versions = deliberation.get("directives") or {}
+    if versions:
+        named = " and ".join(f"{name} in version {version}" for name, version in versions.items())
+        lines.append(f"It was told {named}.")
+    for name, titles in (deliberation.get("left_out") or {}).items():
+        lines.append(f"Of {name} there was no room for: {', '.join(titles)}.")
+    return lines
+
+
+def _tell_nothing(deliberation: Mapping[str, Any]) -> str:
+    """Whoever could not think is not said to have wanted nothing."""
+    if deliberation.get("stopped_by") and not deliberation.get("rules_stood_in"):
+        return "What it would have wanted is not known."
+    return "It wanted nothing."
+
+
+def _tell_memory(action: Any) -> list[str]:
+    if action.permit is None:
+        return []
+    return tell_changes(action.action_type, action.permit.soft_params or {})
+
+
+def _tell_action(action: Any) -> str:
+    name = action.action_type.replace("_", " ")
+    what = describe_move(action.action_type, action.permit.bounds) if action.permit is not None else name.capitalize()
+    why = action.block_reason or action.reason
+    return f"{what}: {str(action.state).lower()}{f', {why}' if why else ''}."

@@ -1,0 +1,66 @@
+"""The two doors that all else comes through: what is kept from a sink in a request or a task is told of its golem.
+
+A new page or task has it without a word of its own: the middleware and the class of tasks are the project's. A request
+that finds the clock of its process set back has what was made before brought back first, as a task has.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from celery import Task
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+
+from tools_app.core import clock
+from tools_app.core.blocked_flows import audited
+
+logger = logging.getLogger(__name__)
+
+
+class WatchedRequests:
+    """Middleware around every page and every call of the API; who knows the golem of a request says so by
+    `taint.name_golem`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if clock.is_doubtful():
+            _compare()
+        if clock.take_set_back():
+            _mend()
+        with audited(actor="system:door", now=clock.now):
+            return self.get_response(request)
+
+
+def _compare() -> None:
+    # Loaded once models are there; middleware is named before.
+    from golem_project.runtime.database_clock import follow_database
+
+    follow_database()
+
+
+def _mend() -> None:
+    # Loaded once models are there; middleware is named before.
+    from golem_project.runtime.future_times import mend_after_set_back
+
+    try:
+        mend_after_set_back(now=clock.now())
+    except DatabaseError as error:
+        logger.warning("what a clock left in the future was not brought back: %s", type(error).__name__)
+
+
+class WatchedTask(Task):
+    """What every task of the application is. A task that is called with a golem's id is that golem's."""
+
+    abstract = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
+        with audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now):
+            return super().__call__(*args, **kwargs)

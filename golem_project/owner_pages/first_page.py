@@ -1,0 +1,385 @@
+"""The admin's first page: what is owned, what needs a person, what is about to happen, what was refused, what is stuck.
+
+Scoped like every other page. Reads rows; asks no node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from redis import RedisError
+
+from archetypes_app.admin.demo_mark import show_maker
+from archetypes_app.admin.owner_scope import is_operator
+from archetypes_app.admin.records import read_time
+from archetypes_app.demo_golems import read_set_apart, shorten_names
+from archetypes_app.models import ApiKey, Golem, Heartbeat
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
+from permits_app.admin.delegation_lines import list_delegation_lines
+from permits_app.admin.golem_page import PermitLine, describe_permits, meter_day
+from permits_app.admin.golem_state import GolemState, read_states
+from permits_app.admin.limit_meter import Meter
+from permits_app.admin.opening_lines import list_opening_lines
+from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
+from permits_app.admin.refusals import RefusalLine, count_refusals, list_refusals
+from permits_app.admin.request_lines import name_request, say_held
+from permits_app.approvals.inbox import Inbox, build_inbox
+from permits_app.limits import ledger
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
+from permits_app.models.pending_request import RequestState
+from permits_app.models.permit import PermitStatus
+from permits_app.performance.profit_days import Worth, read_worths
+from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
+from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
+from tools_app.core.liveness import BEAT, Silence, list_silent
+from tools_app.core.models import AuditEntry
+
+LOCAL_CHAIN_ID: Final = 31337
+SHOWN_GOLEMS: Final = 6
+SHOWN_ROWS: Final = 10
+SHOWN_REFUSALS: Final = 6
+_TELLS_ITSELF: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """All golems of a person together; texts are empty where nothing was measured yet."""
+
+    value: str
+    change: str
+    debt: str
+    unmeasured: int
+    at_work: int
+    stopped: int
+    reads_only: int
+
+
+@dataclass(frozen=True, slots=True)
+class GolemLine:
+    """One golem with what it is worth and how much of its day is used."""
+
+    golem: Golem
+    maker: SafeString
+    state: SafeString
+    worth: str
+    change: str
+    positions: PositionSum
+    meters: tuple[Meter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedLine:
+    """Something a person has to do that is no request."""
+
+    what: str
+    why: str
+    url: str
+    golem_name: str
+    age: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class StuckLine:
+    """A chain or an account whose commits do not go on."""
+
+    what: str
+    why: str
+    age: SafeString | str
+
+
+@dataclass(frozen=True, slots=True)
+class SetUpStep:
+    """One step from nothing to a golem that acts. `is_done` is read from rows."""
+
+    words: str
+    url: str
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One audit entry."""
+
+    entry: AuditEntry
+    golem_name: str
+    age: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The first page."""
+
+    now: datetime
+    is_simulated_chain: bool
+    may_add: bool
+    owned: Owned
+    inbox: Inbox
+    needs: tuple[NeedLine, ...]
+    refusals: tuple[RefusalLine, ...]
+    refused: int
+    stuck: tuple[StuckLine, ...]
+    machinery: str
+    machinery_tone: str
+    steps: tuple[SetUpStep, ...]
+    permits: tuple[PermitLine, ...]
+    golems: tuple[GolemLine, ...]
+    audit: tuple[AuditLine, ...]
+    apart: tuple[str, ...]
+    """Whom of the demo and of measurements there is; empty where there is nobody."""
+    is_with_apart: bool
+
+
+def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Board:
+    """What `user` may see of everything, as of `now`; of golems that are set apart where `is_with_apart`."""
+    seen = (Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)).filter(
+        retired_at__isnull=True
+    )
+    apart = read_set_apart(seen)
+    golems = seen if is_with_apart or not apart else seen.exclude(pk__in=apart)
+    permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()
+    if not is_operator(user):
+        permits, denied = permits.filter(golem__in=golems), denied.filter(golem__in=golems)
+        # What needs a person is told of every golem.
+        waiting = waiting.filter(golem__in=seen)
+    elif apart and not is_with_apart:
+        permits, denied = permits.exclude(golem__in=apart), denied.exclude(golem__in=apart)
+    rows = list(golems.select_related("archetype").order_by("-updated_at"))
+    states = read_states(rows)
+    worths = read_worths(golem_ids=[row.pk for row in rows], now=now)
+    stuck = _list_stuck(seen, now)
+    return Board(
+        now=now,
+        is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
+        may_add=bool(user.has_perm("archetypes_app.add_golem")),
+        owned=_sum_up(rows, states, worths),
+        inbox=build_inbox(user, now=now),
+        needs=(
+            *_list_open_safes(seen, now),
+            *_list_delegated(seen, now),
+            *_list_needs(_list_unknown(user, seen), waiting, now),
+        ),
+        refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
+        refused=count_refusals(denied, now=now),
+        stuck=stuck,
+        machinery=_say_machinery(stuck, seen, now),
+        machinery_tone="bad" if stuck else "good",
+        steps=_list_steps(golems, permits),
+        permits=describe_permits(permits, now=now),
+        golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
+        audit=_list_audit(user, golems, apart if not is_with_apart else {}, now),
+        apart=shorten_names(apart.values()),
+        is_with_apart=is_with_apart,
+    )
+
+
+def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, Worth]) -> Owned:
+    known = list(worths.values())
+    compared = [worth.parts.profit for worth in known if worth.has_history]
+    debt = sum(worth.debt for worth in known)
+    return Owned(
+        value=format_usd(sum(worth.value for worth in known)) if known else "",
+        change=sign_usd(sum(compared)) if compared else "",
+        debt=format_usd(debt) if debt else "",
+        unmeasured=sum(bool(row.address) and row.pk not in worths for row in rows),
+        at_work=sum(state.is_at_work for state in states.values()),
+        stopped=sum(state.is_stopped for state in states.values()),
+        reads_only=sum(not state.is_stopped and not state.can_act for state in states.values()),
+    )
+
+
+def _list_unknown(user: Any, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
+    permits = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
+    return permits if is_operator(user) else permits.filter(golem__in=seen)
+
+
+def _list_open_safes(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...]:
+    """Safes that anybody can empty, before everything else."""
+    return tuple(
+        NeedLine(
+            "Its Safe can be emptied by anybody" if line.is_open else "Its Safe is one step from open to anybody",
+            line.sentence,
+            line.url,
+            line.golem.name,
+            show_age(line.since, now=now),
+        )
+        for line in list_opening_lines(seen)
+    )
+
+
+def _list_delegated(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...]:
+    """Keys that somebody delegated to a contract."""
+    return tuple(
+        NeedLine(
+            "One of its keys runs somebody's code",
+            line.sentence,
+            reverse("admin:archetypes_app_golem_change", args=[line.golem.pk]),
+            line.golem.name,
+            show_age(line.since, now=now),
+        )
+        for line in list_delegation_lines(seen)
+    )
+
+
+def _list_needs(
+    unknown: QuerySet[ActionPermit], waiting: QuerySet[PendingRequest], now: datetime
+) -> tuple[NeedLine, ...]:
+    """Outcomes nobody knows, and what came out of a queue, or did not."""
+    unknown = unknown.select_related("golem").order_by("-created_at")
+    lines = [
+        NeedLine(
+            str(line.what),
+            "nobody knows whether it was mined; the server goes on looking",
+            reverse("admin:permits_app_actionpermit_change", args=[line.permit.pk]),
+            line.golem_name,
+            line.age,
+        )
+        for line in describe_permits(unknown, now=now)
+    ]
+    rows = waiting.filter(state__in=_TELLS_ITSELF).select_related("golem").order_by("updated_at")[:SHOWN_ROWS]
+    lines += [
+        NeedLine(
+            f"{name_request(row)}, {say_held(row)}",
+            row.get_state_display().lower(),
+            reverse("admin:permits_app_pendingrequest_change", args=[row.pk]),
+            row.golem.name,
+            show_age(row.updated_at, now=now),
+        )
+        for row in rows
+    ]
+    return tuple(lines)
+
+
+def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]:
+    """What does not go on: scheduled work, queues and chains for everybody, accounts of `golems`."""
+    chains = [
+        StuckLine(
+            format_chain(chain.chain_id),
+            f"its node does not answer ({chain.reason})" if chain.is_node else "no commit worker follows it",
+            show_age(chain.since, now=now),
+        )
+        for chain in list_stuck_chains(now=now)
+    ]
+    silent = [
+        StuckLine(
+            "scheduled work" if each.name == BEAT else each.name,
+            each.reason,
+            show_age(each.since, now=now) if each.since else "never seen",
+        )
+        for each in _list_silent(now)
+    ]
+    names = dict(golems.values_list("pk", "name"))
+    accounts = [
+        StuckLine(
+            f"{names[account.golem_id]}, {format_chain(account.chain_id)}",
+            f"nonce {account.nonce} of {account.address} was sent and is not mined; new commits wait for it",
+            show_age(account.since, now=now),
+        )
+        for account in list_blocked_accounts(now=now, of=names)
+        if account.golem_id is not None
+    ]
+    return (*silent, *chains, *accounts)
+
+
+def _list_silent(now: datetime) -> list[Silence]:
+    try:
+        return list_silent(now=now)
+    except RedisError:
+        # Without the broker nobody gives a sign, and none is seen.
+        return [Silence(BEAT, since=None)]
+
+
+def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: datetime) -> str:
+    beats = Heartbeat.objects.filter(golem__in=golems, is_on=True)
+    late = sum((now - beat.next_tick_at).total_seconds() > 2 * beat.base_interval_seconds + 60 for beat in beats)
+    told = [f"{len(stuck)} thing{'s' if len(stuck) > 1 else ''} not going on"] if stuck else ["nothing is stuck"]
+    on = beats.count()
+    if on:
+        told.append(f"{late} of {on} heartbeats late" if late else f"all {on} heartbeats on time")
+    return "; ".join(told)
+
+
+def _list_steps(golems: QuerySet[Golem], permits: QuerySet[ActionPermit]) -> tuple[SetUpStep, ...]:
+    """From the first golem to live; empty once one is live."""
+    if golems.filter(is_live=True).exists():
+        return ()
+    first = golems.order_by("-address", "created_at").first()
+    page = reverse("admin:archetypes_app_golem_change", args=[first.pk]) if first else ""
+    add = reverse("admin:archetypes_app_golem_add")
+    here = page or add
+    beats = Heartbeat.objects.filter(golem__in=golems)
+    # What was committed was paid for, whether or not a heartbeat measured it since.
+    is_funded = (
+        NavSnapshot.objects.filter(golem__in=golems, value_micro_usd__gt=0).exists()
+        or permits.filter(status=PermitStatus.COMMITTED).exists()
+    )
+    return (
+        SetUpStep("Make a golem", add, first is not None),
+        SetUpStep("Give it a wallet", here, first is not None and bool(first.address)),
+        SetUpStep("Fund the wallet", here, is_funded),
+        SetUpStep("Give its agent a key", here, ApiKey.objects.filter(golem__in=golems).exists()),
+        SetUpStep("Preview a first action", here, permits.exists()),
+        SetUpStep(
+            "Turn its heartbeat on; it rehearses",
+            _find_heartbeat(first, beats) if first is not None else add,
+            beats.filter(is_on=True).exists(),
+        ),
+        SetUpStep("Go live", f"{page.removesuffix('change/')}live/" if page else add, False),
+    )
+
+
+def _find_heartbeat(golem: Golem, beats: QuerySet[Heartbeat]) -> str:
+    """The page where the heartbeat of `golem` is set, or begun."""
+    if beats.filter(golem=golem).exists():
+        return reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    return f"{reverse('admin:archetypes_app_heartbeat_add')}?golem={golem.pk}"
+
+
+def _list_golems(
+    rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, Worth], now: datetime
+) -> tuple[GolemLine, ...]:
+    ids = [row.pk for row in rows]
+    limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}
+    spent = ledger.sum_days(golem_ids=ids, now=now)
+    kept = read_kept(ids, now=now)
+    return tuple(
+        GolemLine(
+            golem=golem,
+            maker=show_maker(golem),
+            state=states[golem.pk].show(),
+            worth=format_usd(worths[golem.pk].value) if golem.pk in worths else "",
+            change=sign_usd(worths[golem.pk].parts.profit)
+            if golem.pk in worths and worths[golem.pk].has_history
+            else "",
+            positions=sum_up_positions(kept.get(golem.pk, []), now=now),
+            meters=(meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),),
+        )
+        for golem in rows
+    )
+
+
+def _list_audit(user: Any, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
+    entries = AuditEntry.objects.all()
+    if not is_operator(user):
+        entries = entries.filter(golem_id__in=golems.values("pk"))
+    elif left_out:
+        entries = entries.exclude(golem_id__in=left_out)
+    rows = list(entries.order_by("-timestamp_ms", "-seq")[:SHOWN_ROWS])
+    names = dict(golems.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
+    return tuple(
+        AuditLine(entry=row, golem_name=str(names.get(row.golem_id, "–")), age=show_age(read_time(row), now=now))
+        for row in rows
+    )
+
+
+def show_machinery(board: Board) -> SafeString:
+    """The health of the machinery as a badge."""
+    return show_badge(board.machinery, board.machinery_tone)

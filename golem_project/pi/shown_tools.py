@@ -1,0 +1,118 @@
+"""What one API key is shown of its golem's toolset, and what happens when it asks for something that is not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from archetypes_app.actions.load_tools import load_tools, note_tool_use
+from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout, not_loaded
+from archetypes_app.models import ApiKey, Golem
+from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
+from archetypes_app.toolset import resolve_toolset
+from golem_project.pi import recent_toolsets
+from golem_project.pi.definitions import define_tools
+from golem_project.pi.manifest import describe_route
+from golem_project.pi.token_count import cost_little
+from permits_app.actions.query import OWN_QUERIES
+from tools_app.adapters import UnknownAction, UnknownVenue, list_keys, normalize_key, resolve_action
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.result import ToolResult
+from tools_app.toolkit.tooldef import ToolDef
+from tools_app.toolkit.toolset import Toolset
+
+_OWN_WORDS: Final = TIER_KEYS.union(query.key for query in OWN_QUERIES)
+
+
+class KeyShelf:
+    """One key's view of one golem's tools, read once in a request."""
+
+    def __init__(self, *, golem: Golem, key: ApiKey) -> None:
+        self.golem = golem
+        self.key = key
+
+    @cached_property
+    def toolset(self) -> Toolset:
+        """Everything the golem has."""
+        return resolve_toolset(self.golem)
+
+    @cached_property
+    def loadout(self) -> Loadout:
+        """Which of it is loaded."""
+        return self._read(self.key)
+
+    @cached_property
+    def shown(self) -> Toolset:
+        """What of it is loaded, as a toolset."""
+        return self.loadout.cut(self.toolset)
+
+    def list_words(self, pi_tool: PiTool) -> list[str]:
+        """The action types or queries that the key may say to `pi_tool`, in the alphabet's order."""
+        own = _OWN_WORDS if pi_tool is PiTool.QUERY_STATE else frozenset()
+        return sorted({*own, *list_keys(toolset=self.shown, pi_tool=pi_tool)})
+
+    def check(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
+        """The loaded tool that serves this, noted as used; None where every tool is loaded or nothing serves it.
+
+        Raises ToolNotLoaded for a tool of the toolset that is not loaded, with the call that loads it, and
+        VenueRequired where several loaded venues serve it.
+        """
+        if self.key.most_tools is None:
+            return None
+        tool = self._recall(pi_tool=pi_tool, key=key, venue=venue)
+        if tool is not None:
+            note_tool_use(key=self.key, name=tool.name)
+            return tool
+        recent_toolsets.remember(self.key, self.shown)
+        try:
+            tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self.shown, known=())
+        except (UnknownAction, UnknownVenue):
+            fitting = find_served(toolset=self.toolset, pi_tool=pi_tool, key=key, venue=venue)
+            if fitting:
+                raise not_loaded(fitting, normalize_key(key)) from None
+            return None
+        note_tool_use(key=self.key, name=tool.name)
+        return tool
+
+    def _recall(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
+        shown = recent_toolsets.recall(self.key)
+        if shown is None:
+            return None
+        try:
+            return resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=shown, known=())
+        except GolemError:
+            # Said of a moment ago it may be wrong by now.
+            return None
+
+    def answer(self, *, key: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The ToolResult of browse_tools, load_tools or describe_tool."""
+        data = answer_tier_query(
+            key=key,
+            params=params,
+            toolset=self.toolset,
+            loadout=self.loadout,
+            load=self._load,
+            describe=describe_route,
+        )
+        return ToolResult(data=data).as_dict()
+
+    def _load(self, names: Sequence[str]) -> Loading:
+        return load_tools(key_id=self.key.pk, names=names, read=self._read, fits=self._fits)
+
+    def _fits(self, loadout: Loadout) -> bool:
+        if loadout.most is None or loadout.most > MOST_TOOLS:
+            return True
+        shown = define_tools(
+            toolset=loadout.cut(self.toolset),
+            permit_ttl_seconds=self.golem.permit_ttl_seconds,
+            has_memory=True,
+            has_writes=self.toolset.has_writes,
+        )
+        return cost_little(shown, are_ours=all(tool.name in REGISTRY for tool in loadout.cut(self.toolset)))
+
+    def _read(self, key: ApiKey) -> Loadout:
+        first = [Category(category) for category in self.golem.archetype.tool_categories]
+        return make_loadout(toolset=self.toolset, first=first, loaded=key.loaded_tools, most=key.most_tools)

@@ -1,0 +1,152 @@
+"""The digest of a request: what it binds, its export as a file, and the check of that file without this server.
+
+A decision names the digest of what its owner saw; the database refuses one that names another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from permits_app.approvals.approval_statement import describe_calls, summarize_bounds
+from permits_app.approvals.owner_calls import (
+    compute_safe_tx_hash,
+    describe_fields,
+    describe_owner_call,
+    read_end_signed,
+    say_end,
+)
+from permits_app.approvals.plan_by_owners import makes_the_plan
+from permits_app.custody.signing_route import carries_its_batch
+from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.permits.plan_store import read_stated_end
+from permits_app.permits.sealing import hash_plan
+from tools_app.core.hashing import hash_canonical
+
+EXPORT_VERSION: Final = 1
+_PLAN_COLUMNS: Final = (
+    "signer",
+    "chain_id",
+    "tool_name",
+    "schema_version",
+    "params",
+    "calls",
+    "max_fee_per_gas",
+    "max_priority_fee_per_gas",
+    "value_micro_usd",
+    "bounds",
+    "code",
+    "acts_for",
+    "batch",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was checked, and whether it holds."""
+
+    what: str
+    holds: bool
+    detail: str = ""
+
+
+def describe_binding(request: ChangeRequest) -> dict[str, Any]:
+    """Everything the digest covers, JSON-ready."""
+    return {
+        "version": EXPORT_VERSION,
+        "request": str(request.pk),
+        "golem": str(request.golem_id),
+        "kind": request.kind,
+        "title": request.title,
+        "permit": str(request.permit_id) if request.permit_id else None,
+        "risk_tier": request.risk_tier,
+        "value_micro_usd": str(request.value_micro_usd),
+        "asker": request.asker,
+        "reason": request.reason,
+        "barred_owner": str(request.barred_owner_id) if request.barred_owner_id else None,
+        "is_single_owner": request.is_single_owner,
+        "required_approvals": str(request.required_approvals),
+        "needs_second_factor": request.needs_second_factor,
+        "cooling_seconds": str(request.cooling_seconds),
+        "change": request.change,
+        "shown": request.shown,
+        "plan_hash": request.plan_hash,
+        "policy_hash": request.policy_hash,
+    }
+
+
+def hash_request(request: ChangeRequest) -> str:
+    """The digest, from the row's own columns."""
+    return hash_canonical(describe_binding(request))
+
+
+def hash_change(*, golem_id: UUID, kind: str, change: Mapping[str, Any]) -> str:
+    """The plan hash of an owner's operation: golem, kind and arguments."""
+    return hash_canonical({"golem": str(golem_id), "kind": kind, "change": change})
+
+
+def export_request(request: ChangeRequest) -> dict[str, Any]:
+    """The request as a file for `manage.py verify_request`: its binding, its digest, and the permit's plan."""
+    document: dict[str, Any] = {"digest": request.digest, "binding": describe_binding(request)}
+    if request.permit is not None:
+        document["plan"] = {name: getattr(request.permit, name) for name in _PLAN_COLUMNS}
+    return document
+
+
+def verify_export(document: Mapping[str, Any]) -> list[Finding]:
+    """Recompute every hash of an exported request, and decode its calls anew. Asks neither database nor node."""
+    binding, plan = document["binding"], document.get("plan")
+    digest = hash_canonical(binding)
+    found = [Finding("the digest covers what is shown", digest == document["digest"], digest)]
+    found += _verify_safe_tx(binding)
+    if plan is None:
+        computed = hash_change(golem_id=UUID(binding["golem"]), kind=binding["kind"], change=binding["change"])
+        return [*found, Finding("the plan hash covers the change", computed == binding["plan_hash"], computed)]
+    permit = ActionPermit(id=UUID(binding["permit"]), golem_id=UUID(binding["golem"]), **plan)
+    computed = hash_plan(permit)
+    shown = binding["shown"]
+    calls = describe_calls(permit.plan_calls, chain_id=permit.chain_id)
+    document_of_plan = _find_plan_document(binding)
+    if document_of_plan is not None:
+        found.append(Finding("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
+        ends_at = read_end_signed(document_of_plan)
+        found.append(Finding("the plan itself says when it ends", read_stated_end(permit) == ends_at))
+    elif "safe_tx" in binding["change"]:
+        calls = shown["calls"]
+    bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
+    return [
+        *found,
+        Finding("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
+        Finding("the calls shown are those of the plan", calls == shown["calls"]),
+        Finding("what is signed makes exactly these calls", carries_its_batch(permit)),
+        Finding("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
+    ]
+
+
+def _verify_safe_tx(binding: Mapping[str, Any]) -> list[Finding]:
+    """What the Safe's owners sign: its hash from its fields, its call decoded anew. Nothing without one."""
+    document = binding["change"].get("safe_tx")
+    if document is None:
+        return []
+    computed = "0x" + compute_safe_tx_hash(document).hex()
+    shown = binding["shown"]
+    found = [
+        Finding("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
+        Finding("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
+    ]
+    # What was asked for before changes could end says nothing of an end.
+    if _find_plan_document(binding) is not None or "ends_at" in document:
+        ends_at, stated = read_end_signed(document), int(document.get("ends_at", 0))
+        found.append(Finding("what the owners sign ends when it is said to", stated == ends_at, say_end(ends_at)))
+    if _find_plan_document(binding) is None:
+        calls = [describe_owner_call(document, label=binding["title"])]
+        found.append(Finding("the call shown is the one that is signed", calls == shown["calls"]))
+    return found
+
+
+def _find_plan_document(binding: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The SafeTx of a permit's own plan, which the calls shown are those of; None for an owners' operation."""
+    change: Mapping[str, Any] = binding["change"]
+    return change.get("safe_tx") if binding["kind"] == "permit" and "operation" not in change else None

@@ -1,0 +1,115 @@
+"""Whose turn it is in a commit worker: fair between golems, and with a few places per chain and per account.
+
+A task is a wake-up. What it names is worked on when its bytes are stored already; else the permit whose golem is served
+least just now is, so that a golem with many permits keeps nobody waiting with one. Places are counted in this process:
+they end with it, and a node or a signer that hangs holds as many threads as there are places and no more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+
+from permits_app.models import ActionPermit, OutboundTransaction
+from permits_app.models.permit import UNFINISHED
+from permits_app.permits.blocked_commits import IS_SILENT, list_silent_chains, silence_at
+from tools_app.core.prepared import Prepared
+
+_MOST_LOOKED_AT: Final = 20
+_PERMITS = ActionPermit._meta.db_table
+_TURNS = Prepared(
+    "list_turns",
+    f"""
+SELECT permit.id, permit.chain_id, permit.signer, permit.is_local
+  FROM {_PERMITS} AS permit
+ WHERE permit.status = 'COMMITTING' AND permit.halt_epoch IS NULL
+   AND (permit.lease_expires_at IS NULL OR permit.lease_expires_at <= %(now)s)
+   AND NOT EXISTS (SELECT 1 FROM {OutboundTransaction._meta.db_table} AS sent WHERE sent.permit_id = permit.id)
+   AND (permit.is_local OR NOT {IS_SILENT.format(chain="permit.chain_id")})
+ ORDER BY (SELECT count(*) FROM {_PERMITS} AS served
+            WHERE served.status = 'COMMITTING' AND served.golem_id = permit.golem_id
+              AND served.lease_expires_at > %(now)s),
+          permit.committing_at
+ LIMIT %(most)s
+""",  # noqa: S608  (the tables' own names)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A permit to work on, and what it would hold a place of."""
+
+    permit_id: UUID
+    chain_id: int
+    account: str
+    is_local: bool
+
+
+class Places:
+    """The places of one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[tuple[str, str]] = Counter()
+        self._missed: dict[UUID, None] = {}
+
+    @contextmanager
+    def hold(self, turn: Turn) -> Iterator[bool]:
+        """Whether there was a place of its chain and one of its account; both are held until the end."""
+        if turn.is_local:
+            yield True
+            return
+        most = {
+            ("chain", str(turn.chain_id)): settings.GOLEM_COMMITS_AT_ONCE_PER_CHAIN,
+            ("account", f"{turn.chain_id}:{turn.account}"): settings.GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT,
+        }
+        with self._lock:
+            has_place = all(self._taken[key] < limit for key, limit in most.items())
+            if has_place:
+                self._taken.update(most.keys())
+            else:
+                self._missed[turn.permit_id] = None
+        try:
+            yield has_place
+        finally:
+            if has_place:
+                with self._lock:
+                    self._taken.subtract(most.keys())
+
+    def take_missed(self) -> list[UUID]:
+        """The permits that found no place since this was last asked: who gave a place back goes on with them."""
+        with self._lock:
+            missed, self._missed = list(self._missed), {}
+        return missed
+
+    def leave_missed(self, permit_ids: Iterable[UUID]) -> None:
+        """Leave them to whoever gives a place back next."""
+        with self._lock:
+            self._missed |= dict.fromkeys(permit_ids)
+
+
+PLACES: Final = Places()
+
+
+def list_turns(*, permit_id: UUID, now: datetime) -> list[Turn]:
+    """What a wake-up for `permit_id` may work on, the first first. Nothing where a chain's node is silent.
+
+    What is named and sent already comes first: there is little to do for it.
+    """
+    turns = [Turn(*row) for row in _TURNS.fetch(now=now, most=_MOST_LOOKED_AT, **silence_at(now))]
+    if all(turn.permit_id != permit_id for turn in turns):
+        # Its bytes are stored; or somebody has it, or had it and it has ended.
+        is_free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        named = ActionPermit.objects.filter(is_free, pk=permit_id, status__in=[str(state) for state in UNFINISHED])
+        named = named.exclude(is_local=False, chain_id__in=list_silent_chains(now=now))
+        turns[:0] = [Turn(*row) for row in named.values_list("pk", "chain_id", "signer", "is_local")]
+    return turns

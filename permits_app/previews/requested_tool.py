@@ -1,0 +1,43 @@
+"""The tool that an agent means and its parameters, from the words it sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from permits_app.previews.request_words import read_params
+from tools_app import runner
+from tools_app.adapters import resolve_action
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.retired_parameters import renew_params
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
+from tools_app.toolkit.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tool and its parameters, defaults filled in; `given` are the names of those the agent wrote itself."""
+
+    tool: WriteTool | LocalWriteTool
+    params: dict[str, Any]
+    given: frozenset[str]
+
+
+def resolve_asked(*, body: Mapping[str, Any], toolset: Toolset, now: datetime) -> Asked:
+    """Find the tool of `toolset` and check its parameters. Raises UnknownAction, InvalidParams, SchemaRetired."""
+    venue = body.get("venue")
+    tool = resolve_action(
+        pi_tool=PiTool.PREVIEW_ACTION,
+        key=str(body.get("action_type", "")),
+        venue=str(venue) if venue is not None else None,
+        toolset=toolset,
+        known=REGISTRY,
+    )
+    if not isinstance(tool, WriteTool | LocalWriteTool):
+        raise TypeError(f"{tool.name} is routed as a write but is none")
+    params = renew_params(tool=tool, params=read_params(body), now=now)
+    given = frozenset(name for name, value in params.items() if value is not None)
+    return Asked(tool, runner.check_params(tool=tool, params=params), given)

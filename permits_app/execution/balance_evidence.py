@@ -2,8 +2,8 @@
 
 Where other transactions of the account lie in the same blocks, what their events say is taken off, and of the coin,
 which no event tells of, what their permits promised exactly (`concurrent_permits.py`), so that what is left is this
-permit's; what neither shows stays unknown. A chain may go back meanwhile: receipts count where their blocks are those that it has now,
-and how many transactions lie beside is what it counts itself, whatever our rows say.
+permit's; what neither shows stays unknown. A chain may go back meanwhile: receipts count where their blocks are those
+that it has now, and how many transactions lie beside is what it counts itself, whatever our rows say.
 """
 
 from __future__ import annotations

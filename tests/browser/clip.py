@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PIL import Image
+from playwright.sync_api import ViewportSize
 
 from tests.browser.chromium import find_chromium, open_browser
 from tests.browser.picture import IMAGES
@@ -19,7 +20,7 @@ from tests.browser.picture import IMAGES
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-SIZE = {"width": 1120, "height": 700}
+SIZE: ViewportSize = {"width": 1120, "height": 700}
 CLIP = "clip.webp"
 _SHOWN_AT = (800, 500)
 """Pixels of the clip."""

@@ -2,7 +2,8 @@
 
 OBSERVE counts rows (`observer_measures.py`); REFLECT turns a count into a statement with a confidence; PUBLISH
 stores it where it is sure enough, at most a hundred an hour, with the episodes behind it and a recipe to count again;
-what surprised it is left to the dreams of memory (DREAM). It only reads; what speaks against what should hold is an alert too.
+what surprised it is left to the dreams of memory (DREAM). It only reads; what speaks against what should hold is an
+alert too.
 Emits grimoire:artifact and heartbeat:alert.
 """
 

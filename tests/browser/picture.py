@@ -42,7 +42,7 @@ def take_pictures(*, url: str, username: str, password: str, folder: Path, permi
             page.goto(f"{url}/admin/permits_app/actionpermit/{permit_id}/change/")
         else:
             page.goto(f"{url}/admin/permits_app/actionpermit/?status__exact=COMMITTED")
-            page.locator("#result_list th a, #result_list td a").first.click()
+            page.locator("#result_list tbody a[href*='/actionpermit/']").first.click()
         page.wait_for_selector(".gx-story")
         shoot(*PERMIT)
         page.get_by_role("link", name="Call tree").click()

@@ -19,7 +19,7 @@ from tests.catalogue.services import lend_desks, lend_figures
 from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.pulses import tick, turn_on
-from tests.permits_app.tools.test_left_behind import act, end
+from tests.permits_app.tools.test_observer import act, end
 from tests.tools_app.history.followed import Followed
 from tests.tools_app.protocols.erc4626.people import settle
 from tests.tools_app.protocols.erc8004.registries import registry

@@ -20,7 +20,7 @@ from tests.live_golem import LiveGolem, make_live_golem
 from tests.passing_time import let_pass
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.execution.test_halt import allowance_on_chain, give_allowance, halt
-from tests.permits_app.execution.test_unwinding import liquidity_of
+from tests.permits_app.execution.test_position_unwinding import liquidity_of
 from tests.permits_app.safety.calls import open_position
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain

@@ -31,7 +31,7 @@ from permits_app.permits.lifecycle import FINAL
 from tests import factories
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
-from tests.permits_app.execution.test_unwinding import liquidity_of
+from tests.permits_app.execution.test_position_unwinding import liquidity_of
 from tests.permits_app.safety.calls import open_position
 from tools_app.core import clock
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, OutboxEvent

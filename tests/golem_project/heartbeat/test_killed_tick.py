@@ -56,7 +56,7 @@ STEPS: dict[str, tuple[ModuleType, str, bool]] = {
     "after EXECUTE": (cycle, "execute", True),
     "after VERIFY": (cycle, "verify", True),
     "before REFLECT": (cycle, "reflect", False),
-    "inside the transaction of the tick's end": (reflect_step.claims, "end_tick", True),
+    "inside the transaction of the tick's end": (reflect_step.tick_claims, "end_tick", True),
     "after REFLECT": (cycle, "reflect", True),
 }
 

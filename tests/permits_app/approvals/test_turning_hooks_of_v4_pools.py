@@ -14,7 +14,7 @@ from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.approvals.test_hooks_of_v4_pools import list_hook
-from tests.permits_app.execution.test_unwinding import halt, id_of
+from tests.permits_app.execution.test_position_unwinding import halt, id_of
 from tests.tools_app.factories import run_plan
 from tests.tools_app.protocols.uniswap.test_swaps import plan_swap, rich_account
 from tests.tools_app.protocols.uniswap.v4_hooks import (

@@ -14,7 +14,7 @@ from permits_app.backtest.least_policy import Suggestion, find_least_policy
 from permits_app.backtest.policy_replay import replay_decisions
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.backtest.lives import LISTED, OPEN, OTHER_ROUTER, Life, Wish, tighten
-from tests.permits_app.backtest.test_replay import DRAWDOWNS, POLICIES, RIGHT, USD, WISHES, WRONG
+from tests.permits_app.backtest.test_policy_replay import DRAWDOWNS, POLICIES, RIGHT, USD, WISHES, WRONG
 from tests.permits_app.safety.calls import ROUTER, USDC, WETH
 from tools_app.toolkit.enums import ActionClass as A
 

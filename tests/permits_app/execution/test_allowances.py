@@ -23,8 +23,8 @@ from permits_app.models import (
 from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
+from tests.permits_app.execution.test_action_profit import RANGE
 from tests.permits_app.execution.test_halt import allowance_on_chain
-from tests.permits_app.execution.test_profit import RANGE
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

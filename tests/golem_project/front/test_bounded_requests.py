@@ -42,9 +42,9 @@ def test_a_body_without_end_is_cut_off_at_its_limit_and_nothing_of_it_is_kept(se
             sent += len(piece)
         assert sent < 16 * MEBIBYTE, "the server went on reading"
     deadline = time.monotonic() + 10
-    while front_door.request_bodies.held_bytes and time.monotonic() < deadline:
+    while front_door.bodies.held_bytes and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert front_door.request_bodies.held_bytes == 0
+    assert front_door.bodies.held_bytes == 0
 
 
 def test_a_body_without_end_is_refused_in_words(served: Served) -> None:

@@ -9,9 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from tools_app.admin.display import format_chain
 from tools_app.chain.networks import configured_networks, list_begun_later
 from tools_app.toolkit.golem_chains import MOST_CHAINS
+from tools_app.wording.formats import format_chain
 
 
 def list_chains() -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.models.coding_workspace import SETTINGS, WorkspacePlace
-from tools_app.admin.opened_rows import OpenedRowForm
+from tools_app.pages.opened_rows import OpenedRowForm
 from tools_app.subsystems.coding.operations import NeedsOwner
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 

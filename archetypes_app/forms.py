@@ -30,14 +30,14 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
-from tools_app.admin.display import format_chain
-from tools_app.admin.many_select import ManySelect
-from tools_app.admin.tokens import list_tokens
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.many_select import ManySelect
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.wording.address_names import list_tokens
+from tools_app.wording.formats import format_chain
 
 EDIT_CONFLICT: Final = "edit_conflict"
 

@@ -19,7 +19,7 @@ from golem_project.people.accept_invitation import join
 from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views
 from golem_project.stream.event_pages import EventPageView
-from tools_app.admin.number_reading import show_number
+from tools_app.pages.number_reading import show_number
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),

@@ -28,7 +28,7 @@ from golem_project.runtime.dev_chains import EmbeddedDevChains
 from golem_project.runtime.local_faucet import LocalFaucet
 from golem_project.runtime.sdk_socket import SdkSocket
 from golem_project.stream import sealed_secrets
-from memory_app.actions.search_memory import search_memory
+from memory_app.search_memory import search_memory
 from permits_app.actions.read_for_tool import read_for_tool
 from permits_app.custody.credentials import list_credentials
 from permits_app.custody.signers import choose_signer

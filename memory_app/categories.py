@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memory_app.actions.reflect import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.models import Episode
 from memory_app.models.insight import InsightCategory
+from memory_app.reflection import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from memory_app.actions.reflect import NOTABLE_ERROR_BPS, PRICE_MOVED, Reflection
 from memory_app.decay import Importance
+from memory_app.reflection import NOTABLE_ERROR_BPS, PRICE_MOVED, Reflection
 from tools_app.toolkit.views import NATIVE
 
 

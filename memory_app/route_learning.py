@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memory_app.actions.reflect import NOTABLE_ERROR_BPS, PRICE_MOVED, TOO_SHALLOW
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS, LEAST_EPISODES_TO_TUNE
+from memory_app.reflection import NOTABLE_ERROR_BPS, PRICE_MOVED, TOO_SHALLOW
 from tools_app.core.units import BPS
 from tools_app.toolkit.params import ROUTE_PATTERN
 

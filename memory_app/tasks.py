@@ -19,7 +19,6 @@ from django.db import InterfaceError, OperationalError
 
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
-from memory_app.actions.dream import dream, list_golems_to_dream
 from memory_app.actions.embed_missing import embed_missing_episodes, embed_missing_insights, embed_missing_situations
 from memory_app.actions.forget import (
     archive_doubted_insights,
@@ -30,6 +29,7 @@ from memory_app.actions.forget import (
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.actions.scan_poison import scan_for_poison
 from memory_app.actions.store_episode import store_episode
+from memory_app.dreams.run_dream import dream, list_golems_to_dream
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

@@ -22,15 +22,15 @@ from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.permits.leaving_chains import find_tie
-from tools_app.admin.confirm import ReasonForm
-from tools_app.admin.display import format_chain, format_usd
-from tools_app.admin.number_reading import PERCENT, USD, make_number_widget, read_as
-from tools_app.admin.opened_rows import OpenedForm
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.plain_text import PlainTextField
 from tools_app.core.typed_numbers import UnclearNumber
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
+from tools_app.pages.confirmation import ReasonForm
+from tools_app.pages.number_reading import PERCENT, USD, make_number_widget, read_as
+from tools_app.pages.opened_rows import OpenedForm
+from tools_app.wording.formats import format_chain, format_usd
 
 LARGEST_USD = 1_000_000_000_000
 KEYSTORE_BYTES = 16_384

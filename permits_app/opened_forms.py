@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm, WizardLimitsForm
 from permits_app.models import HaltSetting
-from tools_app.admin.opened_rows import OpenedRowForm
+from tools_app.pages.opened_rows import OpenedRowForm
 
 
 class OpenedLimitsForm(OpenedRowForm, SpendingLimitsForm):

@@ -22,9 +22,9 @@ from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import AgentSignIn, ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset
-from tools_app.admin.confirm import show_confirmation
-from tools_app.admin.display import show_age, show_badge
 from tools_app.core import clock
+from tools_app.pages.confirmation import show_confirmation
+from tools_app.pages.html import show_age, show_badge
 
 TOKEN_COOKIE = "new_token"  # noqa: S105  (a name of a cookie)
 TOKEN_SECONDS = 120

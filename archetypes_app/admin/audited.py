@@ -7,28 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest
 
+from archetypes_app.actors import name_actor
 from tools_app.core import audit_log, clock
-
-
-def name_actor(user: Any) -> str:
-    """How the audit log names a person."""
-    return f"owner:{user.pk}"
-
-
-def spell_actors(actors: Iterable[str]) -> dict[str, str]:
-    """What people read for each: the account's name for `owner:<id>`, anything else as the audit log has it."""
-    found = {actor: actor for actor in actors}
-    numbers = {actor: actor.removeprefix("owner:") for actor in found if actor.startswith("owner:")}
-    people = {
-        str(user.pk): user.get_username()
-        for user in get_user_model().objects.filter(pk__in=[each for each in numbers.values() if each.isdigit()])
-    }
-    return found | {actor: people[number] for actor, number in numbers.items() if number in people}
 
 
 class AuditedEditMixin:

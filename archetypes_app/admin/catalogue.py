@@ -16,13 +16,14 @@ from unfold.decorators import action, display
 from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue_pictures import DelegationGraphPage, ProfileMatrixPage
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.toolset_effects import ToolsetEffectsMixin
 from archetypes_app.forms import ArchetypeForm, ConfirmForm, ToolOverrideForm, ToolOverrideFormSet, ToolProfileForm
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
+from archetypes_app.ownership import is_operator
 from archetypes_app.toolset_diff import list_golems_of_archetype, list_golems_of_profile
-from tools_app.admin.confirm import show_confirmation
-from tools_app.admin.display import show_badge
+from tools_app.pages.confirmation import show_confirmation
+from tools_app.pages.html import show_badge
 
 
 class ToolOverrideInline(TabularInline):

@@ -14,18 +14,19 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from archetypes_app.actions.include_coding_tools import include_coding_tools
-from archetypes_app.admin.audited import AuditedEditMixin, name_actor
+from archetypes_app.actors import name_actor
+from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.coding_form import CodingWorkspaceForm, PresetForm
 from archetypes_app.models import CodingWorkspace
 from archetypes_app.models.coding_workspace import WorkspacePlace
 from tools_app import runner
-from tools_app.admin.confirm import report_refusal, show_confirmation
-from tools_app.admin.display import show_badge
-from tools_app.admin.opened_rows import OPENED
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal, show_confirmation
+from tools_app.pages.html import show_badge
+from tools_app.pages.opened_rows import OPENED
 from tools_app.subsystems.coding.fences import find_fences_for
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.coding.presets import Preset

@@ -12,12 +12,14 @@ from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue import ToolOverrideInline
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemItselfFilter
 from archetypes_app.admin.toolset_effects import ToolsetEffectsMixin
 from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem, ToolProfile
-from tools_app.admin.display import format_chain, show_badge, show_hex
+from archetypes_app.ownership import is_operator
+from tools_app.pages.html import show_badge, show_hex
+from tools_app.wording.formats import format_chain
 
 _FOLDS = ("collapse",)
 

@@ -17,7 +17,7 @@ from django.db import models
 from django.http import Http404, HttpRequest
 
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
-from archetypes_app.ownership import list_golems_with, match_golems
+from archetypes_app.ownership import is_operator, list_golems_with, match_golems
 from archetypes_app.roles import Power
 from tools_app.admin.read_only import PlainAdmin
 
@@ -53,11 +53,6 @@ def _read_columns(row: models.Model) -> dict[str, Any]:
 
 def _list_stamps(row: models.Model) -> list[Any]:
     return [field for field in row._meta.concrete_fields if getattr(field, "auto_now", False)]
-
-
-def is_operator(user: Any) -> bool:
-    """Operators run the server: they see every row and edit the built-ins."""
-    return bool(user.is_active and user.is_superuser)
 
 
 class OwnerScopedAdmin(PlainAdmin):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
@@ -14,16 +13,17 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter, GolemIdFilter
 from archetypes_app.models import Golem, PhaseTransition
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
-from tools_app.admin.display import QUOTED, show_age, show_badge, show_hex, show_unchecked
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core import audit_log
+from tools_app.core.audit_log import read_time
 from tools_app.core.models import AuditEntry, AuditHead, OutboxEvent
 from tools_app.core.page_through import page_through
+from tools_app.pages.html import QUOTED, show_age, show_badge, show_hex, show_unchecked
 
 
 class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
@@ -171,8 +171,3 @@ def _verify_chain(head: AuditHead) -> str | None:
     if last is None or last.seq != head.seq or last.entry_hash != head.entry_hash:
         return f"its end is missing; the head says entry {head.seq}"
     return None
-
-
-def read_time(entry: AuditEntry) -> datetime:
-    """The entry's time, aware."""
-    return datetime.fromtimestamp(entry.timestamp_ms / 1000, tz=UTC)

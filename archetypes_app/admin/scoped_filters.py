@@ -8,10 +8,9 @@ from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.demo_golems import APART, link_to, read_set_apart, shorten_names
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
 
 

@@ -10,9 +10,10 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import ModelSpendDay, VitalityRecord
 from archetypes_app.phases import phase_of_vitality
-from tools_app.admin.display import format_millionths, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core.units import format_micro_usd
+from tools_app.pages.html import show_age, show_badge
+from tools_app.wording.formats import format_millionths
 
 
 @admin.register(VitalityRecord)

@@ -22,11 +22,11 @@ from golem_project.a2a.opened_reads import list_openable
 from golem_project.a2a.selling import PAID_IN
 from golem_project.a2a.settler import find_address
 from tools_app.adapters import normalize_key
-from tools_app.admin.confirm import show_confirmation
-from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.units import format_units
+from tools_app.pages.confirmation import show_confirmation
+from tools_app.pages.html import show_age, show_badge
 
 _TONES = {
     TaskState.COMPLETED: "good",

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
@@ -44,10 +44,10 @@ from permits_app.models import NavSnapshot, SigningKey
 from permits_app.models.signing_key import KeyState
 from permits_app.policy_cage.suggested_rules import list_uncaged
 from tools_app import runner
-from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.wording.formats import format_chain, shorten_hex
 
 
 class SafeForm(forms.Form):

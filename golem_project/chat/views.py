@@ -22,12 +22,12 @@ from golem_project.chat.forms import WordsForm
 from golem_project.chat.messages import ask_golem, end_turn, stop_turn
 from golem_project.chat.tasks import answer_turn_task
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock, event_log
 from tools_app.core.errors import BrokerUnavailable, GolemError
 from tools_app.core.events import EventType
 from tools_app.core.units import format_micro_usd
 from tools_app.core.worker_dispatch import enqueue
+from tools_app.pages.confirmation import report_refusal
 
 SHOWN_TURNS = 20
 _TYPES = (EventType.CHAT_TURN, EventType.TOOL_START, EventType.TOOL_UPDATE, EventType.TOOL_END, EventType.TOOL_ERROR)

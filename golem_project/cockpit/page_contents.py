@@ -12,12 +12,11 @@ from django.conf import settings
 from django.db.models import Count, Max, QuerySet
 from django.utils.safestring import SafeString
 
-from archetypes_app.admin.demo_mark import show_maker
-from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.demo_golems import read_set_apart, shorten_names
 from archetypes_app.models import Golem, Heartbeat, VitalityRecord
 from archetypes_app.models.archetype import InferenceTier
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
 from golem_project.cockpit.chart_spans import Span
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
@@ -25,13 +24,16 @@ from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, li
 from golem_project.cockpit.plots import LinePlot
 from golem_project.heartbeat.debt_health import describe_dangers
 from golem_project.heartbeat.decision_sentences import tell_failure
-from permits_app.admin.delegation_lines import DelegationLine, list_delegation_lines
-from permits_app.admin.exit_lines import ExitLine, list_halt_exits
-from permits_app.admin.golem_page import build_meters, meter_day
-from permits_app.admin.golem_state import read_state, read_states, say_contract
-from permits_app.admin.limit_meter import Meter
-from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
-from permits_app.admin.portfolio_card import (
+from permits_app.limits import ledger
+from permits_app.models import ChangeRequest, SpendingLimits
+from permits_app.models.approval import ChangeState
+from permits_app.pages.delegation_lines import DelegationLine, list_delegation_lines
+from permits_app.pages.exit_lines import ExitLine, list_halt_exits
+from permits_app.pages.golem_page import build_meters, meter_day
+from permits_app.pages.golem_state import read_state, read_states, say_contract
+from permits_app.pages.limit_meter import Meter
+from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
+from permits_app.pages.portfolio_card import (
     Change,
     PortfolioCard,
     PositionSum,
@@ -41,18 +43,16 @@ from permits_app.admin.portfolio_card import (
     sign_usd,
     sum_up_positions,
 )
-from permits_app.admin.request_lines import RequestLine, list_request_lines
-from permits_app.limits import ledger
-from permits_app.models import ChangeRequest, SpendingLimits
-from permits_app.models.approval import ChangeState
+from permits_app.pages.request_lines import RequestLine, list_request_lines
 from permits_app.performance.profit_days import Worth, read_worth, read_worths
 from permits_app.permits.tick_decisions import list_decisions
 from permits_app.words.address_book import read_book, read_page_of
-from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
-from tools_app.admin.tokens import name_addresses
 from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord
+from tools_app.pages.html import show_badge
+from tools_app.wording.address_names import name_addresses
+from tools_app.wording.formats import format_age, format_chain, format_seconds, format_usd
 
 SHOWN_DECISIONS: Final = 8
 SHOWN_GOLEMS: Final = 200

@@ -14,8 +14,6 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.performance.kept_predictions import KeptPredictions
 from tools_app import runner
-from tools_app.admin.display import format_seconds, format_usd
-from tools_app.admin.tokens import known_deployment, name_address
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
@@ -24,6 +22,8 @@ from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
+from tools_app.wording.address_names import known_deployment, name_address
+from tools_app.wording.formats import format_seconds, format_usd
 
 _EVERY_CHAIN: Final = {"chain_id": 0}
 _PREDICTIONS: Final = (

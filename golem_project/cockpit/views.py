@@ -12,8 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.demo_golems import APART, link_to
+from archetypes_app.ownership import is_operator
 from golem_project.cockpit.chart_spans import Span, read_span
 from golem_project.cockpit.live_feed import TELLING
 from golem_project.cockpit.page_contents import build_cockpit, build_fleet, list_visible_golems

@@ -15,7 +15,8 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from archetypes_app.admin.audited import AuditedEditMixin, name_actor
+from archetypes_app.actors import name_actor
+from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
@@ -25,13 +26,13 @@ from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat,
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from permits_app.models.action_record import ActionRecord
 from permits_app.permits.tick_decisions import describe_decision
-from tools_app.admin.confirm import report_refusal, show_confirmation
-from tools_app.admin.display import show_age, show_badge, show_unchecked
-from tools_app.admin.opened_rows import OPENED
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
+from tools_app.pages.confirmation import report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_badge, show_unchecked
+from tools_app.pages.opened_rows import OPENED
 
 _TONES = {
     "EXECUTED": "good",

@@ -11,9 +11,9 @@ from golem_project.heartbeat.memory_sentences import tell_changes, tell_held_bac
 from golem_project.heartbeat.model_failures import describe_failure
 from permits_app.permits.tick_decisions import describe_decision
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_millionths
-from tools_app.admin.tokens import name_addresses
 from tools_app.core.units import format_micro_usd
+from tools_app.wording.address_names import name_addresses
+from tools_app.wording.formats import format_millionths
 
 
 def tell_decision(row: DecisionCycleRecord) -> list[str]:

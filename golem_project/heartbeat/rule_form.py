@@ -12,8 +12,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Heartbeat
 from golem_project.heartbeat.liquidity_rule import FEE_TIERS, LiquidityRule, parse_liquidity_rule
 from permits_app.forms import PercentField, UsdField
-from tools_app.admin.opened_rows import OpenedRowForm
 from tools_app.core.errors import InvalidParams
+from tools_app.pages.opened_rows import OpenedRowForm
 
 RULE_FIELDS: Final = tuple(field.name for field in fields(LiquidityRule))
 _FEES = [(fee, f"{fee / 10_000:g}%") for fee in FEE_TIERS]

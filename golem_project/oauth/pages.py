@@ -25,10 +25,10 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from golem_project.front.addresses import read_address_of
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.confirmation import report_refusal
 
 LIFETIME_DAYS = 30
 MOST_DAYS = 90

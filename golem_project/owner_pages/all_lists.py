@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
-from golem_project.settings.admin import MACHINERY
+from golem_project.settings.admin_theme import MACHINERY
 
 
 @dataclass(frozen=True, slots=True)

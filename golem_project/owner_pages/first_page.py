@@ -17,31 +17,31 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from redis import RedisError
 
-from archetypes_app.admin.demo_mark import show_maker
-from archetypes_app.admin.owner_scope import is_operator
-from archetypes_app.admin.records import read_time
 from archetypes_app.demo_golems import read_set_apart, shorten_names
 from archetypes_app.models import ApiKey, Golem, Heartbeat
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
-from permits_app.admin.delegation_lines import list_delegation_lines
-from permits_app.admin.golem_page import PermitLine, describe_permits, meter_day
-from permits_app.admin.golem_state import GolemState, read_states
-from permits_app.admin.limit_meter import Meter
-from permits_app.admin.opening_lines import list_opening_lines
-from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
-from permits_app.admin.refusals import RefusalLine, count_refusals, list_refusals
-from permits_app.admin.request_lines import name_request, say_held
-from permits_app.approvals.inbox import Inbox, build_inbox
+from permits_app.approval_pages.inbox import Inbox, build_inbox
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
+from permits_app.pages.delegation_lines import list_delegation_lines
+from permits_app.pages.golem_page import PermitLine, describe_permits, meter_day
+from permits_app.pages.golem_state import GolemState, read_states
+from permits_app.pages.limit_meter import Meter
+from permits_app.pages.opening_lines import list_opening_lines
+from permits_app.pages.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
+from permits_app.pages.refusals import RefusalLine, count_refusals, list_refusals
+from permits_app.pages.request_lines import name_request, say_held
 from permits_app.performance.profit_days import Worth, read_worths
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
-from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
+from tools_app.core.audit_log import read_time
 from tools_app.core.liveness import BEAT, Silence, list_silent
 from tools_app.core.models import AuditEntry
+from tools_app.pages.html import show_age, show_badge
+from tools_app.wording.formats import format_chain, format_usd
 
 LOCAL_CHAIN_ID: Final = 31337
 SHOWN_GOLEMS: Final = 6

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from golem_project.settings.admin import MACHINERY, UNFOLD
+from golem_project.settings.admin_theme import MACHINERY, UNFOLD
 
 
 class PageTitles:

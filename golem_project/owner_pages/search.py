@@ -16,17 +16,16 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.demo_golems import APART, link_to, read_set_apart, shorten_names
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
-from permits_app.admin.golem_page import describe_action
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
+from permits_app.pages.golem_page import describe_action
 from permits_app.permits.plan_store import match_dealings
 from permits_app.words.address_book import read_book
-from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.chain.abi import checksum
+from tools_app.wording.formats import format_chain, shorten_hex
 
 LONGEST: Final = 100
 MOST: Final = 10

@@ -18,9 +18,9 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.node import CHAIN_ID, SECOND_CHAIN_ID
 from golem_project.embedded.world.rpc import RpcError
-from tools_app.admin.display import format_chain
 from tools_app.chain.networks import Network, configured_networks
 from tools_app.toolkit.golem_chains import list_chains
+from tools_app.wording.formats import format_chain
 
 GIFT_WEI = 10**18
 GIFT = {"USDC": 15_000 * 10**6}

@@ -24,8 +24,8 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.exception_handler import PERMIT_PATH
 from golem_project.pi.request_preferences import prefers_async
-from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
+from memory_app.ask_memory_worker import request_query_grimoire
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from permits_app.actions.request_cancel import request_cancel

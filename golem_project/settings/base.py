@@ -5,7 +5,7 @@ from __future__ import annotations
 import django_stubs_ext
 
 from golem_project.settings.a2a import *  # noqa: F403
-from golem_project.settings.admin import *  # noqa: F403
+from golem_project.settings.admin_theme import *  # noqa: F403
 from golem_project.settings.alerts import *  # noqa: F403
 from golem_project.settings.celery import *  # noqa: F403
 from golem_project.settings.chains import *  # noqa: F403

@@ -21,12 +21,12 @@ from archetypes_app.roles import Power
 from golem_project.stream import deliveries, webhooks
 from golem_project.stream.forms import NewWebhookForm
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
-from tools_app.admin.confirm import show_confirmation
-from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
+from tools_app.pages.confirmation import show_confirmation
+from tools_app.pages.html import show_age, show_badge
 
 
 @admin.register(WebhookEndpoint)

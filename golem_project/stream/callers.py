@@ -13,9 +13,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models.api_key import Scope
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
 from golem_project.front.known_callers import KNOWN, name_session
 from golem_project.pi.authentication import REALM, identify, read_bearer

@@ -19,7 +19,6 @@ from django.db.models import QuerySet
 
 from archetypes_app.models import Golem
 from archetypes_app.models.tick import ROUGH
-from memory_app.actions.reflect import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.categories import choose_category, choose_stability
@@ -28,6 +27,7 @@ from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
+from memory_app.reflection import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.route_learning import choose_route, read_fill
 from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from tools_app.core import audit_log, event_bus

@@ -14,7 +14,6 @@ from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
 from memory_app import embedding
-from memory_app.actions.reflect import Reflection, reflect
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
@@ -23,6 +22,7 @@ from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measure_cosine
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
+from memory_app.reflection import Reflection, reflect
 from memory_app.text_cleaning import clean_text, clean_value
 from tools_app.core import audit_log, event_bus
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement

@@ -14,13 +14,13 @@ from django.urls import path, reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from memory_app.actions.export_grimoire import archive_folder, export_grimoire, list_archives
 from memory_app.archive_file import find_archive
 from memory_app.errors import GrimoireFileRefused
-from tools_app.admin.display import show_age
 from tools_app.core import clock
+from tools_app.pages.html import show_age
 
 MOST_SHOWN = 20
 

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from memory_app.actions.restore_directive import restore_directive, write_directive
@@ -22,13 +22,13 @@ from memory_app.admin.foreign_words import is_by_agent
 from memory_app.heuristic_text import apply_heuristics
 from memory_app.models import Directive
 from memory_app.models.directive import Document
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import show_age, show_unchecked
-from tools_app.admin.opened_rows import OpenedForm
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_unchecked
+from tools_app.pages.opened_rows import OpenedForm
 
 
 class NextVersionForm(OpenedForm):

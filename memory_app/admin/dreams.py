@@ -13,16 +13,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
-from memory_app.actions.dream import request_stop
+from memory_app.dreams.run_dream import request_stop
 from memory_app.models import DreamJournal
 from memory_app.models.dream import DreamState
-from tools_app.admin.confirm import ReasonForm, show_confirmation
-from tools_app.admin.display import QUOTED, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.pages.confirmation import ReasonForm, show_confirmation
+from tools_app.pages.html import QUOTED, show_age, show_badge, show_unchecked
 
 _TONES = {"RUNNING": "busy", "DONE": "good", "INTERRUPTED": "warn", "FAILED": "bad"}
 

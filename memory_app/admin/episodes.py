@@ -19,11 +19,12 @@ from memory_app.admin.memory_buttons import KeptMemoryAdmin
 from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention
 from memory_app.models import Episode
-from tools_app.admin.display import NOTHING, format_bps, format_coin, format_gas, show_age, show_badge
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
-from tools_app.admin.tokens import format_token_amount
 from tools_app.core import clock
+from tools_app.pages.html import NOTHING, show_age, show_badge
+from tools_app.wording.address_names import format_token_amount
+from tools_app.wording.formats import format_bps, format_coin, format_gas
 
 _COIN = re.compile(r"\[token (\S*) (0x[0-9a-fA-F]{40})\]\.raw$")
 _GAS_OF_CALL = re.compile(r"gas_per_call\[(\d+)\]")

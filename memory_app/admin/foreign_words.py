@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 
 from memory_app.models import Directive
 from memory_app.models.provenance import Source
-from tools_app.admin.display import show_unchecked
+from tools_app.pages.html import show_unchecked
 
 BY_AGENT = frozenset({Source.AGENT.value, Source.IMPORT.value})
 

@@ -20,9 +20,10 @@ from memory_app.admin.plots import plot_retention
 from memory_app.decay import INSIGHT_FLOOR
 from memory_app.models import Episode, Execution, Insight, Strategy
 from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, Tunable
-from tools_app.admin.display import NOTHING, format_bps, format_usd, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.pages.html import NOTHING, show_age, show_badge, show_unchecked
+from tools_app.wording.formats import format_bps, format_usd
 
 _TONES = {"INSIGHT": "info", "WARNING": "warn", "HEURISTIC": "good", "CAUSAL_LINK": "quiet"}
 

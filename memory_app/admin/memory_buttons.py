@@ -9,14 +9,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from memory_app.actions.keep_or_archive import Keeping, keep_memory
 from memory_app.actions.purge import purge_memories
 from memory_app.models import Episode, Insight
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
 
 _EXPLAIN = {
     Keeping.PIN: "A pinned memory is never archived and no heuristic of its kind is moved.",

@@ -13,23 +13,23 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.actors import name_actor
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
-from archetypes_app.ownership import has_power, list_golems_with
+from archetypes_app.ownership import has_power, is_operator, list_golems_with
 from archetypes_app.roles import Power
 from memory_app.actions.purge import purge_everything
-from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.scan_poison import scan_for_poison
 from memory_app.admin.archives import ArchiveViews, list_archive_lines
 from memory_app.admin.foreign_words import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
+from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.models import Episode
 from memory_app.retrieval import DECAY_WEIGHT, RRF_K
 from memory_app.selectors import count_memory
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
 
 _STORES = ("episodes", "insights", "heuristics", "all")
 _CURVES = 8

@@ -19,7 +19,6 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from memory_app.actions.consolidate import subject_of
 from memory_app.actions.link_memories import link_memories
-from memory_app.actions.reflect import NOTABLE_ERROR_BPS
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.dreams.counterfactuals import Imagined
@@ -35,6 +34,7 @@ from memory_app.models.insight import (
 )
 from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
+from memory_app.reflection import NOTABLE_ERROR_BPS
 from memory_app.route_learning import Preference
 from memory_app.tuning import Subject, Tuned, prefer_route, tune
 from tools_app.core.units import BPS

@@ -14,8 +14,8 @@ from memory_app.actions.consolidate import consolidate, retune
 from memory_app.actions.curate import curate
 from memory_app.actions.link_memories import describe_node, link_memories
 from memory_app.actions.manage_insight import Operation, find_insight, manage_insight
-from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
+from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.errors import InsightNotFound
 from memory_app.insights import show_percent
 from memory_app.models import Insight

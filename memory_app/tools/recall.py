@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from memory_app.actions.request_query_grimoire import request_query_grimoire
+from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.filters import EpisodeFilters
 from memory_app.insights import describe_insight, select_insights
 from memory_app.tools.families import (

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memory_app.actions.reflect import reflect
 from memory_app.actions.store_episode import store_episode
 from memory_app.importance import judge_importance
 from memory_app.models import Episode
+from memory_app.reflection import reflect
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.action_record import RESCUE_KEY, ActionRecord
 from permits_app.permits.market_defaults import fill_regime, read_regime

@@ -32,11 +32,11 @@ from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.permit import PermitStatus
-from tools_app.admin.display import format_chain
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.formats import format_chain
 
 PERMIT_KIND = "permit"
 SERVER = "system:server"

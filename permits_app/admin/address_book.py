@@ -16,10 +16,11 @@ from archetypes_app.forms import list_chains
 from permits_app.forms import clean_checksum
 from permits_app.models import KnownAddress
 from permits_app.words.address_book import ANY_CHAIN, read_book
-from tools_app.admin.display import format_chain, show_hex
-from tools_app.admin.opened_rows import OPENED, OpenedRowForm
-from tools_app.admin.tokens import list_named
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.html import show_hex
+from tools_app.pages.opened_rows import OPENED, OpenedRowForm
+from tools_app.wording.address_names import list_named
+from tools_app.wording.formats import format_chain
 
 
 def _list_chains_of(chain_id: int | None) -> list[int]:

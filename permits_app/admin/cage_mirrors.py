@@ -18,9 +18,10 @@ from permits_app.policy_cage.contract import AssetRule, RuleKind
 from permits_app.policy_cage.mirror import is_behind, list_allowed
 from permits_app.policy_cage.state import CageState, PendingChange
 from permits_app.words.address_book import read_book
-from tools_app.admin.display import format_chain, show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.pages.html import show_age, show_badge, show_hex
+from tools_app.wording.formats import format_chain
 
 
 def show_enforcement(mirror: CageMirror | None) -> SafeString:

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
@@ -36,10 +36,10 @@ from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind
 from permits_app.policy_cage.state import CageState
 from permits_app.words.address_book import AddressBook, read_book
-from tools_app.admin.confirm import report_refusal
-from tools_app.admin.display import format_age, format_chain
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal
+from tools_app.wording.formats import format_age, format_chain
 
 _GROUPS = {
     RuleKind.ASSET: "Assets",

@@ -6,8 +6,8 @@ from django.contrib import admin
 from unfold.decorators import display
 
 from permits_app.models import ChainMark
-from tools_app.admin.display import format_chain
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
+from tools_app.wording.formats import format_chain
 
 
 @admin.register(ChainMark)

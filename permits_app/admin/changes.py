@@ -11,18 +11,19 @@ from django.utils.safestring import SafeString
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.decorators import display
 
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
+from permits_app.approval_pages.inbox import show_stage
 from permits_app.approval_pages.urls import list_urls
-from permits_app.approvals.inbox import show_stage
 from permits_app.models import ChangeRequest
 from permits_app.permits.request_stages import read_stage
-from tools_app.admin.display import format_usd, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.pages.html import show_age, show_badge
+from tools_app.wording.formats import format_usd
 
 # The library's page shows the secret of every device to who may see it; here nobody may.
 admin.site.unregister(TOTPDevice)

@@ -16,9 +16,9 @@ from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.views import page_of
 from permits_app.approvals.operations.workspace import list_differences, read_workspace
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal
 
 REASON: Final = "_why"
 

@@ -14,9 +14,10 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.forms import clean_checksum, offer_chains
 from permits_app.models import DeclaredPeg
-from tools_app.admin.display import format_bps, format_chain, show_hex
-from tools_app.admin.opened_rows import OPENED, OpenedRowForm
+from tools_app.pages.html import show_hex
+from tools_app.pages.opened_rows import OPENED, OpenedRowForm
 from tools_app.portfolio.pegs import MOST_DECLARED
+from tools_app.wording.formats import format_bps, format_chain
 
 
 class DeclaredPegForm(OpenedRowForm):

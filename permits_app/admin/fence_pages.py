@@ -24,9 +24,9 @@ from permits_app.policy_cage.roles_check import (
     read_manifest,
 )
 from permits_app.words.address_book import read_book
-from tools_app.admin.display import format_chain
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.wording.formats import format_chain
 
 
 class FencePages:

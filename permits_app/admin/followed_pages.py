@@ -22,10 +22,11 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from archetypes_app.log_retention import find_log_days, set_log_days
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from tools_app.admin.display import format_chain, group_digits, show_age
 from tools_app.core import audit_log, clock
 from tools_app.history.overview import FollowedContract, look_over
 from tools_app.models.history import FollowedChain, LogGap
+from tools_app.pages.html import show_age
+from tools_app.wording.formats import format_chain, group_digits
 
 MOST_GAPS_SHOWN = 3
 

@@ -16,10 +16,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.demo_mark import show_maker
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
+from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
@@ -28,8 +28,6 @@ from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.fence_pages import FencePages
 from permits_app.admin.followed_pages import FollowedPages
-from permits_app.admin.golem_page import build_golem_page
-from permits_app.admin.golem_state import read_states
 from permits_app.admin.grant_pages import GrantPages
 from permits_app.admin.live_tools import LiveToolsMixin
 from permits_app.admin.people_pages import PeoplePages
@@ -42,12 +40,14 @@ from permits_app.admin.withdrawal_pages import WithdrawalPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
 from permits_app.forms import GolemOfChainsForm, PinForm
+from permits_app.pages.golem_page import build_golem_page
+from permits_app.pages.golem_state import read_states
 from permits_app.safety.drawdown import read_fall
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import format_bps
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.wording.formats import format_bps
 
 
 @admin.register(Golem)

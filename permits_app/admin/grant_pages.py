@@ -20,15 +20,15 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.receive_grant import LONGEST_TEXT, receive_grant
-from permits_app.admin.right_lines import list_right_lines, say_most
-from tools_app.admin.confirm import report_refusal
-from tools_app.admin.display import format_chain
-from tools_app.admin.tokens import list_tokens
+from permits_app.pages.right_lines import list_right_lines, say_most
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.confirmation import report_refusal
 from tools_app.toolkit.principals import GrantReader
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.wording.address_names import list_tokens
+from tools_app.wording.formats import format_chain
 
 _DAYS: Final = 30
 _A_DAY: Final = 25

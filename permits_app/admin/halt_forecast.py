@@ -21,7 +21,7 @@ from permits_app.models.transaction import UNSETTLED
 from permits_app.permits.request_stages import RequestStage, Stage, read_permit_stages, read_stage
 from permits_app.words.address_book import read_book
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_usd
+from tools_app.wording.formats import format_usd
 
 _CANCELLED = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
 

@@ -16,15 +16,16 @@ from unfold.decorators import display
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
-from permits_app.admin.exit_lines import describe_exit
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
 from permits_app.opened_forms import OpenedHaltSettingForm
+from permits_app.pages.exit_lines import describe_exit
 from permits_app.words.address_book import AddressBook, read_book
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_usd, shorten_hex, show_age, show_badge, show_unchecked
-from tools_app.admin.opened_rows import OPENED
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.pages.html import show_age, show_badge, show_unchecked
+from tools_app.pages.opened_rows import OPENED
+from tools_app.wording.formats import format_usd, shorten_hex
 
 _MOST_ITEMS = 20
 

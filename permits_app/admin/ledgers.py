@@ -23,20 +23,10 @@ from permits_app.models import (
     SpendEntry,
     StandingAllowance,
 )
-from tools_app.admin.display import (
-    NOTHING,
-    format_bps,
-    format_chain,
-    format_coin,
-    format_gas,
-    format_gwei,
-    format_usd,
-    show_age,
-    show_badge,
-    show_hex,
-)
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core.units import format_units
+from tools_app.pages.html import NOTHING, show_age, show_badge, show_hex
+from tools_app.wording.formats import format_bps, format_chain, format_coin, format_gas, format_gwei, format_usd
 
 
 class PermitGolemFilter(GolemFilter):

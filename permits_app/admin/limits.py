@@ -10,7 +10,8 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import AuditedEditMixin, lock_rows, name_actor
+from archetypes_app.actors import name_actor
+from archetypes_app.admin.audited import AuditedEditMixin, lock_rows
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
@@ -21,11 +22,12 @@ from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
 from permits_app.opened_forms import OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from permits_app.words.address_book import UNKNOWN
-from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
-from tools_app.admin.opened_rows import OPENED
-from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.pages.html import show_hex
+from tools_app.pages.opened_rows import OPENED
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_bps, format_chain, format_usd
 
 
 class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):

@@ -17,9 +17,9 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.approvals.operations.tools import read_tool_sources
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal
 
 REASON: Final = "_why"
 

@@ -16,10 +16,10 @@ from permits_app.approval_pages.views import page_of
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyDifference, longest_wait, name_entry
 from permits_app.models import AllowlistEntry, PolicyCage
-from tools_app.admin.confirm import report_refusal
-from tools_app.admin.display import format_seconds
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal
+from tools_app.wording.formats import format_seconds
 
 REASON: Final = "_why"
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from permits_app.models import ActionPermit, OutcomeRecord
-from tools_app.admin.display import format_bps, format_coin, format_gas, format_usd, show_amount
-from tools_app.admin.tokens import find_token
 from tools_app.core.units import format_units
+from tools_app.pages.html import show_amount
+from tools_app.wording.address_names import find_token
+from tools_app.wording.formats import format_bps, format_coin, format_gas, format_usd
 
 
 @dataclass(frozen=True, slots=True)

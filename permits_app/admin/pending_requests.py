@@ -9,17 +9,18 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.promise_lines import say_amounts
-from permits_app.admin.request_lines import (
+from permits_app.models import PendingRequest
+from permits_app.pages.promise_lines import say_amounts
+from permits_app.pages.request_lines import (
     name_request,
     say_due,
     say_held,
     say_what_may_happen,
     show_request_state,
 )
-from permits_app.models import PendingRequest
-from tools_app.admin.display import NOTHING, format_chain, show_age
 from tools_app.core import clock
+from tools_app.pages.html import NOTHING, show_age
+from tools_app.wording.formats import format_chain
 
 
 @admin.register(PendingRequest)

@@ -26,10 +26,10 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.operations.role import NO_ROLE
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.confirmation import report_refusal
 
 LINK_COOKIE: Final = "new_invitation"
 LINK_SECONDS: Final = 120

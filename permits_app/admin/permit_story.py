@@ -48,9 +48,10 @@ from permits_app.admin.story_lines import (
 )
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
-from tools_app.admin.display import format_chain, format_usd, show_badge
-from tools_app.admin.tokens import name_address
 from tools_app.core.models import AuditEntry
+from tools_app.pages.html import show_badge
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_chain, format_usd
 
 S = PermitStatus
 _OPEN = frozenset({S.CREATED, S.AWAITING_APPROVAL, S.ANNOUNCED})

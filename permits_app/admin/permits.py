@@ -14,23 +14,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.demo_mark import show_maker
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.pages.demo_mark import show_maker
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
-from permits_app.admin.golem_page import describe_action
 from permits_app.admin.permit_story import build_story
 from permits_app.admin.state_changes import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
+from permits_app.pages.golem_page import describe_action
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion_limit import deep_calls
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_badge
+from tools_app.wording.formats import format_chain, format_usd
 
 _LINE_COLUMNS = (
     *("action_type", "venue", "bounds", "status", "risk_tier", "value_micro_usd", "chain_id", "created_at"),

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.admin.audited import name_actor, spell_actors
+from archetypes_app.actors import name_actor, spell_actors
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
@@ -23,11 +23,11 @@ from permits_app.backtest.policy_replay import ALLOWED
 from permits_app.models import PolicyTrial, PolicyVersion
 from permits_app.models.policy_trial import TrialState
 from permits_app.tasks import try_policy_task
-from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
 from tools_app.core.worker_dispatch import enqueue
+from tools_app.pages.confirmation import report_refusal
 
 SHOWN_VERSIONS = 30
 SHOWN_TRIALS = 8

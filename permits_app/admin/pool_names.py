@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app import runner
-from tools_app.admin.tokens import name_address, name_addresses
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import list_markets, markets_on
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import BlockRef
+from tools_app.wording.address_names import name_address, name_addresses
 
 _MOST_POOLS: Final = 24
 _PERCENT_DECIMALS: Final = 4

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from archetypes_app.actions.change_phase import worsen_phase
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from archetypes_app.roles import Power
@@ -21,9 +21,9 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import OwnersForm, PhaseWishForm, ResumeForm, StrategyForm, WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.warden_announcements import is_warden_on
-from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal, show_confirmation
 from tools_app.toolkit.enums import Phase
 
 

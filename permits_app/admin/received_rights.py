@@ -8,13 +8,14 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.right_lines import say_left, say_most
 from permits_app.models import ReceivedRight, RightUse
 from permits_app.models.received_right import RightState
-from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge
-from tools_app.admin.tokens import format_token_amount
+from permits_app.pages.right_lines import say_left, say_most
 from tools_app.core import clock
+from tools_app.pages.html import NOTHING, show_age, show_badge
 from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.address_names import format_token_amount
+from tools_app.wording.formats import format_chain
 
 _TONES = {RightState.STANDING: "good", RightState.WITHDRAWN: "warn"}
 

@@ -8,7 +8,7 @@ from unfold.decorators import display
 from permits_app.admin.ledgers import LedgerAdmin
 from permits_app.models import SafeOpening
 from permits_app.policy_cage.safe_fallback import Openings, say_opening
-from tools_app.admin.display import format_chain
+from tools_app.wording.formats import format_chain
 
 
 @admin.register(SafeOpening)

@@ -12,16 +12,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from permits_app.actions.note_safe import note_safe
 from permits_app.admin.safe_card import build_wallet_card
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.models import Wallet
 from permits_app.models.wallet import WalletKind
 from permits_app.words.address_book import read_book
-from tools_app.admin.display import format_chain
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.wording.formats import format_chain
 
 
 class SafePages:

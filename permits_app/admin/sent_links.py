@@ -6,7 +6,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from permits_app.models import OutboundTransaction
-from tools_app.admin.display import show_hex, show_transaction
+from tools_app.pages.html import show_hex, show_transaction
 
 
 def show_payload(row: OutboundTransaction) -> SafeString:

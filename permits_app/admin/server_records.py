@@ -11,17 +11,19 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.actors import name_actor
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.records import GolemIdScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.ownership import is_operator
 from permits_app.actions.forget_contract import forget_contract
 from permits_app.models import HighWaterMark, IdempotencyRecord, KnownContract
-from tools_app.admin.display import NOTHING, format_bps, format_chain, format_usd, show_age, show_badge, show_hex
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
-from tools_app.admin.tokens import name_address
 from tools_app.core import clock
 from tools_app.core.models import AuditCheckpoint
+from tools_app.pages.html import NOTHING, show_age, show_badge, show_hex
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_bps, format_chain, format_usd
 
 
 @admin.register(KnownContract)

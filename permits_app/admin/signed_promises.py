@@ -7,10 +7,11 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
-from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge
+from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
+from tools_app.pages.html import NOTHING, show_age, show_badge
+from tools_app.wording.formats import format_chain
 
 _TONES = {PromiseState.OPEN: "busy", PromiseState.FILLED: "good"}
 

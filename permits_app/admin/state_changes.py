@@ -12,13 +12,13 @@ from typing import Final
 
 from permits_app.admin.trace_view import BUDGET_MS, TraceFrame, name_own, rebuild_request
 from permits_app.models import ActionPermit
-from tools_app.admin.display import format_coin
-from tools_app.admin.tokens import name_address
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import AccountDiff
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.enums import EngineSetting
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_coin
 
 MOST_SLOTS: Final = 100
 """Of one account; a hostile contract can write thousands."""

@@ -14,13 +14,13 @@ from django.urls import path
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
-from permits_app.admin.promise_lines import name_promised_at, say_amounts, say_given
+from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_chain, format_coin, format_usd, shorten_amount
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
+from tools_app.wording.formats import format_chain, format_coin, format_usd, shorten_amount
 
 _PART_WORDS = {
     "price": "Prices of what it held",

@@ -17,18 +17,18 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from unfold.widgets import UnfoldBooleanWidget
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
-from permits_app.admin.exit_lines import ExitLine, foretell_exits
-from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.halt_forecast import Forecast, foretell_halts
 from permits_app.admin.halts import show_steps
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import HaltForm
+from permits_app.pages.exit_lines import ExitLine, foretell_exits
+from permits_app.pages.golem_state import GolemState, read_states
 from permits_app.words.address_book import read_book
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

@@ -7,9 +7,9 @@ from typing import Any
 
 from permits_app.admin.story_facts import Fact, show_value, spell
 from permits_app.models import ActionPermit
-from tools_app.admin.display import format_bps, format_gas
-from tools_app.admin.tokens import name_addresses
 from tools_app.core.units import format_units
+from tools_app.wording.address_names import name_addresses
+from tools_app.wording.formats import format_bps, format_gas
 
 _LONG_NUMBER = 7
 

@@ -12,18 +12,10 @@ from django.utils.safestring import SafeString
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
 from permits_app.words.address_book import AddressBook, read_book
-from tools_app.admin.display import (
-    format_age,
-    format_bps,
-    format_chain,
-    format_gwei,
-    format_seconds,
-    format_usd,
-    show_age,
-    show_hex,
-)
-from tools_app.admin.tokens import format_token_amount
 from tools_app.core.units import format_units
+from tools_app.pages.html import show_age, show_hex
+from tools_app.wording.address_names import format_token_amount
+from tools_app.wording.formats import format_age, format_bps, format_chain, format_gwei, format_seconds, format_usd
 
 
 @dataclass(frozen=True, slots=True)

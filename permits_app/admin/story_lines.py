@@ -14,8 +14,12 @@ from permits_app.admin.sent_links import show_payload
 from permits_app.admin.story_facts import Fact
 from permits_app.models import ActionPermit
 from permits_app.safety.hook_chain import SAFETY_HOOKS
-from tools_app.admin.calls import DecodedCall, decode_call
-from tools_app.admin.display import (
+from tools_app.core.units import format_units
+from tools_app.pages.html import show_age, show_amount, show_badge, show_hex
+from tools_app.simulation.select import describe_fidelity
+from tools_app.wording.address_names import format_token_amount, name_addresses
+from tools_app.wording.decoded_calls import DecodedCall, decode_call
+from tools_app.wording.formats import (
     format_age,
     format_coin,
     format_gas,
@@ -23,14 +27,7 @@ from tools_app.admin.display import (
     format_seconds,
     format_usd,
     shorten_amount,
-    show_age,
-    show_amount,
-    show_badge,
-    show_hex,
 )
-from tools_app.admin.tokens import format_token_amount, name_addresses
-from tools_app.core.units import format_units
-from tools_app.simulation.select import describe_fidelity
 
 HOOK_PURPOSE: Mapping[str, str] = {
     "policy_cage": "Phase and cage allow this kind of action",

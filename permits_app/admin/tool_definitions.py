@@ -29,14 +29,14 @@ from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.plain_text import PlainTextField
 from tools_app.models import ToolDefinition, WasmRun
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_badge, show_hex
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.limits import limits_of
 from tools_app.sandbox.module_size import check_size

@@ -15,10 +15,6 @@ from permits_app.models import ActionPermit
 from permits_app.permits.plan_store import decode_calls, list_sent_calls
 from permits_app.safety.rehearsal import foretell_nothing
 from permits_app.words.address_book import read_book
-from tools_app.admin.call_signatures import NAMED_SIGNATURES
-from tools_app.admin.calls import DecodedArgument, decode_call, format_deadline
-from tools_app.admin.display import format_gas
-from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -28,6 +24,10 @@ from tools_app.simulation.select import describe_fidelity
 from tools_app.simulation.trace import trace_calls
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import BlockRef
+from tools_app.wording.address_names import format_token_amount, name_address, name_addresses
+from tools_app.wording.call_signatures import NAMED_SIGNATURES
+from tools_app.wording.decoded_calls import DecodedArgument, decode_call, format_deadline
+from tools_app.wording.formats import format_gas
 
 BUDGET_MS: Final = 8_000
 # What contracts say to each other inside a plan; what golems themselves call is named by the admin's own list.

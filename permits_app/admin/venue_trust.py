@@ -12,16 +12,17 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.actions.restore_venue_trust import restore_venue_trust
 from permits_app.models import VenueTrust
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import format_bps, format_chain, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_badge
+from tools_app.wording.formats import format_bps, format_chain
 
 
 @admin.register(VenueTrust)

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.models import Golem
@@ -27,11 +27,11 @@ from permits_app.custody.signer_addresses import list_addresses, write_csv
 from permits_app.forms import PasswordForm
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.wallet import WalletKind
-from tools_app.admin.confirm import report_refusal, show_confirmation
-from tools_app.admin.display import show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import report_refusal, show_confirmation
+from tools_app.pages.html import show_age, show_badge, show_hex
 
 _KINDS = [
     (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),

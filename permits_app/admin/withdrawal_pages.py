@@ -22,13 +22,13 @@ from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import clean_checksum
 from permits_app.models import ChangeRequest, WithdrawalAddress
 from permits_app.models.withdrawal import REGISTER, WITHDRAW, list_standing
-from tools_app.admin.confirm import report_refusal
-from tools_app.admin.display import format_chain
-from tools_app.admin.number_reading import make_number_widget
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.confirmation import report_refusal
+from tools_app.pages.number_reading import make_number_widget
 from tools_app.toolkit.golem_chains import list_chains
+from tools_app.wording.formats import format_chain
 
 MOST_SHOWN: Final = 20
 _REMOVE: Final = "remove"

@@ -20,8 +20,8 @@ from django.urls import reverse
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from archetypes_app.actions.create_api_key import create_api_key
+from archetypes_app.actors import name_actor
 from archetypes_app.admin.api_keys import find_first_action, redirect_to_token
-from archetypes_app.admin.audited import name_actor
 from archetypes_app.errors import UnknownProfile
 from archetypes_app.forms import CUSTOM, NewGolemForm
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
@@ -36,7 +36,6 @@ from permits_app.actions.give_configured_wallet import (
     read_configured_wallet,
 )
 from permits_app.actions.set_limits import set_limits
-from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
@@ -46,7 +45,7 @@ from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allo
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.opened_forms import OpenedWizardLimitsForm
-from tools_app.admin.display import format_chain, shorten_hex
+from permits_app.pages.portfolio_card import read_portfolio_card
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -54,6 +53,7 @@ from tools_app.core.taint import Secret, TaintLabel
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
+from tools_app.wording.formats import format_chain, shorten_hex
 
 LOCAL_CHAIN_ID = 31337
 CONFIGURED = "CONFIGURED"

@@ -36,14 +36,14 @@ from permits_app.policy_cage.feed_bounds import LARGEST_ANSWER, MOST_JUMP_PERCEN
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_bounds import USUAL_JUMP_PERCENT, read_bounds
-from tools_app.admin.number_reading import PRICE, make_number_widget, read_as
-from tools_app.admin.tokens import find_token, known_deployment, name_address
 from tools_app.chain.abi import checksum
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
+from tools_app.pages.number_reading import PRICE, make_number_widget, read_as
 from tools_app.toolkit.context import ChainReader
+from tools_app.wording.address_names import find_token, known_deployment, name_address
 
 _FLAGS: Final = {"yes": 1, "allowed": 1, "on": 1, "no": 0, "refused": 0, "off": 0}
 

@@ -22,7 +22,7 @@ from permits_app.backtest.past_decisions import LAST_DECISIONS, MOST_DECISIONS
 from permits_app.forms import PolicyCageForm, SpendingLimitsForm, clean_checksum
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
-from tools_app.admin.opened_rows import OpenedForm
+from tools_app.pages.opened_rows import OpenedForm
 
 _MOST_ADDED: Final = 50
 _PERIODS: Final = ((1, "the last day"), (SUGGESTION_DAYS, "the last 7 days"), (30, "the last 30 days"))

@@ -15,8 +15,8 @@ from unfold.widgets import (
 from archetypes_app.models.golem import PHASE_CHOICES
 from permits_app.approval_pages.second_factor_forms import make_code_field, make_passkey_field
 from permits_app.models.approval import Verdict
-from tools_app.admin.opened_rows import OpenedForm
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.opened_rows import OpenedForm
 
 
 def make_signature_field() -> forms.CharField:

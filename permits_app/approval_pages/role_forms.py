@@ -21,10 +21,10 @@ from permits_app.policy_cage.contract import (
     role_spender_rule,
 )
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
-from tools_app.admin.number_reading import make_number_widget
-from tools_app.admin.tokens import find_token, name_address
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
+from tools_app.pages.number_reading import make_number_widget
 from tools_app.toolkit.context import ChainReader
+from tools_app.wording.address_names import find_token, name_address
 
 _HOUR: Final = 3_600
 _MOST_HOURS: Final = 10 * 8_760

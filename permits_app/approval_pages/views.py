@@ -19,9 +19,9 @@ from permits_app.actions.announce import cancel_announced
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
+from permits_app.approval_pages.inbox import build_decision_page, build_inbox
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals.inbox import build_decision_page, build_inbox
 from permits_app.approvals.operations.nonce import USE_UP_NONCE
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.approvals.request_digest import export_request
@@ -31,9 +31,9 @@ from permits_app.doors.decide_change import cancel_change, comment_change, decid
 from permits_app.models import Announcement, ChangeRequest
 from permits_app.models.approval import Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
-from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
 
 INBOX = "admin:permits_app_changerequest_inbox"
 PAGE = "admin:permits_app_changerequest_change"

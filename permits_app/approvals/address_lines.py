@@ -16,8 +16,8 @@ from permits_app.permits.plan_store import match_dealings
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.words.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from permits_app.words.look_alikes import find_look_alike
-from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import checksum
+from tools_app.wording.address_names import name_address
 
 MOST_TOLD: Final = 40
 _MOST_OPEN: Final = 50

@@ -11,10 +11,10 @@ from typing import Any
 from permits_app.approvals.plan_bounds_text import say_bounds
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
-from tools_app.admin.calls import DecodedCall, decode_call
-from tools_app.admin.display import format_chain, format_coin
-from tools_app.admin.tokens import name_address
 from tools_app.core.units import format_micro_usd, format_units
+from tools_app.wording.address_names import name_address
+from tools_app.wording.decoded_calls import DecodedCall, decode_call
+from tools_app.wording.formats import format_chain, format_coin
 
 
 def describe_permit(permit: ActionPermit) -> dict[str, Any]:

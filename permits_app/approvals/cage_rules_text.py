@@ -12,12 +12,12 @@ from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import APPROVE, AssetRule, AssetState, Limit, Refill, RuleKind, key_address
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState, SessionState
-from tools_app.admin.calls import name_selector
-from tools_app.admin.display import format_bps, format_coin, format_seconds, format_ticks, shorten_hex
-from tools_app.admin.tokens import format_token_amount, name_address
 from tools_app.chain.abi import checksum
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import Phase
+from tools_app.wording.address_names import format_token_amount, name_address
+from tools_app.wording.decoded_calls import name_selector
+from tools_app.wording.formats import format_bps, format_coin, format_seconds, format_ticks, shorten_hex
 
 PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 LIMIT_WORDS: Final = {

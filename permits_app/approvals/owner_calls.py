@@ -22,12 +22,12 @@ from permits_app.policy_cage.safe_tx import (
     encode_exec_transaction,
     hash_safe_tx,
 )
-from tools_app.admin.display import format_chain, format_coin
-from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_micro_usd
 from tools_app.standards.deadline_contract import read_end, say_moment
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_chain, format_coin
 
 _OWNER_FUNCTIONS: Final = (
     "propose",

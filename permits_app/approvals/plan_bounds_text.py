@@ -12,10 +12,10 @@ from typing import Any
 
 from permits_app.safety.figures import format_bps, format_ratio
 from permits_app.safety.foresight import DEBT
-from tools_app.admin.display import format_chain, format_seconds
-from tools_app.admin.tokens import format_token_amount, name_address
 from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.principals import RightLimit
+from tools_app.wording.address_names import format_token_amount, name_address
+from tools_app.wording.formats import format_chain, format_seconds
 
 
 def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:

@@ -15,12 +15,12 @@ from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.words.look_alikes import find_look_alike
-from tools_app.admin.display import format_bps, format_chain
-from tools_app.admin.tokens import list_named, name_address
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.right_to_left_names import isolate
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.address_names import list_named, name_address
+from tools_app.wording.formats import format_bps, format_chain
 
 PolicyState = Mapping[str, Any]
 """`limits` and `cage`: column to text; `allowlist`: `chain:KIND:address` to label."""

@@ -6,9 +6,9 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, SpendingLimits
-from tools_app.admin.display import format_usd
-from tools_app.admin.tokens import name_addresses
 from tools_app.toolkit.enums import ActionClass, Phase
+from tools_app.wording.address_names import name_addresses
+from tools_app.wording.formats import format_usd
 
 _LONGEST = 180
 

@@ -10,7 +10,7 @@ from permits_app.approvals.cage_rules_text import name_rule, say_terms, show_rul
 from permits_app.policy_cage.contract import Refill, RuleKind, key_address
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from tools_app.admin.tokens import format_token_amount
+from tools_app.wording.address_names import format_token_amount
 
 _PLACE_OF_ROLE = {RuleKind.ROLE_CALL: 192, RuleKind.ROLE_ALLOWANCE: 160, RuleKind.PAYOUT: 168}
 

@@ -30,12 +30,12 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.policy_cage.contract import Rule, RuleKind, address_key, spender_rule
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_rules import call_rules
-from tools_app.admin.display import format_chain
-from tools_app.admin.tokens import name_address
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE
+from tools_app.wording.address_names import name_address
+from tools_app.wording.formats import format_chain
 
 _TITLE = "Its agent asks for {}"
 

@@ -19,7 +19,7 @@ from permits_app.backtest.judge_past_decision import Answer
 from permits_app.backtest.past_decisions import LAST_DECISIONS, PastDecision, list_decisions
 from permits_app.models import OutcomeRecord
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS
-from tools_app.admin.display import format_usd
+from tools_app.wording.formats import format_usd
 
 ALLOWED: Final = "allowed"
 

@@ -15,13 +15,13 @@ from permits_app.limits.received_rights import list_standing, view_right
 from permits_app.models import ReceivedRight, RightUse
 from permits_app.models.permit import PermitStatus
 from permits_app.tools.wallet_delegation import MOST_TOLD, ask_standing
-from tools_app.admin.display import format_seconds
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.principals import EndsByPrincipal, RightKind
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
+from tools_app.wording.formats import format_seconds
 
 _MOST_COUNTED: Final = 1_000
 

@@ -15,9 +15,9 @@ from django.db.models import QuerySet
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, KnownAddress, SigningKey
 from permits_app.words.look_alikes import find_look_alike
-from tools_app.admin.display import shorten_hex
-from tools_app.admin.tokens import list_named, name_address
 from tools_app.core.right_to_left_names import isolate
+from tools_app.wording.address_names import list_named, name_address
+from tools_app.wording.formats import shorten_hex
 
 UNKNOWN: Final = "unknown"
 ADDRESS_IN_TEXT: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")

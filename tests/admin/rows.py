@@ -35,11 +35,11 @@ from permits_app.models import (
 )
 from tests import factories
 from tests.architecture.sources import ROOT
-from tools_app.admin.tokens import list_tokens
 from tools_app.core import clock
 from tools_app.core.models import AuditCheckpoint
 from tools_app.models import ToolDefinition, WasmModule, WasmRun
 from tools_app.sandbox.definition import read_definition
+from tools_app.wording.address_names import list_tokens
 
 
 def make_kept_answer(golem: Golem) -> IdempotencyRecord:

@@ -10,8 +10,8 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from permits_app.actions.halt import UNWOUND_STEP
-from permits_app.admin.exit_lines import describe_exit, list_halt_exits
 from permits_app.models import HaltRecord
+from permits_app.pages.exit_lines import describe_exit, list_halt_exits
 from tests import factories
 from tests.admin.rows import page
 

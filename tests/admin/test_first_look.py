@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.models import Golem, Heartbeat
-from permits_app.admin.golem_page import describe_permits
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.pages.golem_page import describe_permits
 from tests import factories
 from tests.admin.rows import MAKERS, make_vitality, page
-from tools_app.admin.tokens import list_tokens
 from tools_app.core import clock
+from tools_app.wording.address_names import list_tokens
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from permits_app.admin.golem_page import build_golem_page
+from permits_app.pages.golem_page import build_golem_page
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 

@@ -11,7 +11,7 @@ from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from tests import factories
 from tests.admin.rows import page
-from tools_app.admin.many_select import ManySelect
+from tools_app.pages.many_select import ManySelect
 from tools_app.toolkit.registry import REGISTRY
 
 CHOICES = [("", "Choose"), ("a", "A"), ("a<b", 'of "a" & <b>'), ("ab", "AB"), (7, "seven")]

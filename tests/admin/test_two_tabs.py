@@ -19,9 +19,9 @@ from memory_app.models.directive import Document
 from permits_app.models import HaltSetting, KnownAddress, SpendingLimits
 from tests import factories
 from tests.admin.rows import MAKERS, page
-from tools_app.admin.opened_rows import OpenedRowForm
 from tools_app.chain.abi import checksum
 from tools_app.core import clock
+from tools_app.pages.opened_rows import OpenedRowForm
 
 pytestmark = pytest.mark.django_db
 TOLD = "since this page was opened"

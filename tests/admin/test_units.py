@@ -11,18 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.forms import PercentField, UsdField, clean_checksum
-from tools_app.admin.calls import decode_call
-from tools_app.admin.display import (
-    format_age,
-    format_bps,
-    format_gwei,
-    group_digits,
-    shorten_amount,
-    show_badge,
-    show_hex,
-)
-from tools_app.admin.tokens import format_token_amount, known_deployment, list_tokens, name_addresses
 from tools_app.chain.abi import encode_call
+from tools_app.pages.html import show_badge, show_hex
+from tools_app.wording.address_names import format_token_amount, known_deployment, list_tokens, name_addresses
+from tools_app.wording.decoded_calls import decode_call
+from tools_app.wording.formats import format_age, format_bps, format_gwei, group_digits, shorten_amount
 
 CHAIN_ID = 31337
 NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)

@@ -19,7 +19,7 @@ from permits_app.approval_pages.cage_forms import AssetForm
 from tests import factories
 from tests.admin.rows import MAKERS, page
 from tests.admin.test_form_edges import list_forms
-from tools_app.admin.tokens import list_tokens
+from tools_app.wording.address_names import list_tokens
 
 WRITTEN: Final = Path(__file__).with_name("what_pages_show.json")
 ASKED: Final = Path(__file__).with_name("what_forms_ask.json")

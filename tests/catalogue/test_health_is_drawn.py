@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from permits_app.admin import health_lines
-from permits_app.admin.health_lines import draw_health
+from permits_app.pages import health_lines
+from permits_app.pages.health_lines import draw_health
 from tests.catalogue.door import Door
 from tests.catalogue.test_adversaries import set_feed
 from tests.catalogue.test_restaked_halt import read_page

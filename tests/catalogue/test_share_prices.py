@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from golem_project.heartbeat.duties.regular_valuation import value_unattended
-from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.models import HighWaterMark
+from permits_app.pages.portfolio_card import read_portfolio_card
 from permits_app.safety.hooks.policy_cage import PolicyCageHook
 from tests.catalogue.door import Door
 from tests.catalogue.test_adversaries import USD, donate, token

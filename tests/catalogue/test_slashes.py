@@ -16,9 +16,9 @@ from golem_project.alerts.topics import tell_event
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.value_golem import value_golem
-from permits_app.admin.portfolio_card import describe_change, read_portfolio_card
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import NavSnapshot, OutboundTransaction, OutcomeRecord, VenueTrust
+from permits_app.pages.portfolio_card import describe_change, read_portfolio_card
 from permits_app.performance.csv_exports import list_profit
 from permits_app.performance.nav_parts import Parts, sum_parts
 from permits_app.performance.profit_days import read_worth

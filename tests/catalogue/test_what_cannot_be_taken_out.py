@@ -13,7 +13,7 @@ from golem_project.alerts.topics import tell_event
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
 from golem_project.heartbeat.duties.position_monitor import judge_locked
-from permits_app.admin.portfolio_card import read_portfolio_card
+from permits_app.pages.portfolio_card import read_portfolio_card
 from tests.catalogue.door import Door
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.proof.caged.engines import make_account

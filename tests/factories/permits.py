@@ -33,10 +33,10 @@ from permits_app.policy_cage.state import CageState
 from permits_app.safety.hook_chain import SAFETY_HOOKS
 from tests.factories.recorded import recorded
 from tests.factories.records import make_audit_entry, make_episode
-from tools_app.admin.tokens import known_deployment, list_tokens
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 from tools_app.core.units import format_units
+from tools_app.wording.address_names import known_deployment, list_tokens
 
 CHAIN_ID = 31337
 SPENT = 500_000_000

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from memory_app.actions.reflect import reflect
 from memory_app.augment import move_deadline
 from memory_app.decay import reinforce
 from memory_app.execution_statistics import Trend, judge_accuracy
@@ -17,6 +16,7 @@ from memory_app.models.insight import Kind
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import is_near_duplicate, measure_jaccard
 from memory_app.poison import find_poison
+from memory_app.reflection import reflect
 from memory_app.route_learning import Fill, choose_route
 from memory_app.tuning import shift_deadline, shift_factor
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from memory_app.actions.reflect import _COST_WORDS, MINED_LATE, PRICE_MOVED, TOO_SHALLOW, reflect
 from memory_app.categories import choose_category, choose_stability
 from memory_app.decay import Importance
 from memory_app.execution_statistics import _describe_cluster, judge_accuracy, measure_performance, show_ratio
 from memory_app.models.insight import InsightCategory
+from memory_app.reflection import _COST_WORDS, MINED_LATE, PRICE_MOVED, TOO_SHALLOW, reflect
 
 
 def lost(micro: int, *, gas: int = 0, impermanent: int = 0, slipped: int | None = None, **market: Any) -> Any:

@@ -15,10 +15,8 @@ import pytest
 from memory_app import retrieval
 from memory_app.actions import snapshot_heuristics as snapshots
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
-from memory_app.actions.dream import _begin, _surprises
 from memory_app.actions.forget import archive_doubted_insights
 from memory_app.actions.import_grimoire import import_grimoire
-from memory_app.actions.reflect import reflect
 from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
@@ -27,6 +25,7 @@ from memory_app.candidate_query import Scope, find_candidates, size_up
 from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.dreams.integration import Dreamt, form_hypotheses
+from memory_app.dreams.run_dream import _begin, _surprises
 from memory_app.dreams.tagged_episodes import list_tagged
 from memory_app.errors import DirectiveTooLarge, GrimoireFileRefused
 from memory_app.execution_statistics import compare_predictions, find_failure_patterns
@@ -39,6 +38,7 @@ from memory_app.models.insight import Kind, Tunable
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import make_near_keys
 from memory_app.provenance import Provenance
+from memory_app.reflection import reflect
 from memory_app.strategy_files import _read
 from memory_app.tuning import _may_move, shift_cost
 from tests import factories

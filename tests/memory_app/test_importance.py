@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from memory_app.actions.consolidate import consolidate
-from memory_app.actions.reflect import reflect
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.importance import judge_importance
 from memory_app.insights import insight_retention
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory
+from memory_app.reflection import reflect
 from tests.memory_app.factories import NOW, make_golem, remember
 
 TOKEN = "0x" + "11" * 20

@@ -18,10 +18,10 @@ from memory_app.actions.consolidate import consolidate, retune
 from memory_app.actions.curate import curate
 from memory_app.actions.export_grimoire import export_grimoire
 from memory_app.actions.query_grimoire import query_grimoire, reinforce_episodes
-from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.search_context import search_context
 from memory_app.actions.store_strategy import list_strategies
 from memory_app.admin.plots import plot_errors_by_week
+from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.augment import augment
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.heuristic_text import list_heuristics

@@ -9,8 +9,8 @@ from django.test import Client
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.profiles import CONSERVATIVE_WRITES_PER_HOUR
-from permits_app.admin.effective_limits import FROM_OWNER, FROM_SERVER, EffectiveLimit, list_effective_limits
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.pages.effective_limits import FROM_OWNER, FROM_SERVER, EffectiveLimit, list_effective_limits
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
 

@@ -9,9 +9,9 @@ import pytest
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.admin.exit_lines import list_halt_exits
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
+from permits_app.pages.exit_lines import list_halt_exits
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
 from tests.evm.world import CHAIN_ID

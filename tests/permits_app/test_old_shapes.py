@@ -25,8 +25,9 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import FAMILIES, ToolFamily
+from tools_app.toolkit.old_shape import SERVED_FOR
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.retired_parameters import SERVED_FOR, SchemaRetired, renew_params
+from tools_app.toolkit.retired_parameters import SchemaRetired, renew_params
 
 OLD = {"action_type": "bank_deposit", "venue": NAME, "sum": str(100 * DAI)}
 

@@ -21,7 +21,7 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from tools_app.admin.opened_rows import OpenedRowAdmin, OpenedRowForm
+from tools_app.pages.opened_rows import OpenedRowAdmin, OpenedRowForm
 
 
 class OpenedUserForm(OpenedRowForm, UserChangeForm):

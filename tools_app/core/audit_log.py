@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -181,3 +181,8 @@ def append_denial(
     members = ("code", "hook", "rule", "observed", "limit", "remaining", "resets_at", "would_pass", "reviewer")
     refused = {name: str(problem[name]) for name in members if problem.get(name) not in (None, "")}
     return append(golem_id=golem_id, event=event, actor=actor, data={**refused, **asked}, now=now)
+
+
+def read_time(entry: AuditEntry) -> datetime:
+    """The entry's time, aware."""
+    return datetime.fromtimestamp(entry.timestamp_ms / 1000, tz=UTC)

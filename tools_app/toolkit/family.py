@@ -32,8 +32,8 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
+from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome
-from tools_app.toolkit.retired_parameters import OldShape
 from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 

@@ -6,18 +6,13 @@ does not fit, so what is valid now always means what it means now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.toolkit.schema import ToolParams, validate_params
-
-if TYPE_CHECKING:
-    from tools_app.toolkit.tooldef import ToolDef
-
-SERVED_FOR: Final = timedelta(days=90)
+from tools_app.toolkit.tooldef import ToolDef
 
 
 class SchemaRetired(GolemError):
@@ -27,21 +22,6 @@ class SchemaRetired(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The parameters are those of an earlier version"
-
-
-@dataclass(frozen=True, slots=True)
-class OldShape:
-    """What a tool took in `schema_version`, until `replaced_on`; `renew` says the same in the shape that came after."""
-
-    schema_version: int
-    replaced_on: date
-    params_model: type[ToolParams]
-    renew: Callable[..., Mapping[str, Any]]
-
-    @property
-    def served_until(self) -> datetime:
-        """The moment from which it is refused, UTC."""
-        return datetime.combine(self.replaced_on, time(), UTC) + SERVED_FOR
 
 
 def renew_params(*, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:

@@ -23,8 +23,8 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
+from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
-from tools_app.toolkit.retired_parameters import OldShape
 from tools_app.toolkit.schema import ToolParams, json_schema
 
 

@@ -21,8 +21,8 @@ from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
 from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
-from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
+from memory_app.ask_memory_worker import request_query_grimoire
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
 from permits_app.actions.query import OWN_QUERIES, query_state

@@ -37,11 +37,11 @@ from permits_app.policy_cage.contract import (
 )
 from permits_app.policy_cage.safe_tx import DISABLE_MODULE, ENABLE_MODULE, ZERO_ADDRESS, SafeTx
 from permits_app.policy_cage.state import CageState, SessionState
-from tools_app.admin.display import format_seconds
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.formats import format_seconds
 
 MOST_RULES = 128
 

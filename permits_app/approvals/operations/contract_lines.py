@@ -23,8 +23,8 @@ from permits_app.policy_cage.contract import Rule, RuleKind, key_address, limit_
 from permits_app.policy_cage.mirror import COLUMNS, CageFacts, read_columns
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from tools_app.admin.display import format_seconds
 from tools_app.chain.abi import checksum
+from tools_app.wording.formats import format_seconds
 
 LOOSENS: Final = "loosens"
 _TIGHTENS: Final = "tightens"

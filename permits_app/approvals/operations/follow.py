@@ -26,9 +26,9 @@ from permits_app.policy_cage.mirror import CageFacts, read_from_deployment
 from permits_app.policy_cage.mirror_registration import register_first, register_instead
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from tools_app.admin.display import shorten_hex
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.formats import shorten_hex
 
 _ACTOR = "system:cage-mirror"
 

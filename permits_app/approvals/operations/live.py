@@ -12,9 +12,9 @@ from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.custody.safe_openings import check_closed_now, check_not_known_open
 from permits_app.models import PolicyCage, SpendingLimits
-from tools_app.admin.display import format_bps, format_usd
 from tools_app.core import audit_log
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.formats import format_bps, format_usd
 
 
 class GoLive:

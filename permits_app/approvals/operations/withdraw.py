@@ -16,7 +16,6 @@ from permits_app.custody.safe_view import open_chain
 from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.models.withdrawal import WITHDRAW, find_standing
 from permits_app.safety.withdrawal_plan import plan_withdrawal, rehearse_withdrawal
-from tools_app.admin.display import format_chain
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
 from tools_app.core.units import format_micro_usd, format_units
@@ -25,6 +24,7 @@ from tools_app.standards.erc20 import balance_of
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.views import NATIVE, TokenMeta
+from tools_app.wording.formats import format_chain
 
 _BUDGET_MS: Final = 10_000
 _GAS_KEPT: Final = 2

@@ -14,11 +14,11 @@ from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.models import WithdrawalAddress
 from permits_app.models.withdrawal import REGISTER, find_standing, list_standing
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
-from tools_app.admin.display import format_chain
 from tools_app.core.errors import InvalidParams
 from tools_app.core.storable_text import make_plain
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.golem_chains import list_chains
+from tools_app.wording.formats import format_chain
 
 MOST_ADDRESSES: Final = 20
 

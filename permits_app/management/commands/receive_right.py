@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from archetypes_app.models import Golem
 from permits_app.actions.receive_grant import receive_grant
-from permits_app.admin.right_lines import say_most
+from permits_app.pages.right_lines import say_most
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 

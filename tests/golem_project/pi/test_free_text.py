@@ -18,12 +18,12 @@ from permits_app.previews.request_words import read_why
 from tests import factories
 from tests.admin.rows import page
 from tests.golem_project.pi.conftest import MakeAgent, assert_problem
-from tools_app.admin.confirm import ReasonForm
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.core.plain_text import PlainTextField
 from tools_app.core.storable_text import make_plain
+from tools_app.pages.confirmation import ReasonForm
 from tools_app.subsystems.coding.editing import describe_diff
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY

@@ -17,7 +17,6 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.execution.test_safe_wallet import SafeGolem
 from tests.tools_app.factories import make_context
-from tools_app.admin.calls import decode_call
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -27,6 +26,7 @@ from tools_app.standards.loan_callback import ANNOUNCE, run_within, unfold
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position
+from tools_app.wording.decoded_calls import decode_call
 
 pytestmark = [pytest.mark.protocols("aave_v3", "morpho"), pytest.mark.usefixtures("eager")]
 LOOP = {

@@ -6,7 +6,7 @@ import pytest
 
 from permits_app.approvals.policy_state import diff_policy, name_entry
 from permits_app.words.look_alikes import find_look_alike
-from tools_app.admin.tokens import list_named
+from tools_app.wording.address_names import list_named
 
 CHAIN = 31337
 FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"

@@ -18,9 +18,9 @@ from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.admin.promise_lines import list_promise_lines
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import OutboundTransaction, SignedPromise, SpendEntry
+from permits_app.pages.promise_lines import list_promise_lines
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem

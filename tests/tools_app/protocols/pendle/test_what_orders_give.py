@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
-from permits_app.admin.promise_lines import list_promise_lines, say_amounts
 from permits_app.models import SignedPromise, SpendEntry, StandingAllowance
+from permits_app.pages.promise_lines import list_promise_lines, say_amounts
 from tests.evm.world import CHAIN_ID
 from tests.tools_app.factories import make_context
 from tests.tools_app.protocols.pendle.sides import TRADES, Trade, each_side

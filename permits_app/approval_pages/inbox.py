@@ -11,9 +11,8 @@ from typing import Any
 from django.db.models import Case, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
-from archetypes_app.admin.audited import spell_actors
-from archetypes_app.admin.owner_scope import is_operator
-from archetypes_app.ownership import has_power, list_deciders, list_golems_with
+from archetypes_app.actors import spell_actors
+from archetypes_app.ownership import has_power, is_operator, list_deciders, list_golems_with
 from archetypes_app.roles import Power
 from permits_app.approvals.request_sentences import describe_asked, foresee_refusal
 from permits_app.approvals.second_factor import Held, find_held, has_second_factor
@@ -24,9 +23,10 @@ from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_age, format_seconds, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
+from tools_app.pages.html import show_age, show_badge
 from tools_app.toolkit.enums import RiskTier
+from tools_app.wording.formats import format_age, format_seconds, format_usd
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory_app.actions.request_query_grimoire import request_query_grimoire
+from memory_app.ask_memory_worker import request_query_grimoire
 
 
 def search_memory(

@@ -13,9 +13,9 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
-from memory_app.actions.dream import dream, list_golems_to_dream, request_stop
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine, list_variations, other_routes_of
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
+from memory_app.dreams.run_dream import dream, list_golems_to_dream, request_stop
 from memory_app.models import Directive, DreamJournal, Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import dream_golems_task, dream_task
@@ -47,7 +47,7 @@ def run(changed: dict[str, Any] | None = None, *, ok: bool = True) -> Imagined:
 
 
 def fake_imagine(monkeypatch: pytest.MonkeyPatch, outcomes: Any) -> None:
-    monkeypatch.setattr(sys.modules["memory_app.actions.dream"], "imagine", outcomes)
+    monkeypatch.setattr(sys.modules["memory_app.dreams.run_dream"], "imagine", outcomes)
 
 
 def four_runs(**_: Any) -> Iterator[Imagined]:

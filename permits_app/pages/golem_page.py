@@ -14,41 +14,34 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
-from archetypes_app.admin.demo_mark import show_maker
 from archetypes_app.models import ApiKey, Golem, Heartbeat
+from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
-from permits_app.admin.death_pages import describe_death
-from permits_app.admin.delegation_lines import DelegationLine, list_delegation_lines
-from permits_app.admin.effective_limits import list_effective_limits
-from permits_app.admin.exit_lines import ExitLine, list_halt_exits
-from permits_app.admin.golem_state import read_state, say_contract
-from permits_app.admin.limit_meter import Meter
-from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
-from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
-from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
-from permits_app.admin.request_lines import RequestLine, list_request_lines
-from permits_app.admin.right_lines import RightLine, list_right_lines
 from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
+from permits_app.pages.death_lines import describe_death
+from permits_app.pages.delegation_lines import DelegationLine, list_delegation_lines
+from permits_app.pages.effective_limits import list_effective_limits
+from permits_app.pages.exit_lines import ExitLine, list_halt_exits
+from permits_app.pages.golem_state import read_state, say_contract
+from permits_app.pages.limit_meter import Meter
+from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
+from permits_app.pages.portfolio_card import PortfolioCard, read_portfolio_card
+from permits_app.pages.promise_lines import PromiseLine, list_promise_lines
+from permits_app.pages.request_lines import RequestLine, list_request_lines
+from permits_app.pages.right_lines import RightLine, list_right_lines
 from permits_app.permits.former_account_holdings import LeftBehind, list_left_behind
 from permits_app.words.address_book import UNKNOWN, read_book
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import (
-    format_age,
-    format_chain,
-    format_usd,
-    shorten_hex,
-    show_age,
-    show_badge,
-    show_hex,
-)
+from tools_app.pages.html import show_age, show_badge, show_hex
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ForeignTool
+from tools_app.wording.formats import format_age, format_chain, format_usd, shorten_hex
 
 LAST_PERMITS = 10
 _LOOKED_AT = 60  # permits, of which equal ones in a row become one line

@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from archetypes_app.models.golem import Maker
-from tools_app.admin.display import show_badge
+from tools_app.pages.html import show_badge
 
 _WORDS = {Maker.DEMO: "demo", Maker.MEASUREMENT: "measurement"}
 

@@ -17,10 +17,10 @@ from celery.result import denied_join_result
 from django.conf import settings as django_settings
 from django.db import connection
 
+from memory_app import ask_memory_worker as asking
 from memory_app import embedding
-from memory_app.actions import request_query_grimoire as asking
 from memory_app.actions.query_grimoire import query_grimoire
-from memory_app.actions.request_query_grimoire import request_query_grimoire
+from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.tasks import forget_episodes_task, query_grimoire_task, store_episode_task
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams
@@ -127,7 +127,7 @@ def test_with_the_broker_down_words_answer_and_say_why() -> None:
     code = (
         "import json, sys, uuid, django; django.setup();"
         "from django.utils import timezone;"
-        "from memory_app.actions.request_query_grimoire import request_query_grimoire as ask;"
+        "from memory_app.ask_memory_worker import request_query_grimoire as ask;"
         f"found = ask(golem_id=uuid.UUID('{golem.pk}'), query='sandwich', now=timezone.now());"
         "print(json.dumps([found['mode'], found['mode_reason'], len(found['episodes']), 'fastembed' in sys.modules]))"
     )

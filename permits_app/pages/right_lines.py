@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from permits_app.limits.received_rights import list_standing, sum_all
 from permits_app.models import ReceivedRight
-from tools_app.admin.display import format_age, format_seconds, show_age
-from tools_app.admin.tokens import format_token_amount
+from tools_app.pages.html import show_age
 from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.address_names import format_token_amount
+from tools_app.wording.formats import format_age, format_seconds
 
 MOST_SHOWN = 20
 

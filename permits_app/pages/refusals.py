@@ -13,8 +13,9 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from permits_app.models import DeniedCall
 from permits_app.words.move_words import describe_move
-from tools_app.admin.display import format_usd, show_age
-from tools_app.admin.tokens import name_addresses
+from tools_app.pages.html import show_age
+from tools_app.wording.address_names import name_addresses
+from tools_app.wording.formats import format_usd
 
 DAY: Final = timedelta(hours=24)
 _LOOKED_AT: Final = 100

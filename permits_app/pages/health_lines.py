@@ -10,7 +10,7 @@ from uuid import UUID
 from archetypes_app.models import DecisionCycleRecord
 from permits_app.models.policy_cage import PolicyCage
 from permits_app.safety.figures import format_ratio
-from tools_app.admin.display import format_age
+from tools_app.wording.formats import format_age
 
 MOST_TICKS: Final = 96
 HIGHEST_BPS: Final = 30_000

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from archetypes_app.models import Golem
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
-from tools_app.admin.display import format_chain
+from tools_app.wording.formats import format_chain
 
 _MOST_SHOWN: Final = 10
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.actions.reflect import reflect
+from memory_app.reflection import reflect
 
 
 def deltas(**raw: int) -> dict[str, Any]:

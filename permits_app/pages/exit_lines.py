@@ -12,9 +12,10 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from permits_app.actions.halt import UNWOUND_STEP, list_exits
 from permits_app.models import HaltRecord
-from tools_app.admin.display import format_age, show_badge
 from tools_app.core.errors import GolemError
+from tools_app.pages.html import show_badge
 from tools_app.toolkit.protocol import SHELF, SIMULATED
+from tools_app.wording.formats import format_age
 
 
 @dataclass(frozen=True, slots=True)

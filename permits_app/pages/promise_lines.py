@@ -12,9 +12,10 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from permits_app.limits.signed_promises import list_open
 from permits_app.models import SignedPromise
-from tools_app.admin.display import NOTHING, format_age, group_digits, shorten_amount, show_age
-from tools_app.admin.tokens import find_token, format_token_amount
+from tools_app.pages.html import NOTHING, show_age
 from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.address_names import find_token, format_token_amount
+from tools_app.wording.formats import format_age, group_digits, shorten_amount
 
 MOST_SHOWN = 20
 

@@ -21,7 +21,6 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from memory_app.actions.query_grimoire import reinforce_episodes
-from memory_app.actions.reflect import reflect
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
 from memory_app.dreams.tagged_episodes import list_tagged
@@ -29,6 +28,7 @@ from memory_app.errors import MemoryOwnerUnknown
 from memory_app.models import DreamJournal, Episode
 from memory_app.models.dream import DreamPhase, DreamState
 from memory_app.models.provenance import Trust
+from memory_app.reflection import reflect
 from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD, Deadline
 from tools_app.core.errors import GolemError

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from tools_app.admin.call_signatures import NAMED_SIGNATURES, ROUTER_COMMANDS
-from tools_app.admin.display import format_bps, format_coin, format_gas
-from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
 from tools_app.chain.signatures import AbiParam, parse_signature
 from tools_app.standards.deadline_contract import say_moment
 from tools_app.standards.loan_callback import read_steps
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.address_names import format_token_amount, name_address, name_addresses
+from tools_app.wording.call_signatures import NAMED_SIGNATURES, ROUTER_COMMANDS
+from tools_app.wording.formats import format_bps, format_coin, format_gas
 
 _UNLIMITED: Final = frozenset({2**256 - 1, 2**160 - 1, 2**128 - 1})
 _COMMAND: Final = 0x7F

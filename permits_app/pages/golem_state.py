@@ -13,7 +13,7 @@ from archetypes_app.models import Golem
 from permits_app.halts.deaths import list_ending
 from permits_app.models import CageMirror
 from permits_app.permits.request_stages import find_mirrors
-from tools_app.admin.display import show_badge
+from tools_app.pages.html import show_badge
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,33 +16,26 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
-from permits_app.admin.health_lines import with_health
-from permits_app.admin.limit_meter import Meter
 from permits_app.models import NavSnapshot, PolicyCage
+from permits_app.pages.health_lines import with_health
+from permits_app.pages.limit_meter import Meter
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import Worth as DayWorth
 from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.holdings_json import tell_holdings
 from permits_app.safety.figures import format_ratio
 from tools_app import runner
-from tools_app.admin.display import (
-    format_age,
-    format_bps,
-    format_chain,
-    format_usd,
-    group_digits,
-    shorten_amount,
-    show_amount,
-)
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
+from tools_app.pages.html import show_amount
 from tools_app.portfolio.holdings import JUMPED, Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.position_search import list_gaps
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.pool_hooks import RISKY, WORDS_OF_POWERS, HookPower
 from tools_app.toolkit.positions import WHEN_REPAID
+from tools_app.wording.formats import format_age, format_bps, format_chain, format_usd, group_digits, shorten_amount
 
 READ_DEADLINE_MS = 1_500
 LIQUIDATION_BPS = 10_000

@@ -9,11 +9,12 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
-from permits_app.admin.promise_lines import say_amounts
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import FOLLOWED, RequestState
-from tools_app.admin.display import NOTHING, format_age, format_chain, show_age, show_badge
+from permits_app.pages.promise_lines import say_amounts
+from tools_app.pages.html import NOTHING, show_age, show_badge
 from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.formats import format_age, format_chain
 
 MOST_SHOWN = 20
 _TONES = {

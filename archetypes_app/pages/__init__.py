@@ -1,0 +1,1 @@
+"""What pages show of a golem, whichever app they are of."""

@@ -1,0 +1,1 @@
+"""What pages show of a golem's money and permits: cards, lines and meters, gathered from rows."""

@@ -1,0 +1,31 @@
+"""Says what a golem's page tells of its announced end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from archetypes_app.models import Golem
+from permits_app.halts.deaths import find_open_death
+from permits_app.models import Death
+from permits_app.models.death import DeathState
+from tools_app.wording.formats import format_age
+
+
+def describe_death(golem: Golem, *, now: datetime) -> str:
+    """What its page says of the open end, or of the one it was retired by; empty without one."""
+    if golem.retired_at is not None:
+        over = Death.objects.filter(golem=golem, state=DeathState.RETIRED).order_by("-ended_at").first()
+        return (
+            ""
+            if over is None
+            else f"It ended: {over.reason}. Its last export: {over.export_file} ({over.export_sha256})."
+        )
+    death = find_open_death(golem.pk)
+    if death is None:
+        return ""
+    if death.state == DeathState.ANNOUNCED and death.due_at > now:
+        return f"It ends {format_age(death.due_at, now=now)}: {death.reason}. Then everything is taken out."
+    if death.left:
+        named = "; ".join(f"{each['label']} at {each['venue']}" for each in death.left)
+        return f"It ends: {death.reason}. It waits for you to get out of {named}."
+    return f"It ends: {death.reason}. Everything is being taken out."

@@ -1,4 +1,4 @@
-"""What browse_tools and load_tools answer: categories with one line each, then a category's tools with one line each.
+"""Lists tools for browse_tools and load_tools: a line for each category, then a line for each tool of one.
 
 Pure, over a toolset and a loadout. Lines are short: an agent reads them to choose, and describe_tool for the rest.
 """

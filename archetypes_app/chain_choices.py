@@ -1,4 +1,4 @@
-"""Which chains an owner may give a golem, as choices of a form."""
+"""Offers the chains that an owner may give a golem, as choices of a form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which golems are set apart in lists: those the demo and measurements made do not bury what people own.
+"""Sets golems of the demo and of measurements apart in lists, so that they do not bury what people own.
 
 Only lists and sums leave them out, and say so; what needs a person and what holds commits up is told of every golem.
 """

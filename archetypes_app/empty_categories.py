@@ -1,4 +1,4 @@
-"""Which categories of tools have nothing in them on this server, so that nobody is promised what is not there."""
+"""Finds tool categories that are empty on this server, so that nobody is promised tools that are not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long owners keep the logs that their golems have followed."""
+"""Sets how long an owner keeps the chain logs that their golems followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what with which golem: the one place that pages, actions, events and approvals ask.
+"""Decides who may do what with which golem. Pages, actions, events and approvals all ask here.
 
 Its owner and co-owners administer a golem; others have a role in it. An operator of the server is neither.
 """

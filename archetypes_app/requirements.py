@@ -1,4 +1,4 @@
-"""What is set up for one golem: facts that decide which of its tools exist for it.
+"""Finds out what is set up for a golem (wallet, memory, keys), which decides the tools that exist for it.
 
 A fact that only a layer above knows (how a wallet signs) is a function handed down by wiring. What nobody handed down
 is absent: a tool too few is safe.

@@ -1,4 +1,4 @@
-"""What people may do with one golem, and which role allows it. Pure.
+"""Defines the powers over a golem and the roles that give them. Pure.
 
 Roles are per golem: who administers one may only look at another. An owner and the co-owners administer; the other
 roles are rows (`GolemMember`).

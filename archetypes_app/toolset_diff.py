@@ -1,4 +1,4 @@
-"""What a change of archetype, profile, override or protocol does to the tools golems reach, before it is saved.
+"""Computes which tools a golem gains or loses by a change of archetype, profile, override or protocol.
 
 Pure on ToolsetInputs but for finding the golems a change touches and writing their audit entries.
 """

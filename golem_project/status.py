@@ -1,4 +1,4 @@
-"""What a person or a monitor may ask without a token: is it alive, is it ready, what is it, what do its errors mean.
+"""Answers health, readiness, version and the list of errors without a token.
 
 None of these answers an address of a server, a path or a secret.
 """

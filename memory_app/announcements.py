@@ -1,4 +1,4 @@
-"""What memory tells the event fabric about insights; the text itself never travels, its hash does."""
+"""Sends events about insights. The text of an insight never travels, only its hash."""
 
 from __future__ import annotations
 

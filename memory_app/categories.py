@@ -1,4 +1,4 @@
-"""What a conclusion is about, from the tool and from what happened: a rule for each of the twelve categories.
+"""Sorts a conclusion into one of twelve categories, by its tool and by what happened.
 
 Route selection is given where routes are learnt (`tuning`); all others here. Pure but for the registry of tools.
 """

@@ -1,4 +1,4 @@
-"""What recorded executions say: how far predictions were off, whether they drift, and what failed alike.
+"""Computes from executions how far predictions were off, whether they drift, and what failed alike.
 
 Figures are integers in basis points and micro-USD; deterministic, no language model. Every question names its golem.
 """

@@ -1,4 +1,4 @@
-"""How much an experience matters, judged from what happened and never from what anybody says of it. Pure."""
+"""Judges how much an experience matters, from what happened and never from what anybody says. Pure."""
 
 from __future__ import annotations
 

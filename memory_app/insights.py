@@ -1,4 +1,4 @@
-"""What may be asked of insights, and how their confidence moves. Every question names its golem.
+"""Finds insights of a golem and moves their confidence.
 
 Ranking fuses words and vectors as for episodes; a golem has few insights, so both lists are exact.
 """

@@ -1,4 +1,4 @@
-"""What memory says of the situation a golem is in: its insights ranked by words, by meaning and by forgetting.
+"""Ranks a golem's insights for its situation, by words, by meaning and by forgetting.
 
 One statement reads them, because every tick asks; the vector of the situation is read inside the database, where the
 memory worker put it. Changes nothing but to note a situation that has no vector yet.

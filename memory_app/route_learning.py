@@ -1,4 +1,4 @@
-"""What swaps through different pools taught: which route filled nearest to what its preview predicted.
+"""Learns from swaps which route filled nearest to what its preview predicted.
 
 A route is preferred over another only for as much as that one's fills fell short of their predictions, counted from
 verified outcomes alone; what a quote says before is the quoter's business. Pure.

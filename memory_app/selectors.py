@@ -1,4 +1,4 @@
-"""What may be asked of memory without changing it. Every question names its golem."""
+"""Reads memories of a golem without changing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memory knows a token by: one name for one contract of one chain, however it was written.
+"""Names a token by its contract and chain, however it was written.
 
 A registered symbol names one address of its chain, and memories carry their chain, so it is the name of what is
 registered; everything else is its address, since anybody may give a token any symbol. Decision 0130.

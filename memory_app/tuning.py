@@ -1,4 +1,4 @@
-"""How far a heuristic moves: a tenth of itself in four hours at most, on five episodes at least, inside fixed bounds.
+"""Moves a heuristic within fixed bounds: a tenth of itself in four hours at most, on five episodes at least.
 
 Slippage only ever gets tighter than what was asked (5,000 to 10,000 of 10,000); a deadline may get shorter or longer by
 half; a route may cost 100 bps more than the best quote at most. Everything a heuristic says comes from verified

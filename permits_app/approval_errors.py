@@ -1,4 +1,4 @@
-"""Why an approval, or a change that needs one, was refused."""
+"""Defines why an approval, or a change that needs one, is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule or a hook says when it refuses."""
+"""Defines what a rule or a hook says when it refuses."""
 
 from __future__ import annotations
 

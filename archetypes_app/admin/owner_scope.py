@@ -1,4 +1,5 @@
-"""Who sees and edits which rows: people those of golems they have a role in, an operator (superuser) all.
+"""Limits each page of the admin to the rows a person may see or edit: those of golems in which they have a role.
+Operators (superusers) see all.
 
 One mixin decides lists, pages, choosers, autocompletes and popups, because all of them start from `get_queryset`
 or from a form field built here. A row of somebody else answers like one that does not exist. What is asked with a POST

@@ -1,4 +1,4 @@
-"""What a change does to the tools golems reach: shown before it is saved, written to their audit logs with it.
+"""Shows what a change does to the tools golems reach before it is saved, and writes it to their audit logs.
 
 The change is first made for real inside a savepoint and taken back, so the page shows exactly what saving would do.
 """

@@ -1,4 +1,4 @@
-"""What a golem's life is measured by: its vitality now, and what its thinking cost each day. Read only."""
+"""Shows a golem's vitality and what its thinking cost each day. Read only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner said to a golem and what came back: one row a message, one row a step of its answer."""
+"""Stores conversations: a row for each message of an owner, and a row for each step of a golem's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: the holder of a key of the golem, or a stranger who proved a wallet and nothing else."""
+"""Identifies who asks over A2A: the holder of a golem's key, or a stranger who proved a wallet."""
 
 from __future__ import annotations
 

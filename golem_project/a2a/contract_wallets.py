@@ -1,4 +1,4 @@
-"""Whether a wallet that is a contract says a signature is its own (ERC-1271), as the golem's home chain tells it.
+"""Asks a wallet that is a contract whether a signature is its own (ERC-1271), on the golem's home chain.
 
 One chain is asked, so that one address is one wallet: the same address elsewhere may be somebody else's contract.
 """

@@ -1,4 +1,4 @@
-"""What the A2A door refuses by itself, before or around a tool."""
+"""Defines the refusals of the A2A interface itself, before or around a tool."""
 
 from __future__ import annotations
 

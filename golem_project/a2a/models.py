@@ -1,6 +1,4 @@
-"""What other agents asked of a golem, where they are told of it, what strangers may read, and how they prove who they
-are.
-"""
+"""Stores tasks of other agents, addresses for their notifications, reads opened to strangers, and visits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stranger may read: the queries its owner opened, one by one. Nothing they ask changes anything of a golem."""
+"""Keeps the list of queries that an owner opened to strangers. Answering one changes nothing of a golem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golem published is sold one by one: each for its own price, where that is more than what its owner asks."""
+"""Sells a golem's publications one by one, each for its own price or for what its owner asks, whichever is more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is forgotten: finished tasks after a while, and challenges and visits that are over."""
+"""Deletes finished tasks after a while, and challenges and visits that are over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller may do with tasks: open one, look at theirs, cancel one. Another's answers as if it did not exist."""
+"""Opens, shows and cancels tasks for a caller. Another caller's task answers as if it did not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked around the protocol: cards, keys, and the proof of a wallet. Public; a golem is found by its id."""
+"""Serves agent cards, keys and the proof of a wallet over HTTP. These pages are public; a golem is found by its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a channel of alerts cannot be made, or its address not be confirmed."""
+"""Defines why a channel of alerts cannot be made, or its address not be confirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person wants to be told, and each line that waits for it or went there."""
+"""Stores the channels through which people are alerted, and each line that waits for one or was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a channel's waiting lines are sent: at once, with its digest, after its quiet hours. Pure."""
+"""Decides when a channel's lines are sent: at once, with its digest, or after its quiet hours. Pure."""
 
 from __future__ import annotations
 

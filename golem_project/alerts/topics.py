@@ -1,4 +1,4 @@
-"""What people are told about: topics, the events behind each, and the sentence an event becomes. Pure.
+"""Defines the topics of alerts, the events behind each, and the sentence that an event becomes. Pure.
 
 What an agent, a model or a chain wrote never gets into a sentence, only the product's own words, titles and figures.
 """

@@ -1,4 +1,4 @@
-"""What keeps a policy from becoming a contract."""
+"""Defines why a policy cannot become a contract."""
 
 from __future__ import annotations
 

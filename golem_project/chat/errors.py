@@ -1,4 +1,4 @@
-"""What goes wrong between an owner's words and a golem's answer."""
+"""Defines what can go wrong in a conversation between an owner and a golem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner says."""
+"""Takes an owner's message to a golem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far back a cockpit's charts go: the `span` of the page's address."""
+"""Reads how far back the cockpit's charts go from the page's address (`span`)."""
 
 from __future__ import annotations
 

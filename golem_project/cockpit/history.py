@@ -1,4 +1,4 @@
-"""How a golem fared: vitality with its phases, profit and loss, gas. Each as a plot, or None while there is nothing."""
+"""Draws how a golem fared: vitality with its phases, profit and loss, gas."""
 
 from __future__ import annotations
 

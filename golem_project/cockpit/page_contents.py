@@ -1,4 +1,4 @@
-"""What the two pages show, gathered from rows. Scoped by the caller: a golem of somebody else never gets here."""
+"""Gathers what the cockpit and the fleet show, only of golems that the caller may see."""
 
 from __future__ import annotations
 

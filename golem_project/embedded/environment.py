@@ -1,4 +1,4 @@
-"""What the rest of the product learns from this package: variables of the environment, and nothing else."""
+"""Hands the addresses of the embedded servers to the product, as environment variables and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the supervisor prints: the lines of every process, each with the name it came from, on screen and in a file."""
+"""Prints the lines of every process with the name it came from, on the screen and into a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the servers on loopback have in common: one process on one folder, a record of it, and a port that is kept.
+"""Runs one embedded server: its folder, the record of its process, and a port that it keeps.
 
 A server that another process looks after is shared; a leftover of one that died is ended before a new one starts.
 """

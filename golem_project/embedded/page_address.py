@@ -1,4 +1,4 @@
-"""At which address a person opens the pages: by the name `localhost` where it leads to this server and nowhere else.
+"""Chooses the address under which people open the pages: `localhost` where that leads to this server alone.
 
 Browsers keep passkeys for a name and never for a number. Agents keep the number, which needs no resolver.
 """

@@ -1,4 +1,4 @@
-"""Where things lie on this machine.
+"""Names the folders and files of this checkout on this machine.
 
 Everything is below the var folder of the checkout. One exception: PostgreSQL refuses to run as root, so root hands its
 data to `nobody`; where `nobody` cannot enter the checkout, that data lies in a per-checkout folder of the system.

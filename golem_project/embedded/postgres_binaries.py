@@ -1,4 +1,4 @@
-"""Where the programs of PostgreSQL are, at a place the account that runs them can reach."""
+"""Finds PostgreSQL's programs, at a place that the account which runs them can reach."""
 
 from __future__ import annotations
 

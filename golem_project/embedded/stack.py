@@ -1,4 +1,4 @@
-"""Everything that runs: started in order, waited for, restarted when it crashes, stopped in reverse.
+"""Starts all processes of `make run` in order, restarts what crashes, and stops them in reverse.
 
 Children are started by the main thread only: they die with the thread that started them. Secrets reach them through the
 environment and 0600 files, never through a command line.

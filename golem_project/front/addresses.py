@@ -1,4 +1,4 @@
-"""Whose connection it is: the address of the other end, or the one a trusted proxy names."""
+"""Finds the client address of a connection: its other end, or what a trusted proxy says."""
 
 from __future__ import annotations
 

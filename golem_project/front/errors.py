@@ -1,4 +1,4 @@
-"""What is refused before the application sees it."""
+"""Defines what is refused before the application sees a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast passwords may be tried from one address: so many at once, and then one every few seconds."""
+"""Limits how fast passwords may be tried from one address."""
 
 from __future__ import annotations
 

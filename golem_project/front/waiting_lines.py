@@ -1,4 +1,4 @@
-"""Whose turn it is: four lines before the application, each by turns between those who stand in it.
+"""Queues requests in four lines before the application, each served by turns between callers.
 
 Who is known goes by owner. Who is not goes by address: those who show a token or a session that nobody knows yet, those
 who show none, and those who try a password. Only the first line may have the whole server.

@@ -1,4 +1,4 @@
-"""What was refused waits: nothing is asked again every tick. Pure; kept in the heartbeat's state between ticks.
+"""Makes refused wishes wait, so that they are not asked again every tick. Pure.
 
 A refusal that names when it ends waits until then; another doubles the wait, up to a day.
 """

@@ -1,4 +1,4 @@
-"""What one tick knows so far: handed from step to step, each adding its own part. Lives for one tick in one worker."""
+"""Holds what one tick knows so far. Each step adds its part; it lives for one tick in one worker."""
 
 from __future__ import annotations
 

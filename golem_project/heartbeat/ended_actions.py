@@ -1,4 +1,4 @@
-"""What a planner is told of actions that ended after their tick: how, and what a local write answered.
+"""Tells a planner how actions ended after their tick, and what a local write answered.
 
 A command that waited for its owner ran while nobody listened; what it printed is what its golem waited for.
 """

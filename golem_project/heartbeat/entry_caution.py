@@ -1,4 +1,4 @@
-"""What is known of a market, and of the golem's own debts, lets a wish that enters wait. Pure.
+"""Makes entries wait where the market or the golem's own debts speak against them. Pure.
 
 It takes wishes away and can do nothing else: none is added, made larger or changed. What leaves a position and what
 lowers a debt never waits. Where nothing is known, the wishes stay as they are, and what is not known is told.

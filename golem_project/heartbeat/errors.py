@@ -1,4 +1,4 @@
-"""What goes wrong between an owner and a heartbeat."""
+"""Defines what can be wrong with an owner's settings of a heartbeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeping a liquidity position asks for now: the next action, from what was seen. Pure.
+"""Chooses the next action that keeps a liquidity position as its rule wants it. Pure.
 
 In range and earning: harvest when it pays. Out of range: close, then open around the price, swapping only what is
 missing of one side; neither while the pool is pushed away from the feeds. In a late phase: only what leaves. One action

@@ -1,4 +1,4 @@
-"""What the rule planner keeps for a golem: one liquidity position of a pair, its width, its size, when to harvest.
+"""Defines the liquidity rule of a golem: one pair, the width and size of its position, when to harvest.
 
 An owner edits it as JSON on the heartbeat's page; what is stored is what this module accepts.
 """

@@ -1,4 +1,4 @@
-"""What is known of a market in a decision, in sentences: what waits for it, and what was not known. Pure."""
+"""Writes in sentences what was known of the market at a decision, and what waited for it. Pure."""
 
 from __future__ import annotations
 

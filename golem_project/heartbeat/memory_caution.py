@@ -1,4 +1,4 @@
-"""What memory may change of what the rule planner proposes: when. Pure.
+"""Lets memory delay what the rule planner proposes, and change nothing else of it. Pure.
 
 A wish that opens or trades waits while the market is rough and outcomes of the same tool with the same tokens warn of
 just that. Nothing that leaves a position, and nothing that lowers a debt in danger, ever waits for a memory.

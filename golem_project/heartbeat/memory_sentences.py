@@ -1,4 +1,4 @@
-"""What memory changed of a decision, in sentences: what it remembers, what that changed and by how much. Pure.
+"""Writes in sentences what memory changed of a decision, by how much, and why. Pure.
 
 Memory can change when something is done, its slippage, its deadline and its route, and nothing else; each sentence ends
 by saying so.

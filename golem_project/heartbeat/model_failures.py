@@ -1,4 +1,4 @@
-"""What a tick makes of a model that failed: what is said of it, who acts in its place, and when its owner is told.
+"""Handles a model that failed in a tick: what is said, who acts instead, when the owner is told.
 
 A model failed when something ended its thinking early and it had touched no permit. Without a model nothing is lost
 but time: the rules act in its place where the owner left that on, and after three ticks in a row people are told once,

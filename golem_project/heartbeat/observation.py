@@ -1,4 +1,4 @@
-"""What OBSERVE saw of the chain, as values the pure parts judge. Amounts in base units and micro-USD."""
+"""Holds what OBSERVE read from the chain, as values for pure rules. Amounts are base units and micro-USD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner does to a golem's heartbeat: set it, say a word to it, ask for a tick now."""
+"""Lets an owner set a golem's heartbeat, say a word to it, and ask for a tick now."""
 
 from __future__ import annotations
 

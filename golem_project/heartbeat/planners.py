@@ -1,4 +1,4 @@
-"""Which planner thinks for a golem: rules, or a language model where one is set up."""
+"""Chooses the planner of a golem: rules, or a language model where one is set up."""
 
 from __future__ import annotations
 

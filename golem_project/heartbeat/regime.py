@@ -1,4 +1,4 @@
-"""What the market does, from the golem's own last prices, and how it changes the pace. Pure, integers.
+"""Classifies the market from the golem's own last prices and adapts the pace of ticks. Pure, integers.
 
 Prices are integers of one unit, oldest first. A regime is a label of the past, not a forecast.
 """

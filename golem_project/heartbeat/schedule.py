@@ -1,4 +1,4 @@
-"""When a golem ticks next: on its own grid, a little off it, and never twice for time that was missed. Pure."""
+"""Computes when a golem ticks next: on its own grid, a little off it, never twice for missed time. Pure."""
 
 from __future__ import annotations
 

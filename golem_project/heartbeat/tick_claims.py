@@ -1,4 +1,4 @@
-"""Who ticks: golems that are due, claimed once, begun once, ended by whoever still holds them.
+"""Claims golems that are due for a tick, so that each tick is begun and ended once.
 
 A claim raises the golem's fence and gives it a lease; a tick begins only under the newest fence, and only once, so
 that a task delivered twice, two beats, or a worker that comes back from the dead change nothing. Every function is one

@@ -1,4 +1,4 @@
-"""How a tick has a started commit worked on: by the commit queue's worker, waiting a little for the outcome.
+"""Hands a tick's commit to the commit workers and waits a little for its outcome.
 
 A queue that does not answer loses nothing: the permit is COMMITTING, and the sweep hands it on when the queue is back.
 """

@@ -1,4 +1,4 @@
-"""What every page's header is told: where the paragraph is that explains the page."""
+"""Adds to every page the link to the paragraph of the guides that explains it."""
 
 from __future__ import annotations
 

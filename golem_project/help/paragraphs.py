@@ -1,4 +1,4 @@
-"""Which paragraph explains which page: by the name of the page's address, the longest beginning that fits."""
+"""Maps each page to the paragraph that explains it, by the longest beginning of its name that fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every answer tells a browser it may do with it: nothing from elsewhere, in nobody's frame, with no device.
+"""Adds the security headers to every answer: nothing from elsewhere, in nobody's frame, with no device.
 
 No page has an inline script or style; what the admin's theme would write inline is replaced (decision 0194).
 The theme evaluates the expressions of its own templates (Alpine), so the admin alone allows `unsafe-eval`.

@@ -1,4 +1,4 @@
-"""What a person lets their golems ask: services switched on and off, and their keys sealed.
+"""Switches services outside on and off for a person's golems, and seals their keys.
 
 A key is typed once and read back by the door alone, when it asks.
 """

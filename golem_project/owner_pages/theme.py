@@ -1,4 +1,4 @@
-"""What the admin's theme asks this project for: the first page, and a label in the header."""
+"""Gives the admin's theme its first page and the label in its header."""
 
 from __future__ import annotations
 

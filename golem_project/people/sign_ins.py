@@ -1,4 +1,4 @@
-"""Where a person is signed in: noted at each sign-in, listed, and ended from another browser."""
+"""Notes where a person signs in, lists it, and ends a session from another browser."""
 
 from __future__ import annotations
 

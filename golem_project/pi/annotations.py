@@ -1,4 +1,4 @@
-"""What every door says of a tool beside its schema: hints for a client that asks a person, derived in one place.
+"""Derives the hints that every interface gives with a tool: reads only, destructive, idempotent.
 
 A hint decides nothing: scopes, hooks and limits hold whatever a client believes. Words: Model Context Protocol,
 "Tool annotations".

@@ -1,4 +1,4 @@
-"""What every endpoint of an agent shares: whose call it is, its parsed input, its filtered answer.
+"""Handles what all endpoints of an agent share: the caller, parsed input, filtered answer.
 
 Authentication, scopes, parsing and errors are the framework's classes named in `settings/rest.py`.
 """

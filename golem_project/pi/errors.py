@@ -1,4 +1,4 @@
-"""What the HTTP edge itself refuses, before or around a tool: tokens, bodies, routes."""
+"""Defines what the HTTP interface itself refuses: tokens, bodies, routes."""
 
 from __future__ import annotations
 

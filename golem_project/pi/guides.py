@@ -1,4 +1,4 @@
-"""What a model may read about this server before it has a token: made from the registry, the same for everybody.
+"""Writes the guides that a model reads before it has a token, from the registry, the same for everybody.
 
 `llms.txt` in short, `llms-full.txt` with every tool, a skill file for each built-in archetype, and which tool works on
 which chain with which protocol. Nothing of any golem, owner or deployment is in them. Format: llmstxt.org.

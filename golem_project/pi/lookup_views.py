@@ -1,4 +1,4 @@
-"""What an agent reads about itself: the manifest of its tools and its permits."""
+"""Shows an agent its own manifest and permits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a refusal teaches: which fields are missing and which are too many, and the whole call that would be right.
+"""Works out from a refused call which fields are missing or too many, and the whole call that would be right.
 
 Only what can be known is filled in: a misspelt name is put right, a number written as text is made one, a field that
 does not exist is left out. What only the caller knows stands in `fill`, with what it may be; where none of the words

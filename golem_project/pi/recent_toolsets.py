@@ -1,4 +1,4 @@
-"""What keys were shown seconds ago, so that a fleet's previews do not each resolve a whole toolset to find one tool.
+"""Caches the toolsets of keys for seconds, so that a fleet's previews do not each resolve one.
 
 Only what is shown is remembered, never what a golem may do: the worker resolves the toolset anew for each preview, so a
 tool that its owner took away a moment ago is refused there. What is not found here is looked up anew.

@@ -1,4 +1,4 @@
-"""What a caller asks for beside the body: an answer without waiting, a manifest in a provider's shape."""
+"""Reads a caller's wishes beside the body: not to wait, or a manifest in a provider's shape."""
 
 from __future__ import annotations
 

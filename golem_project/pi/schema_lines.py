@@ -1,4 +1,4 @@
-"""What agents are told, in few lines: one a tool and one a parameter, one an endpoint, and a digest of all the words.
+"""Writes tools and endpoints in few lines for snapshots: a line each, and a digest of all the words.
 
 A line holds what decides whether a call is valid as it is; of the rest it holds a digest. Two versions of the lines are
 compared member by member, and each difference is told in one line.

@@ -1,4 +1,4 @@
-"""What one API key is shown of its golem's toolset, and what happens when it asks for something that is not shown."""
+"""Decides which tools of a golem one API key is shown, and answers calls of those it is not shown."""
 
 from __future__ import annotations
 

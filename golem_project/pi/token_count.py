@@ -1,4 +1,4 @@
-"""How many tokens a manifest costs, counted offline by the tokenizers of the models that read it.
+"""Counts the tokens of a manifest offline, with the tokenizers of the models that read it.
 
 Counted is what a provider's request carries as `tools`: names, descriptions and parameters as compact JSON. Providers
 lay it out in their own way before a model reads it, so a figure is a close estimate and the same on every machine.

@@ -1,4 +1,4 @@
-"""How much memory a process may have: told from four fifths on, and ended between two jobs beyond it.
+"""Limits a process's memory: warns from four fifths on, and ends it between two jobs beyond the limit.
 
 The end is the one that the process has for `kill`: a worker takes nothing more and finishes what it has in hand, the
 web server answers who has asked. Whoever keeps it running starts it anew. The children of a forking worker are ended by

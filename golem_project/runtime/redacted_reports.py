@@ -1,4 +1,4 @@
-"""What `bench`, `proof` and `run_demo` leave for people: text and JSON without a secret, whatever was put into them."""
+"""Writes reports of `bench`, `proof` and `run_demo` as text and JSON without secrets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a process makes sure of before it serves: the graph of who may ask whom, the tools, and the clock are what they
-must be, and golems' commands see nothing of it.
+"""Checks before a process serves: the delegation graph, the tools, the clock, and that commands cannot see its files.
 
 Web server, workers and beat refuse to start otherwise, with a code, the reason and what to do. A database that is away
 stops nothing here: without it nobody is asked anything, and what it holds is read again by every request.

@@ -1,4 +1,4 @@
-"""How much other agents may ask of a golem over A2A, and how long what they prove is good for."""
+"""Sets how much other agents may ask over A2A, and how long their proofs are good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the admin looks and is arranged: our marks and colours, the sidebar grouped by concern."""
+"""Arranges the admin: colours and marks, and the sidebar grouped by concern."""
 
 from __future__ import annotations
 

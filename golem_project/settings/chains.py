@@ -1,4 +1,4 @@
-"""Which chains this server reaches. GOLEM_RPC_URL_<chain id> holds one or more URLs, separated by commas."""
+"""Sets the chains this server reaches. GOLEM_RPC_URL_<chain id> holds one or more URLs, separated by commas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where coding tools work."""
+"""Sets where coding tools work."""
 
 from __future__ import annotations
 

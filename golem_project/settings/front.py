@@ -1,4 +1,4 @@
-"""What a connection may cost before anybody knows whose it is."""
+"""Sets what a connection may cost before its caller is known."""
 
 from __future__ import annotations
 

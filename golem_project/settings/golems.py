@@ -1,4 +1,4 @@
-"""What a new golem starts with, and what this server lends to all of them. Decisions, "Profiles"."""
+"""Sets what a new golem starts with, and what this server lends to all golems."""
 
 from __future__ import annotations
 

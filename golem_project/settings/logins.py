@@ -1,4 +1,4 @@
-"""How often a password may be wrong: `golem_project/front/login_lock.py` on django-axes."""
+"""Sets how often a password may be wrong (`golem_project/front/login_lock.py` on django-axes)."""
 
 from __future__ import annotations
 

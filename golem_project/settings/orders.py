@@ -1,4 +1,4 @@
-"""Where signed orders are handed in, so that those who fill them hear of them: by protocol and chain."""
+"""Sets where signed orders are handed in, by protocol and chain."""
 
 from __future__ import annotations
 

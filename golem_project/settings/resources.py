@@ -1,4 +1,4 @@
-"""How much memory each kind of process may have, in MiB (`golem_project.runtime.memory_limit`)."""
+"""Sets the memory of each kind of process, in MiB (`golem_project.runtime.memory_limit`)."""
 
 from __future__ import annotations
 

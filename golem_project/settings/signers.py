@@ -1,4 +1,4 @@
-"""Who signs for golems: session keys of cages, this server's account at Privy, its project at ZeroDev.
+"""Sets who signs for golems: session keys of cages, this server's account at Privy, its project at ZeroDev.
 
 Secrets come from files first.
 """

@@ -1,4 +1,4 @@
-"""Who follows events, and whose: an agent's token its own golem's, an owner's session those of the golems they own."""
+"""Identifies who follows events: an agent of one golem, or an owner of theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is sent to next, and by whom: the turns of receivers that other people run, whose servers may hang.
+"""Gives receivers of webhooks their turns, since servers of other people may hang.
 
 A turn is given before its task is asked for, and a receiver has one turn at a time, so nothing is asked for twice and
 no receiver has two requests. Each kind has a few places. One person's receivers take a quarter of them at most, and

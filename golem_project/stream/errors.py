@@ -1,4 +1,4 @@
-"""What the event stream refuses."""
+"""Defines what the event stream refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller asks of the event log: which golems, which types, from which place."""
+"""Reads which events a caller asks for: golems, types, and the place to start."""
 
 from __future__ import annotations
 

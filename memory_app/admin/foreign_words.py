@@ -1,4 +1,4 @@
-"""Which rows of memory are in the words of an agent or a model, and those words with the mark of every page."""
+"""Marks memories that are in the words of an agent or a model."""
 
 from __future__ import annotations
 

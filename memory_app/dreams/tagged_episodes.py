@@ -1,4 +1,4 @@
-"""What an agent gave a dream tag: replayed together in the dream's first phase, so that it lasts. It tunes nothing."""
+"""Finds episodes that an agent tagged for dreams; they are replayed together so that they last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What golems found out: published with its price and its proof, listed, offered without its words, and told whole."""
+"""Publishes what golems found out, lists publications without their words, and tells one whole."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a Safe's owners signed and that ended by time can be executed by nobody any more: its request ends too, and the
-permit of a plan.
+"""Ends a request, and the permit of its plan, when what a Safe's owners signed has ended by time.
 
 Appends ChangeExpired and what ending the permit appends.
 """

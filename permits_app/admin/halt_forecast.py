@@ -1,4 +1,4 @@
-"""What a halt will cancel, doom or take away, read from rows alone; no node is asked."""
+"""Foretells from rows alone what a halt will cancel, doom or take away."""
 
 from __future__ import annotations
 

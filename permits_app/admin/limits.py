@@ -1,4 +1,4 @@
-"""What an owner sets: spending limits, the local cage, the allowlist; in dollars and percent, audited, announced."""
+"""Lets an owner edit spending limits, the local cage and the allowlist, in dollars and percent; audited."""
 
 from __future__ import annotations
 

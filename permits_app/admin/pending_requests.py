@@ -1,4 +1,4 @@
-"""What golems asked of protocols and wait for: state, amounts, when each is expected, who asked and who claimed."""
+"""Lists what golems asked of protocols and wait for: state, amounts, dates, who asked and who claimed."""
 
 from __future__ import annotations
 

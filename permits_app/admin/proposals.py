@@ -1,4 +1,4 @@
-"""What an owner asks for on a golem's page: resume, another phase, strategy, co-owners, the Warden, another policy."""
+"""Takes an owner's requests on a golem's page: resume, another phase, strategy, co-owners, the Warden, policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others let golems move of their money, and what each permit moved under it: both as they happened, read only."""
+"""Lists rights that others gave golems over their money, and what each permit moved under them. Read only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a sent payload is named on a page: a transaction by its hash, a user operation by its own and its carrier's."""
+"""Names a sent payload on a page: a transaction by its hash, a user operation by its own and its carrier's."""
 
 from __future__ import annotations
 

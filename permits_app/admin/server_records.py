@@ -1,4 +1,4 @@
-"""What the server keeps to be sure of itself, read only: code marks, kept answers, checkpoints, high-water marks."""
+"""Lists the server's own records, read only: code marks, kept answers, checkpoints, high-water marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What golems signed for others to carry out: what may go, what comes for it, until when, and what became of it."""
+"""Lists what golems signed for others to carry out: amounts, end, and what became of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything a permit's plan changes on the chain, for a page: accounts, coins, code and slots, before and after.
+"""Shows everything that a permit's plan changes on the chain: accounts, coins, code and slots.
 
 The plan is simulated once more on its block, by the engine the golem's owner chose, and asked for the whole state
 difference. Slots are raw words: what they mean only a contract's source can say.

@@ -1,4 +1,4 @@
-"""What a tool says of its plan, for people: raw integers give way to their units, addresses to names."""
+"""Rewrites a tool's details of its plan for people: amounts in units, addresses by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to one permit, line by line: flows, calls, simulation, hooks, transactions."""
+"""Writes a permit's story line by line: flows, calls, simulation, hooks, transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner asks of the contract behind a cage: one form per kind of rule, in units, made into the rules' numbers.
+"""Takes an owner's changes to the cage contract: one form for each kind of rule, in units.
 
 A form only writes a wish down; the contract says what is looser, and the owners of the Safe sign.
 """

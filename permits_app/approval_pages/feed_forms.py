@@ -1,4 +1,4 @@
-"""What an owner asks about the feeds of a cage beside those of its assets."""
+"""Takes an owner's changes to a cage's feeds beside those of its assets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Zodiac Roles v2 contract is held against a cage."""
+"""Takes the Zodiac Roles v2 contract that is compared with a cage."""
 
 from __future__ import annotations
 

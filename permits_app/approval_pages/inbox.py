@@ -1,4 +1,4 @@
-"""What waits for owners, highest risk first and oldest first within it, and one request as a page."""
+"""Builds the inbox of what waits for owners, highest risk first, and the page of one request."""
 
 from __future__ import annotations
 

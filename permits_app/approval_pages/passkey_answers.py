@@ -1,4 +1,4 @@
-"""From a page's request to what a passkey answered: its text, its session, and the site it was asked on."""
+"""Reads a passkey's answer out of a page's request: its text, its session, and its site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner asks about the roles behind a cage: their keys, their calls, what they may let go of, whom they pay."""
+"""Takes an owner's changes to a cage's roles: keys, calls, allowances, payees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who must agree to a change, how long it waits, and how long each action is announced. Pure.
+"""Decides who must agree to a change, how long it waits, and how long each action is announced. Pure.
 
 See docs/decisions/0025-approvals-who-approves-and-how-long-a-change-waits.md.
 """

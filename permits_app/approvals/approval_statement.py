@@ -1,4 +1,4 @@
-"""What owners are shown of a change, as JSON that is stored and hashed: names, amounts in units, nothing left out.
+"""Writes what owners are shown of a change, as JSON that is stored and hashed.
 
 Texts from agents and chains stay data: they are escaped by the page and never read as an instruction.
 """

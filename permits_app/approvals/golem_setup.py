@@ -1,4 +1,4 @@
-"""Whether a golem is still being set up: no agent ever had a key of it and no permit was ever opened."""
+"""Tells whether a golem is still being set up: no agent had a key of it and no permit was opened."""
 
 from __future__ import annotations
 

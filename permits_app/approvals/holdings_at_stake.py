@@ -1,4 +1,4 @@
-"""What is at stake where a change opens the way to everything: the golem's holdings as they were last measured."""
+"""Finds a golem's last measured holdings, for changes that open the way to all of them."""
 
 from __future__ import annotations
 

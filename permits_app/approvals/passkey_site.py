@@ -1,4 +1,4 @@
-"""Under which name, and on pages of which addresses, a passkey counts. Without a name none does."""
+"""Decides on pages of which addresses a passkey counts. Without a name none does."""
 
 from __future__ import annotations
 

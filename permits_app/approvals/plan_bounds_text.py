@@ -1,4 +1,4 @@
-"""What a plan promises beyond what moves, in words for owners: positions, debts, health, figures, texts, terms.
+"""Writes a plan's bounds in words for owners: positions, debts, health, figures, texts, terms.
 
 Every line is a bound that the simulation, the signed bytes and the outcome are held to. Token amounts that leave and
 return, allowances, contracts and recipients have lists of their own.

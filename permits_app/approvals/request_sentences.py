@@ -1,4 +1,4 @@
-"""What a request asks for in one line with amounts and names, and why an announced action is refused already."""
+"""Says in one line what a request asks for, and why an announced action will be refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nonce of a Safe is asked for next, whose turn it is, and which one nothing is asked under any more.
+"""Chooses the nonce of a Safe for the next request, and knows whose turn it is.
 
 Open transactions of one Safe stand in a row; a constraint of the database gives each nonce to one of them. A nonce that
 one gave up is free for the next that is asked for, or is used up by an empty transaction.

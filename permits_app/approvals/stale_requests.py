@@ -1,4 +1,4 @@
-"""Whether a request still is what its owners saw: hashes of plan and policy, and what an operation starts from.
+"""Tells whether a request still is what its owners saw, by hashes of plan and policy.
 
 New blocks change neither hash, so an approval outlives them.
 """

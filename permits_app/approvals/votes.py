@@ -1,4 +1,4 @@
-"""Which approvals count, who may give one, and how many a request needs, by who decides for the golem today.
+"""Counts approvals: which count, who may give one, and how many a request needs today.
 
 When a role or an account ends, so do the approvals given with it: they are marked as ended, and whoever comes back
 decides anew. A quorum never falls below what its owners were shown; it rises when more people decide.

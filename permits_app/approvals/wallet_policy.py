@@ -1,4 +1,4 @@
-"""What an agent's wish for another wallet policy means here: local limits and allowlist, and the cage's rules on chain.
+"""Translates an agent's wish for a wallet policy into limits, allowlist and the cage's rules.
 
 It only writes the wish down; owners decide it.
 """

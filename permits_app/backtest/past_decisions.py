@@ -1,4 +1,4 @@
-"""What a golem asked for and what was answered: permits and refused plans, each with the facts it was judged on."""
+"""Loads what a golem asked for and was answered, with the facts that each was judged on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a draft's other answers change of the limits that were used up: sums, writes and rebalances as read, corrected.
+"""Corrects used-up limits for a draft's other answers: sums, writes and rebalances.
 
 The figures read with each decision are the basis, so that a draft that changes nothing changes no figure; only the
 decisions that flipped before it are added or taken away.

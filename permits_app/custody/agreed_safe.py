@@ -1,4 +1,4 @@
-"""What the owners of a golem's Safe agreed to, and what of the Safe as it is goes beyond that.
+"""Compares a golem's Safe with what its owners agreed to.
 
 Of a cage its mirror keeps it, of any other Safe the wallet. Rows are read here, and nothing is asked of the chain.
 """

@@ -1,4 +1,4 @@
-"""Which Safes of golems are looked at for openings, and whether one is known that keeps a golem from acting alone."""
+"""Lists the Safes that are watched for openings, and whether one keeps a golem from acting alone."""
 
 from __future__ import annotations
 

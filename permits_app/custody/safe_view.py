@@ -1,4 +1,4 @@
-"""What a Safe says of itself now: its nonce, its owners, how many must sign. Read from the chain each time it matters.
+"""Reads a Safe from the chain: its nonce, its owners, how many must sign.
 
 No transaction may be open.
 """

@@ -1,4 +1,4 @@
-"""What acts for a Safe, or on what it signs, that its owners did not agree to: for whoever signs next, at each door.
+"""Warns whoever signs next for a Safe of what acts for it without its owners' agreement.
 
 The chain is asked in that moment; no transaction may be open. A file that leaves the server takes the answer along, and
 its check asks a chain itself, without the server's rows.

@@ -1,4 +1,4 @@
-"""How a golem's calls reach the chain: whose funds, whose signature, and what carries several calls in one transaction.
+"""Defines how a golem's calls reach the chain: whose funds, whose signature, and what carries several calls.
 
 Tools, hooks and limits see the account; nonces, gas and signatures are the signer's. What `carry` returns is what is
 simulated, hashed and signed.

@@ -1,4 +1,4 @@
-"""Which golems have an account that runs several calls as one transaction: a Safe, a cage or a smart account."""
+"""Lists golems whose account runs several calls as one transaction: a Safe, a cage or a smart account."""
 
 from __future__ import annotations
 

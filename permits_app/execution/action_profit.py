@@ -1,4 +1,4 @@
-"""What one action earned or cost: what it changed of the net asset value, at the feeds of the block it ended in.
+"""Computes what one action earned or cost: its change of the net asset value, at the block it ended in.
 
 Tokens and the legs of positions count alike, so what goes into a position or comes out of one is neither gain nor loss.
 Where a plan says nothing of positions, only what trades and what collects is counted.

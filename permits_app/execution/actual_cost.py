@@ -1,4 +1,4 @@
-"""What a permit really cost, in micro-USD: what the ledger settles, also where it is more than was reserved."""
+"""Computes what a permit really cost in micro-USD, which the ledger settles, also beyond the reservation."""
 
 from __future__ import annotations
 

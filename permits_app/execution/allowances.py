@@ -1,4 +1,4 @@
-"""What spenders may still take after a plan ended: read from the chain when its outcome is judged, and kept.
+"""Reads from the chain what spenders may still take after a plan ended, and keeps it.
 
 A plan that fails half-way leaves what its first calls approved; that is listed, counted and taken back by a halt like
 any other.

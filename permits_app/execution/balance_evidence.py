@@ -1,4 +1,4 @@
-"""What balances show of a permit: its account's and its recipients', before and after the blocks of its receipts.
+"""Measures by balances what a permit moved, before and after the blocks of its receipts.
 
 Where other transactions of the account lie in the same blocks, what their events say is taken off, and of the coin,
 which no event tells of, what their permits promised exactly (`concurrent_permits.py`), so that what is left is this

@@ -1,4 +1,4 @@
-"""Whose turn it is in a commit worker: fair between golems, and with a few places per chain and per account.
+"""Gives permits their turns in a commit worker: fair between golems, few at a time per chain and account.
 
 A task is a wake-up. What it names is worked on when its bytes are stored already; else the permit whose golem is served
 least just now is, so that a golem with many permits keeps nobody waiting with one. Places are counted in this process:

@@ -1,4 +1,4 @@
-"""What other permits of an account were to do in the same blocks, as far as they promised it exactly.
+"""Finds what other permits of an account promised exactly for the same blocks.
 
 Balances and positions tell what all of them did together. The coin that the others promised to spend is taken off, and
 what they promised of positions stands beside what this one promised: the sum of the promises is held against the sum

@@ -1,4 +1,4 @@
-"""What contradicts itself: a receipt and the balances of its block that cannot both be true.
+"""Finds receipts and balances of a block that cannot both be true.
 
 One answer of a node ends no permit then. It stays UNKNOWN and is looked at again, receipts and balances both, until
 they agree or the patience is over; what the last look shows is then the outcome, with what did not match as findings.

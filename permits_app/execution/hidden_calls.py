@@ -1,4 +1,4 @@
-"""What balances say of calls that no node shows: any node may hide a transaction, none can hide what it moved.
+"""Judges by balances what became of calls that no node shows.
 
 Read from the block the permit was judged at to the newest one. What other transactions of the account explain is taken
 off; what is left of what the plan spends counts as spent by it, whoever took its nonce.

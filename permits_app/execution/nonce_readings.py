@@ -1,4 +1,4 @@
-"""What the chain says of an account's nonces, believed only where two readings agree.
+"""Reads an account's nonces from the chain, believed only where two readings agree.
 
 One answer that is too high would have bytes signed that wait for transactions nobody ever made; one that is too low
 gives a nonce out that is used. Two nodes are asked where two answer, else one twice.

@@ -1,4 +1,4 @@
-"""What a halted golem may still send because its owners take it out: one transfer to an address they registered.
+"""Builds what a halted golem may send for its owners: one transfer to an address they registered.
 
 Judged from the bytes of the permit and the rows of the owners' approval, under the golem's lock.
 """

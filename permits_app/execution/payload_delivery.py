@@ -1,4 +1,4 @@
-"""How stored bytes get to the chain and are found there: a transaction by our node, a user operation by its bundler.
+"""Sends stored bytes and finds them again: a transaction by our node, a user operation by its bundler.
 
 Whoever resumes, reconciles or halts asks here and need not know which of the two it is.
 """

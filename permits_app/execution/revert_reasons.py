@@ -1,4 +1,4 @@
-"""Why a call reverted, in the words of the contract that refused it. A receipt says only that it did.
+"""Finds why a call reverted, in the words of the contract that refused it.
 
 The same bytes are asked of a node on the state that their block left, where what made them fail has happened. What a
 contract says is foreign text: it is told and remembered as such, and decides nothing.

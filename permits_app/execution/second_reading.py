@@ -1,4 +1,4 @@
-"""What a node says became of a transaction counts only where a second reading and the chain itself say the same.
+"""Confirms what a node says of a transaction by a second reading and by the chain itself.
 
 A receipt must be the same twice, lie in the block that the chain has at its number, and be of a transaction which that
 block lists; what contradicts itself is not seen yet. Another node gives the second reading where one has the block.

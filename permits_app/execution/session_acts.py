@@ -1,4 +1,4 @@
-"""What a cage's session key does for itself, beside plans: simulated, stored and sent like everything else."""
+"""Carries out what a cage's session key does for itself, simulated, stored and sent like everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner chose for a halt, asked again under the golem's lock before anything of it is signed."""
+"""Reads what an owner chose for a halt, again under the golem's lock before anything is signed."""
 
 from __future__ import annotations
 

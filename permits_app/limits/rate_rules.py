@@ -1,4 +1,4 @@
-"""Whether one more write fits the hour: one pure rule for hook 4 and for the reservation itself.
+"""Decides whether one more write fits the hour, for hook 4 and for the reservation. Pure.
 
 Hook 4 asks it early; the ledger asks it again under the lock of the limits row, so that previews at once never open
 more permits than there may be.

@@ -1,4 +1,4 @@
-"""Whether an amount fits a golem's spending limits: one pure rule for hook 3 and for the reservation itself.
+"""Decides whether an amount fits a golem's spending limits, for hook 3 and for the reservation. Pure.
 
 Hook 3 asks it early, so that a refusal costs no simulation; the ledger asks it again under the lock of the
 limits row, and only that answer counts.

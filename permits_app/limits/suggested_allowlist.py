@@ -1,4 +1,4 @@
-"""What an owner is offered to allow: the contracts and tokens of the protocols of a chain."""
+"""Suggests contracts and tokens of a chain's protocols for a golem's allowlist."""
 
 from __future__ import annotations
 

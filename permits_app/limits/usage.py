@@ -1,4 +1,4 @@
-"""How much of its limits a golem has used, as one value that rules can judge."""
+"""Reads how much of its limits a golem has used."""
 
 from __future__ import annotations
 

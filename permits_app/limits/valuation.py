@@ -1,4 +1,4 @@
-"""What a plan is worth: the worst it can spend, gas included, in integer micro-USD at on-chain prices.
+"""Values a plan: the worst it can spend, gas included, in integer micro-USD at on-chain prices.
 
 A spent token without a fresh feed refuses the call.
 """

@@ -1,4 +1,4 @@
-"""What commands print about a Safe to who is about to sign for it."""
+"""Prints what who is about to sign for a Safe must know of it."""
 
 from __future__ import annotations
 

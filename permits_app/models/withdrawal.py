@@ -1,4 +1,4 @@
-"""Where an owner may have a golem's money sent, and which permit carried an approved withdrawal out."""
+"""Stores addresses to which owners may send a golem's money, and the permit that carried a withdrawal out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a golem gets out of each position: what a halt did or will do, what it waits for and until when, in words."""
+"""Says how a golem gets out of each position: what a halt does, what it waits for and until when."""
 
 from __future__ import annotations
 

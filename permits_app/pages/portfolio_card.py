@@ -1,4 +1,4 @@
-"""What a golem holds as pages show it: tokens, positions, debts, health and unlocks, and the change of a day.
+"""Builds the portfolio card: tokens, positions, debts, health, unlocks, and the change of a day.
 
 The same figures as every rule's: `measure_holdings` and the snapshots. Its own page reads the chain; the cockpit and
 the fleet show the newest snapshot with its age. A node that does not answer is said so.

@@ -1,4 +1,4 @@
-"""What others may still take of a golem, a line each: what may go, what comes for it at least, and until when."""
+"""Lists what others may still take of a golem by its signed promises, a line each."""
 
 from __future__ import annotations
 

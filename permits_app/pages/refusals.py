@@ -1,4 +1,4 @@
-"""What golems wanted and were refused, in amounts and with the rule's own words; equal ones in a row are one line."""
+"""Lists what golems were refused, with amounts and the rule; equal ones in a row are one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golem waits for, a line each: what, how far it is, what it holds, when it is expected, and whose permits."""
+"""Lists what a golem waits for at protocols, a line each: how far it is, what it holds, when it is expected."""
 
 from __future__ import annotations
 

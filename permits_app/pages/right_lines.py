@@ -1,4 +1,4 @@
-"""What others let a golem move of their money, a line each: whose, how much, what is used, and until when."""
+"""Lists what others let a golem move of their money, a line each."""
 
 from __future__ import annotations
 

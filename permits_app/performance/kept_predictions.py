@@ -1,4 +1,4 @@
-"""What reviewers predicted of a golem's permits beside what became of them: counts by class, from rows alone."""
+"""Compares what reviewers predicted of permits with what became of them, from rows alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made the difference between two looks at a golem's holdings, in parts that add up. Pure.
+"""Splits the change between two values of a golem into parts that add up. Pure.
 
 The price is what was held at both prices. What came into the wallet or left it without an action of the golem was moved
 by somebody: the owner pays in, or takes out. Gas and slippage are what the golem's own actions cost. A slash is what a

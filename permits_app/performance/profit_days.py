@@ -1,4 +1,4 @@
-"""What a golem is worth and what it earned of late, from the snapshots: for every page and tool that tells it."""
+"""Reads what a golem is worth and earned of late, from snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What slashes took from a golem's positions, in the words of rows, events and pages. Pure."""
+"""Says what slashes took from a golem's positions. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a portfolio moves with each asset, JSON-ready: held, owed and followed, as the cage's rule counts.
+"""Computes how much of a portfolio moves with each asset, JSON-ready, as the cage's rule counts.
 
 The chain's coin and its wrapped form are one asset.
 """

@@ -1,4 +1,4 @@
-"""What an account gains or loses, as stored and shown: the same rows in a prediction and in an outcome."""
+"""Defines rows of what an account gains or loses, the same in predictions and outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds commits up: an account whose own payload is not mined, a chain whose node does not answer.
+"""Finds what holds commits up: a payload of the account that is not mined, or a chain that does not answer.
 
 Read from rows alone: the payloads that were sent, and what the follower of each chain saw last.
 """

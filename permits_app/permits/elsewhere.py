@@ -1,4 +1,4 @@
-"""What a golem holds on its other chains, each read at its own head; and what cannot be read there, by name.
+"""Reads what a golem holds on its other chains, and names what cannot be read there.
 
 Whoever counts what a golem holds reads one chain itself and asks here for the rest. A golem with one chain costs
 nothing here: no query and no request. What is under way between two chains is a position on the one where it is

@@ -1,4 +1,4 @@
-"""When two actions are one: the same golem and tool, and parameters that mean the same, however they are written.
+"""Decides when two actions are the same: golem, tool, and the meaning of their parameters.
 
 A token by its symbol and by its address is one token, and what is left out is what stands for it. So no other spelling
 passes an action that is under way, the loop guard, or a repeat.

@@ -1,4 +1,4 @@
-"""What accounts hold that a golem acts with, will act with or acted with: read from the chain, never guessed.
+"""Reads from the chain what a golem's present, former and future accounts hold.
 
 What cannot be read is None and said so; it is no empty account.
 """

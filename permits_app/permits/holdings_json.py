@@ -1,4 +1,4 @@
-"""What a golem holds, JSON-ready: as a snapshot keeps it and every page shows it, read anew or from the row."""
+"""Writes a golem's holdings JSON-ready, for snapshots and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a golem from a change of its chains: what it still holds or waits for where it would count no more.
+"""Finds what keeps a golem from giving up a chain: what it holds or waits for there.
 
 A value that stops counting would be a fall, or hide one. Told from rows alone. Decision 0446.
 """

@@ -1,4 +1,4 @@
-"""Who ends permits asks for their episodes together: one message for all that ended in the last moment.
+"""Collects ended permits and asks memory for their episodes in one message.
 
 A message costs its worker as much as an episode. The first permit after a rest is asked for at once, those that follow
 half a second later. What a process that dies had not asked for, the sweep asks for: memory fails open.

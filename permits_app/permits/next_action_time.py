@@ -1,5 +1,4 @@
-"""When this server acts next on what holds an action up, at the latest: a round of the sweep or of the reconciler, the
-end of a worker's lease, the replacement of a stuck transaction, the next block, or the end of a permit.
+"""Computes when this server acts next on what holds an action up: a sweep, a lease's end, a replacement, a block.
 
 Read from rows alone. Whoever is refused meanwhile is told that time; it may clear before.
 """

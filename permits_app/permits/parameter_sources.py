@@ -1,4 +1,4 @@
-"""Where each parameter of a plan comes from, told beside its value: nobody has to guess why it is what it is."""
+"""Tells where each parameter of a plan comes from: the agent, a default, memory, the market."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a permit lives: its seconds or its heartbeat ticks, whichever end first, or the time owners have."""
+"""Computes how long a permit lives: its seconds or heartbeat ticks, or the time that owners have."""
 
 from __future__ import annotations
 

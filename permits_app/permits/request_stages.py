@@ -1,4 +1,4 @@
-"""How far a request to owners is, in the one word that the inbox, the first page and the agent's answer share."""
+"""Says in one word how far a request to owners is, the same for inbox, first page and agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an outcome does to the trust in its venue: a divergence takes it away, clean outcomes in a row give it back.
+"""Moves the trust in a venue by outcomes: a divergence takes it away, clean outcomes give it back.
 
 Appends VenueTrustLowered and VenueTrustRestored; emits policy:cage_updated. Only amounts count: gas also moves with a
 block's time.

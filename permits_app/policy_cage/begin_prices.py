@@ -1,4 +1,4 @@
-"""Which prices a batch begins with, in the contract's own order: `_keepPrices` and `notePrices` of CageFeeds.sol. Pure.
+"""Predicts the prices a batch begins with: `_keepPrices` and `notePrices` of CageFeeds.sol. Pure.
 
 The contract keeps the prices of the last batch in one word: 20 bits for each asset in the order of the list (an
 exponent of 7 above a mantissa of 13, 0 for none), and above 200 bits the time before which no batch runs.

@@ -1,4 +1,4 @@
-"""Whether the calls of a batch may be made at all, in the contract's own order: `_checkCalls` of CageCalls.sol."""
+"""Judges whether the calls of a batch may be made, in the order of `_checkCalls` of CageCalls.sol."""
 
 from __future__ import annotations
 

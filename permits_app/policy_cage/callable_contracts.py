@@ -1,4 +1,4 @@
-"""Which contracts a golem may call at all: by its owner's list where that is strict, and by what a cage can read."""
+"""Decides which contracts a golem may call, by its owner's list and by what a cage can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a feed may go: bounds of its answers as the contract keeps them, and how far one may jump. Pure."""
+"""Computes the bounds of a feed's answers as the contract keeps them, and how far one may jump. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the contract itself says what its events were understood to say.
+"""Compares a cage's mirror with what the contract itself says.
 
 A node that leaves a log out, by mistake or on purpose, would leave the mirror of a cage looser than the cage. So the
 state that follows from the logs is held against the contract's own words at the same block, in one round trip.

@@ -1,4 +1,4 @@
-"""Whether the code on a chain is the cage that was published, before anybody is asked to sign for it.
+"""Checks that the code on a chain is the published cage, before anybody signs for it.
 
 A contract can answer every question as a cage does and still take the Safe. So its code is compared byte by byte with
 what this server was built with, and so is the code of its parts; only what a constructor wrote may differ.

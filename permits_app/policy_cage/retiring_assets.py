@@ -1,4 +1,4 @@
-"""What a golem's cage lets only fall in its account, as its mirror last saw it."""
+"""Lists assets that a golem's cage lets only fall in its account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the key of a role may, beside what a batch may: its session, its allowances that refill, its payouts.
+"""Judges what the key of a cage's role may do: its session, allowances and payouts.
 
 The same judgements in the contract's own order: `_enter`, `_use`, `_charge` and `payOut` of PolicyCage.sol. Pure.
 """

@@ -1,4 +1,4 @@
-"""Whether others act for a Safe through its fallback: a handler that takes what it is handed for the Safe's own word.
+"""Checks whether others can act for a Safe through its fallback handler.
 
 A Safe hands each call that it does not know on to its handler, and is the caller there whoever called it. The first
 code of `LoanCallback` did not ask who that was, and a cage does not either: it is a module and never to be a handler.

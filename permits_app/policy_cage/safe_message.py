@@ -1,4 +1,4 @@
-"""What an owner signs so that a Safe says that it signed something: a SafeMessage around the digest.
+"""Builds the SafeMessage that an owner signs so that a Safe signs something.
 
 The Safe's fallback handler (CompatibilityFallbackHandler) reads it back when somebody asks the Safe by ERC-1271. An
 owner may also note on the chain, in place of a signature, that such a message is the Safe's own.

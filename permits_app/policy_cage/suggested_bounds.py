@@ -1,4 +1,4 @@
-"""What a new cage holds a feed to: the bounds of its own aggregator, how far it may jump, and the sequencer."""
+"""Suggests bounds for a new cage's feeds: its aggregator's, how far it may jump, and the sequencer."""
 
 from __future__ import annotations
 

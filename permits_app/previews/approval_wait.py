@@ -1,4 +1,4 @@
-"""How long a call waits for owners and the Warden before it can be sent, and a plan whose deadline outlives that."""
+"""Computes how long a call waits for owners and the Warden, and plans with a deadline that outlives it."""
 
 from __future__ import annotations
 

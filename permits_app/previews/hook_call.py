@@ -1,4 +1,4 @@
-"""What the hooks judge: a tool's plan with the golem, its limits, the chain and what all of it is worth."""
+"""Builds what the hooks judge: a tool's plan with the golem, its limits, the chain and its worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the pools that a call goes through, and of the golem's debts, as the reviewers weigh it.
+"""Reads what is known of the pools of a call and of the golem's debts, for the reviewers.
 
 It speaks against a call or is silent; nothing that is known speaks for one.
 """

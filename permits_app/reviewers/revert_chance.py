@@ -1,4 +1,4 @@
-"""How likely a plan is to revert while its permit waits, and the reason to veto when that is above 5%.
+"""Estimates how likely a plan reverts while its permit waits, and vetoes above 5%.
 
 Both reviewers ask: whoever a call must be reviewed by, the rule holds. Measured on the pools the bytes go through.
 """

@@ -1,4 +1,4 @@
-"""How often the market moved further than a plan tolerates within the time its permit waits: the chance of a revert.
+"""Computes from past prices how often the market moved further than a plan tolerates.
 
 An empirical figure from the pools' own logs, in integer millionths, and no model: each stretch of the recent past as
 long as the wait is one trial. Pure but for what it is handed.

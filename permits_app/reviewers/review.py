@@ -1,4 +1,4 @@
-"""What a reviewer answers: APPROVE or VETO, with reasons, warnings and every check it made."""
+"""Defines a reviewer's answer: APPROVE or VETO, with reasons, warnings and every check."""
 
 from __future__ import annotations
 

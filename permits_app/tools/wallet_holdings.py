@@ -1,4 +1,4 @@
-"""What `wallet_get_status` tells of a golem's holdings: balances, positions with their debts, profit of a day."""
+"""Gathers a golem's holdings for `wallet_get_status`: balances, positions with debts, profit of a day."""
 
 from __future__ import annotations
 

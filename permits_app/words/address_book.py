@@ -1,4 +1,4 @@
-"""What pages call an address: the owner's own name, the account of one of their golems, the chain's registry, unknown.
+"""Names an address for pages: by its owner's book, their golems' accounts, or the chain's registry.
 
 A name is the owner's word and data: it allows nothing, binds nothing, and no agent reads it.
 """

@@ -1,4 +1,4 @@
-"""What an action moves, in one line of words and amounts, from the bounds of its plan."""
+"""Says in one line what an action moves, from the bounds of its plan."""
 
 from __future__ import annotations
 

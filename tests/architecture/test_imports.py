@@ -14,6 +14,8 @@ _CONTRACTS = {
     "Apps point one way": "layers",
     "Inside tools_app": "layers",
     "Inside permits_app": "layers",
+    "Only the admin imports the admin": "protected",
+    "No circles between rooms": "acyclic_siblings",
     "Protocols do not know each other": "independence",
     "No protocol outside protocols": "forbidden",
     "Who reads a call's effects does not know what made it": "forbidden",

@@ -25,7 +25,7 @@ from tests.golem_project.heartbeat.thinking.conftest import make_client
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.live_golem import LiveGolem
-from tests.memory_app.test_dream import fake_imagine, four_runs, surprise
+from tests.memory_app.test_run_dream import fake_imagine, four_runs, surprise
 from tests.scripted_model import say, serve_model
 from tools_app.core import clock, event_bus
 from tools_app.core.models import OutboxEvent

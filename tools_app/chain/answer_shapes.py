@@ -1,4 +1,4 @@
-"""What shape a node's answer to each method has: what has another is no answer, and another node is asked.
+"""Checks the shape of a node's answer to each method; a wrong one is no answer.
 
 Checked where the answer arrives, so that whoever reads it later meets neither a list for a number nor a number that no
 chain has. Whether an answer is true is another question.

@@ -1,4 +1,4 @@
-"""What contracts say of themselves, remembered across readers: code presence and token descriptions.
+"""Remembers across readers which addresses have code, and how tokens describe themselves.
 
 Keyed by the block they were read at: a block hash names one state, so nothing remembered can become wrong, not even
 after a reorganisation. Private chains are left out by the reader. Bounded; the least used goes first.

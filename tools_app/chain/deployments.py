@@ -1,4 +1,4 @@
-"""What is known of a chain before it is asked: named contracts, registered tokens, price feeds.
+"""Loads what is known of a chain from files: named contracts, registered tokens, price feeds.
 
 `deployments/<chain_id>.json` holds it for chains that set-up prepared, `public_tokens.py` for the rest.
 A file that changes is read again, so a rebuilt local world needs no restart.

@@ -1,4 +1,4 @@
-"""What a reader will be asked for later: it waits here and travels with the next round trip."""
+"""Keeps reads that will be asked for later, so that they travel with the next round trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong between us and a node, typed; and the table that turns a node's own words into those types.
+"""Defines what can go wrong with a node, and translates its words into these errors.
 
 Execution uses the same table for what nodes say about transactions. Nodes word the same refusal differently, so a
 row is a code, a piece of text, or both.

@@ -1,4 +1,4 @@
-"""What one reader asks of a chain's past, each once: the first block since a time, and logs."""
+"""Reads a chain's past once per reader: the first block since a time, and logs."""
 
 from __future__ import annotations
 

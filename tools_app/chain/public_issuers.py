@@ -1,4 +1,4 @@
-"""Who stands behind the tokens that this product knows without being told, and over which bridge they came: data.
+"""Lists who issues the tokens that this product knows, and over which bridge they came.
 
 An issuer redeems a token, or freezes it, with a decision of its own. A bridge keeps elsewhere what a token here stands
 for. Issuers whose contracts are a protocol of the product are told by that protocol. Tests compare the rows with

@@ -1,4 +1,4 @@
-"""Which code runs behind an address: its own, and what a proxy, its beacon or a clone hands its calls to.
+"""Finds the code that runs behind an address: its own, and that of its proxy, beacon or clone.
 
 A proxy is recognised by its code, which holds the number of the slot it keeps its implementation in (EIP-1967, its
 beacon, EIP-1822 and the slot of the first OpenZeppelin proxies), or, as a clone does (EIP-1167), the implementation's

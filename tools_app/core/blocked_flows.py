@@ -1,4 +1,4 @@
-"""What was kept from a sink while a call was served, in its golem's audit log: labels, sinks and counts, never a text.
+"""Writes into a golem's audit log what was kept from a sink: labels, sinks and counts, never a text.
 
 Every door opens one around each call: a request, a task, a tick, a command, a look of a thread that follows a chain
 (`tests/architecture/test_watched_doors.py`).

@@ -1,4 +1,4 @@
-"""What others wrote as JSON or TOML, read within bounds: bytes, nesting, numbers and characters.
+"""Parses JSON and TOML of others within bounds of bytes, nesting, numbers and characters.
 
 How deep a recursive parser can go is a limit of the process that libraries change, and past the stack it ends the
 process. So nothing from outside meets one before its depth is known. `read_json` is for answers of other machines: its

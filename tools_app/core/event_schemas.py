@@ -1,4 +1,4 @@
-"""What every event's payload holds: the one schema file, from which checks, JSON Schema and documentation come.
+"""Defines the payload of every event; checks, JSON Schema and documentation come from here.
 
 A field that is not declared here may not be emitted, so nothing reaches a subscriber by accident. Adding an optional
 field keeps the version; renaming or removing one raises it.

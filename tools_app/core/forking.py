@@ -1,4 +1,4 @@
-"""What a forked child may not use: the database sessions of its parent, and a pool of them.
+"""Keeps a forked child from its parent's database sessions.
 
 A pool comes over without the threads that fill it, and the child would wait for a connection in vain. Any thread of the
 parent may open one at the very moment of a fork (the publisher's, a request's), so nothing done before the fork is

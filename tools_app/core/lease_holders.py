@@ -1,4 +1,4 @@
-"""Who holds a lease: a process that can be recognised, so that one which is gone is known to be gone at once.
+"""Identifies the process that holds a lease, so that a dead one is known at once.
 
 A name says on which machine, under which process table, and which process. Only whoever shares that table can tell
 that it has ended; anybody else waits until its lease runs out. Safety does not hang on it: whatever is signed or sent

@@ -1,4 +1,4 @@
-"""How deep Python may recurse: as deep as usual, and deeper while contracts run.
+"""Sets how deep Python may recurse: deeper while contracts run.
 
 py-evm and py_ecc raise the limit of the whole process for good when they are first imported, to a depth at which a
 recursive parser of the standard library ends the process instead of raising RecursionError. So their import puts it

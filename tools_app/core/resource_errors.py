@@ -1,4 +1,4 @@
-"""What has run out when the database or the disk refuses: the error that says so, and a note that all processes see.
+"""Turns a full disk or a database without room into errors that say so, noted for all processes.
 
 The note is what readiness names. Whoever meets the failure writes it again, every few seconds where something sweeps,
 so it is there as long as the failure is, and lapses by itself once there is room.

@@ -1,4 +1,4 @@
-"""What a golem looks like while a tool runs, and the longest that takes, in words: for terminals and pages alike."""
+"""Says for terminals and pages what a golem looks like while a tool runs, and how long that takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What secrets of others look like: keys as their makers hand them out, and the words that stand for a wallet's key.
+"""Recognises secrets of others by their form: keys of services, private keys, a wallet's words.
 
 Each form is told by what it begins with, as its maker publishes it; lengths are the shortest that was handed out. What
 has no form of its own, such as 64 hexadecimal digits that may be a key or the hash of a transaction, is not among them:

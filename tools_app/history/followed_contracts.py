@@ -1,5 +1,4 @@
-"""What is followed, and for whom: pools a golem subscribed to or has a rule for, pools and vaults in which its own
-positions are, and what tells the rates of those.
+"""Keeps the list of contracts whose logs are followed, and for whom: pools, vaults and what tells their rates.
 
 Positions that somebody else opened for an account count for nothing: whoever likes could have anything followed.
 """

@@ -1,4 +1,4 @@
-"""Where the follower of a chain stands, what it met, and what its questions cost; each change one short statement."""
+"""Stores how far the follower of a chain is, what it met, and what its questions cost."""
 
 from __future__ import annotations
 

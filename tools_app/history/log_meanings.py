@@ -1,4 +1,4 @@
-"""What is read of each kind of contract, and what one of its logs says of prices and amounts."""
+"""Decodes logs of each kind of followed contract into prices and amounts."""
 
 from __future__ import annotations
 

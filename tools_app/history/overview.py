@@ -1,4 +1,4 @@
-"""What the index keeps for somebody: contracts, since when, what is missing, how much, and what it costs."""
+"""Summarises what the index keeps for somebody: contracts, since when, what is missing, how much."""
 
 from __future__ import annotations
 

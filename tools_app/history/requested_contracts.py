@@ -1,4 +1,4 @@
-"""Having something followed by asking for its past: the wish lasts for a while and is renewed by asking again."""
+"""Follows a contract for a while because somebody asked for its past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golem follows on a chain: one row for each subscription and chain, with the place where it goes on."""
+"""Stores what a golem follows on a chain, and the place where each subscription goes on."""
 
 from __future__ import annotations
 

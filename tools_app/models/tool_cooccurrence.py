@@ -1,4 +1,4 @@
-"""Which reads follow which, counted from the event log for each archetype; and what reading ahead gained and wasted."""
+"""Stores which reads follow which, and what reading ahead gained and wasted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What owners bring: modules, the definitions that pin them, each call of one, and what one wished for."""
+"""Stores owners' modules and definitions, each call of one, and what it wished for."""
 
 from __future__ import annotations
 

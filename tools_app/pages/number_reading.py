@@ -1,4 +1,4 @@
-"""What a number that a person types would be taken for: asked by the page beside its field, before it is saved."""
+"""Reads numbers that people type into forms, and tells the page beside its field how one is understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a whole look at an account leaves behind: which positions it has, and what its shares were believed worth."""
+"""Keeps what a whole look at an account found: its positions, and what its shares were believed worth."""
 
 from __future__ import annotations
 

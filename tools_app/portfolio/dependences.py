@@ -1,4 +1,4 @@
-"""On whom what is held depends besides its protocol: who issues it, over which bridge it came, whose price is believed.
+"""Finds on whom holdings depend: who issues a token, over which bridge it came, whose price is believed.
 
 A token depends on its issuer and its bridge wherever it lies. A position depends besides on the issuer at whose
 contracts it lies, on the bridge it is under way over, and on every oracle whose word its protocol takes for a price.

@@ -1,4 +1,4 @@
-"""How well a position's debts are covered, measured and not believed."""
+"""Measures how well a position's debts are covered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account holds and what that is worth: the one measure of a portfolio, for everyone who asks.
+"""Measures what an account holds and what that is worth; everyone asks here.
 
 Net asset value is tokens plus the legs of positions at the feeds' prices; what is owed subtracts. It is never taken for
 larger than it is: what is held is rounded down, what is owed up, and a share that became dearer at once counts as far

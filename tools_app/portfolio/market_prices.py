@@ -1,4 +1,4 @@
-"""What tokens and pools are worth in US dollars: feeds first, else the deepest pool against a token that has one.
+"""Prices tokens and pools in US dollars: by feeds first, else by the deepest pool.
 
 A price is an exact ratio of micro-USD per base unit. No feed and no such pool: no price, never zero.
 """

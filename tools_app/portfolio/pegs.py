@@ -1,4 +1,4 @@
-"""Which tokens stand for a dollar or for an ether, and which of them left that: by feeds, else by the deepest pool.
+"""Finds tokens that left their peg to the dollar or ether, by feeds, else by the deepest pool.
 
 A token that left its peg is told and not entered; nobody is kept from leaving it. What has no price is in no answer.
 

@@ -1,4 +1,4 @@
-"""Which positions come first where not all of them can: debts, then what is worth most.
+"""Orders positions where not all can come first: debts, then what is worth most.
 
 Anybody can put positions into an account, as many as they like, and each has to be paid for with what is in it. In this
 order no gift stands before anything that is worth more, and none before a debt, which nobody else can run up.

@@ -1,4 +1,4 @@
-"""What reading the positions of an account asked after its first batch, the last time.
+"""Remembers what reading an account's positions asked after its first batch, to ask it sooner next time.
 
 The second batch depends on what the first told, and is mostly the same from one reading to the next: the reserves of a
 lending market do not change between two previews. Asked ahead it costs no round trip. It decides nothing: what turns

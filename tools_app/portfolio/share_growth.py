@@ -1,4 +1,4 @@
-"""How far a share that became dearer is believed: a stranger's gift raises nothing at once.
+"""Decides how far a dearer share is believed, so that a stranger's gift raises nothing at once.
 
 Whoever sends its asset to a vault makes every share dearer, and who holds most of the shares gets most of it back. So
 what a share stands for counts up to a bounded yearly growth since it was last believed; what lies beyond is counted as

@@ -1,4 +1,4 @@
-"""What slashes took from positions between two moments, from what their protocols say they keep. Pure."""
+"""Computes what slashes took from positions between two moments. Pure."""
 
 from __future__ import annotations
 

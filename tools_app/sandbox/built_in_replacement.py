@@ -1,4 +1,4 @@
-"""Which built-in a text of the same name may stand in the place of, for its owner's golems: one money never reads.
+"""Decides which built-in tools an owner's text may replace: only those that money never reads.
 
 That is a property of the tool, not a list of names. What may be replaced is asked by agents alone: nothing that
 decides, values, reviews or watches calls it, which tests/architecture/test_replaceable_tools.py proves.

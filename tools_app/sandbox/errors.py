@@ -1,4 +1,4 @@
-"""What can go wrong with a module, each with its own code: it was refused, it failed, or it broke a limit."""
+"""Defines what can go wrong with a module: it was refused, it failed, or it broke a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host does for a module: reads, and nothing else. An answer is JSON text; a refusal the `err` of a result.
+"""Gives a module its host functions: reads, and nothing else.
 
 The chain is read through the context of the tool that runs, so a module sees the golem's chains at the pinned block and
 no other door. What could write is not here: a wish leaves in the module's answer.

@@ -1,4 +1,4 @@
-"""What a compiled component asks for and offers, compared with the interface to the letter."""
+"""Compares what a compiled component asks for and offers with the interface, to the letter."""
 
 from __future__ import annotations
 

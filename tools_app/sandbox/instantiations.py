@@ -1,4 +1,4 @@
-"""How often a component would instantiate what is in it, counted in its bytes before anything compiles them.
+"""Counts in a component's bytes how often it would instantiate its parts, before anything compiles them.
 
 A component that instantiates another one twice, which instantiates the next one twice, is a few hundred bytes long, and
 an engine unfolds all of it: while it compiles, and again in the memory of whoever runs it, outside every limit of a

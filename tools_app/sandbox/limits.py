@@ -1,4 +1,4 @@
-"""What one call of a module may use, by the tool's budget; and what a module itself may be.
+"""Sets what one call of a module may use, and how large a module may be.
 
 Eight MiB hold a module of Go's own compiler (4.2 MiB); one of Python (17.6 MiB) takes a server whose operator allows
 more. What a compiler may use grows with the module: that of Python took 20 s of processor and 450 MB.

@@ -1,4 +1,4 @@
-"""Whether a name could be taken for that of a built-in tool: equal but for look-alikes, or a slip away. Pure.
+"""Checks whether a name could be taken for that of a built-in tool. Pure.
 
 A name is of small ASCII letters, digits and underscores, so look-alikes of other scripts are out before this is asked;
 what is left are digits and pairs that look like letters.

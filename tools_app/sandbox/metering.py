@@ -1,4 +1,4 @@
-"""What one call has used so far, and what ends it: every host function passes here before it does anything.
+"""Counts what one call of a module has used, and ends it at its limits.
 
 A refusal must not leave a host function as a Python exception: wasmtime keeps such a one for the whole process, where
 another thread's call could be handed it. So it is kept here, and the module is stopped by an error of wasmtime's own.

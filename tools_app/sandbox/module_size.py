@@ -1,4 +1,4 @@
-"""How large a module may be on this server: what its operator allows, and never more than the sandbox carries."""
+"""Decides how large a module may be on this server."""
 
 from __future__ import annotations
 

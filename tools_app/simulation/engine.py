@@ -1,4 +1,4 @@
-"""What a simulation is asked and what it answers, whichever engine runs it.
+"""Defines a simulation's question and answer, whichever engine runs it.
 
 An engine that cannot run says so with an error; it never answers success. The result is a value: for one block and
 one request it is always the same, so its `as_dict()` can be hashed.

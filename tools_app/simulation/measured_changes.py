@@ -1,4 +1,4 @@
-"""What every engine has in common: what is measured before and after the calls, and how the result is put together."""
+"""Measures balances and positions before and after the calls, for every engine, and builds the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every engine that learns of a chain from its nodes has in common: how it is made, and how it fails."""
+"""Shares what engines that read a chain from nodes have in common: making and failing."""
 
 from __future__ import annotations
 

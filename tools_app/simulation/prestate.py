@@ -1,4 +1,4 @@
-"""What nodes answer to `prestateTracer`, parsed: accounts with what is told of them, and nothing taken on trust."""
+"""Parses what nodes answer to `prestateTracer`, taking nothing on trust."""
 
 from __future__ import annotations
 

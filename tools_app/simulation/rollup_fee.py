@@ -1,4 +1,4 @@
-"""What a rollup charges on top of its own gas for carrying a transaction's bytes to layer one.
+"""Computes what a rollup charges for carrying a transaction's bytes to layer one.
 
 Optimism's chains ask their GasPriceOracle, Arbitrum its NodeInterface; the answer is an estimate of the chain itself at
 the pinned block. Every other chain charges nothing more, and a rollup whose oracle does not answer is an error.

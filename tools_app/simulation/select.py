@@ -1,4 +1,4 @@
-"""Which engines run a chain's plans, by how much is at stake and what the golem's owner set.
+"""Chooses the engines for a plan, by what is at stake and by the owner's setting.
 
 Up to STANDARD one engine runs; from ELEVATED on two must agree. A node without `eth_simulateV1` is replaced by the
 engine in process where one engine is enough and it knows the chain's rules; where two are asked for, one is not, and

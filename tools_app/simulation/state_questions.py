@@ -1,4 +1,4 @@
-"""What is asked of the same simulated block before and after the calls, beyond balances: positions, and gauges.
+"""Asks the simulated block for positions and gauges before and after the calls.
 
 A question goes on with what it is told, so before and after are two conversations. An engine in process has each of
 them at its moment; a node is asked for both together, once for every step, and runs the calls anew each time.

@@ -1,4 +1,4 @@
-"""What transfers of one block brought to an account: the tokens' own logs, whoever says what else came."""
+"""Finds what transfers of one block brought to an account, by the tokens' own logs."""
 
 from __future__ import annotations
 

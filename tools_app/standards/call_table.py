@@ -1,4 +1,4 @@
-"""What a protocol's calls do, as a table: contract and function lead to who says it, of arguments that are whole.
+"""Decodes a protocol's calls by a table: contract and function lead to the reader of their arguments.
 
 A row says what one function does for the account and nothing else. The table keeps what holds for all of them: another
 contract or function, coin where none is taken, and a byte beside the arguments are UnknownCall, which is a veto.

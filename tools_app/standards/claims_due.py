@@ -1,4 +1,4 @@
-"""How claims that are due at a date are counted. Pure.
+"""Values claims that are due at a date. Pure.
 
 What somebody pays for a claim in this block decides nothing: it counts as the lower of its average price and what is
 due. A pool that holds such claims counts as its parts at that price (`pool_maths.reserves_at`), so that a push in

@@ -1,4 +1,4 @@
-"""What ends by time in a batch that others sign: its first call, to `Deadline` of `contracts/src`, undoes all the rest.
+"""Gives a batch that others sign an end in time, by a first call to `Deadline` of `contracts/src`.
 
 The contract has no settings and no owner. It is put on a chain through a factory that has the same address wherever it
 is, so its own address follows from its code: at that address there is this contract or nothing.

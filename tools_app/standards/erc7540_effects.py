@@ -1,4 +1,4 @@
-"""What calls to a vault by request do, read from their bytes; written from the standard's and Lagoon's interfaces."""
+"""Reads what calls to a vault by request do from their bytes, by the standard's and Lagoon's interfaces."""
 
 from __future__ import annotations
 

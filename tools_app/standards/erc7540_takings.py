@@ -1,4 +1,4 @@
-"""Who got what was asked of a vault by request, from its own logs: claims name the controller and the receiver."""
+"""Finds in a vault's logs who got what was asked of it by request."""
 
 from __future__ import annotations
 

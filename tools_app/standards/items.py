@@ -1,4 +1,4 @@
-"""What may leave as one of a kind: tokens of ERC-721 alone.
+"""Decides which tokens may leave as one of a kind: those of ERC-721 alone.
 
 An item has a contract and a number and no amount, so whoever judges a plan lets all of that number go. Of ERC-1155 and
 ERC-6909 an account may have many of one number: such a token is no item, and a plan that names one is refused.

@@ -1,4 +1,4 @@
-"""How tools of lenders write a loan's figures for people: amounts, the health of an account, what a year brings."""
+"""Writes a loan's figures for people: amounts, health, what a year brings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Safe does with a loan within one transaction: announced steps, run out of the lender's callback.
+"""Encodes what a Safe does within a flash loan: announced steps, run from the lender's callback.
 
 `LoanCallback` of `contracts/src` is fallback handler and module of a Safe. The Safe announces a lender and the steps,
 the lender hands the loan and the steps over, and the contract makes them calls of the Safe. So what happens within the

@@ -1,4 +1,4 @@
-"""What a call of an account to Permit2 gives or takes back there, read from its bytes."""
+"""Reads from an account's call to Permit2 what it gives or takes back."""
 
 from __future__ import annotations
 

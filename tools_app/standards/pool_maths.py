@@ -1,4 +1,4 @@
-"""What a trade does to a pool, exactly: of constant product, and of concentrated liquidity through its ticks.
+"""Computes exactly what a trade does to a pool, of constant product or concentrated liquidity.
 
 Integers and roundings are those of the pools themselves, so that a swap of the same block gives the same base units.
 """

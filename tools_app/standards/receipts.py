@@ -1,4 +1,4 @@
-"""What every report of a write says of its transactions, and the events it reads out of them."""
+"""Reports of a write's transactions what every report says, and reads events out of them."""
 
 from __future__ import annotations
 

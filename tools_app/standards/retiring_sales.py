@@ -1,4 +1,4 @@
-"""What may only fall in a wallet is sold in the plan that takes it out of a position: exactly as much as comes out."""
+"""Sells what may only fall in a wallet, in the plan that takes it out of a position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cage's valuer of a token is made that stands for a growing amount of another."""
+"""Describes the cage's valuer of a token that stands for a growing amount of another."""
 
 from __future__ import annotations
 

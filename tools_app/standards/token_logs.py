@@ -1,4 +1,4 @@
-"""What token contracts say happened, read from their logs: one decoder for what is simulated and for what was mined.
+"""Decodes logs of token contracts, the same for what is simulated and what was mined.
 
 Whoever runs can emit any log, so a claim is read only in the exact shape of its standard: the right number of topics,
 nothing above an address, data of exactly the words the event has. Everything else says nothing. A claim that is read is

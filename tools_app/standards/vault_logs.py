@@ -1,4 +1,4 @@
-"""What an account put into an ERC-4626 vault and took out, and when, from the vault's own logs."""
+"""Finds in an ERC-4626 vault's logs what an account put in and took out, and when."""
 
 from __future__ import annotations
 

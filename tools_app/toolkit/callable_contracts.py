@@ -1,4 +1,4 @@
-"""Whether a golem may call a contract at all, for tools that can choose between two of them."""
+"""Asks whether a golem may call a contract at all, for tools that can choose between two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one unit of a protocol's own token is worth in another, for whoever counts what somebody may take of it.
+"""Prices one unit of a protocol's own token in another, for what somebody may take of it.
 
 What is held counts through its position. Of what is allowed or promised to others the token itself has a price: that of
 the asset it stands for, at a rate that the protocol's own oracle tells.

@@ -1,4 +1,4 @@
-"""What a handler may touch: pinned chain reads, the golem it works for, a deadline. No signer, no settings.
+"""Holds what a tool's handler may touch: pinned chain reads, the golem, a deadline; no signer, no settings.
 
 The reader is handed down as a value, so this module knows neither web3 nor Django.
 Its other end is `tools_app/chain/` (reads) and `permits_app/execution/` (spending).

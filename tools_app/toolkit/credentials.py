@@ -1,4 +1,4 @@
-"""What a golem's keys are, without any of them: fingerprints, what they may, until when. Wiring hands the book down."""
+"""Describes a golem's keys without showing one: fingerprints, what they may do, until when."""
 
 from __future__ import annotations
 

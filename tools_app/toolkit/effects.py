@@ -1,4 +1,4 @@
-"""What calls do, read back from their bytes: the words in which a reviewer judges a plan it did not make.
+"""Defines effects: what calls do, read back from their bytes, in the words of reviewers.
 
 Whoever reads effects is written from the contracts' interfaces and not from the tools that build the calls, so that a
 mistake in a tool is not repeated. A byte that is not accounted for raises UnknownCall, which is a veto.

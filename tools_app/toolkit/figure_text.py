@@ -1,4 +1,4 @@
-"""How answers write figures, for read cases that work them out from raw reads: dollars, shares, yearly rates."""
+"""Writes figures as answers do: dollars, shares, yearly rates. Read cases use it."""
 
 from __future__ import annotations
 

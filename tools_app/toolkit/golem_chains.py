@@ -1,4 +1,4 @@
-"""Which chains a golem has: its home chain, and those its owner allowed besides.
+"""Lists the chains of a golem: its home chain, and those its owner allowed.
 
 Everything that sends for a golem, counts what it holds or leaves its positions asks here. Decision 0446.
 """

@@ -1,4 +1,4 @@
-"""What a protocol whose pools run strangers' code tells of it: which pools there are, and what can be tried in them."""
+"""Defines what a protocol tells of pools with hooks: which there are, and what can be tried in them."""
 
 from __future__ import annotations
 

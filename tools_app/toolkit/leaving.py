@@ -1,4 +1,4 @@
-"""In which cases a call of a protocol leaves it: conditions on its arguments, and on what is there when it is made.
+"""Defines when a call leaves a protocol: conditions on its arguments and on what is there.
 
 Some protocols have calls that mean two things: what takes a deposit out borrows once there is none left, what repays a
 debt puts in what is too much. Which of the two a call is stands in its arguments, or in what the account has there;

@@ -1,4 +1,4 @@
-"""What a process was told and will most likely be told again: it decides what is asked ahead, and nothing else.
+"""Remembers answers that a process will likely need again, so that they can be asked ahead.
 
 A reader of positions that has to ask for a list before it can ask about its members asks about those of the last time
 together with the list, and compares. `version` moves when anything remembered becomes another, so that a question kept

@@ -1,4 +1,4 @@
-"""Where signed orders are handed in: who fills them hears of them there, and who co-signs them signs there."""
+"""Names where signed orders are handed in, for those who fill and co-sign them."""
 
 from __future__ import annotations
 

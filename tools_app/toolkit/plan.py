@@ -1,4 +1,4 @@
-"""What a write tool returns: the exact calls, and what they must do to the golem's balances.
+"""Defines what a write tool returns: the exact calls, and what they must do to balances.
 
 The same bytes are simulated at preview and signed at commit. `TokenFlow` bounds are what the permit
 promises: at most this leaves, at least this arrives.

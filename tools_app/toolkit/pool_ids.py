@@ -1,4 +1,4 @@
-"""What a pool is called by: the address of its own contract, or 32 bytes under which a manager keeps it."""
+"""Names a pool by its contract's address, or by the 32 bytes under which a manager keeps it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account holds besides tokens: positions with signed legs, what a plan promises to change in them, ways out.
+"""Defines positions: signed legs, what a plan promises to change in them, ways out.
 
 A position is what a protocol keeps for an account: a loan, a share of a vault, a place in a queue. Its legs say what
 it is made of in base units of tokens that have a price; what is owed is negative. The tokens that only stand for it

@@ -1,4 +1,4 @@
-"""What was predicted of a golem's own actions and what became of them, for reads that tell a risk.
+"""Keeps what was predicted of a golem's actions and what became of them, for reads that tell a risk.
 
 A class of a prediction is told with how many actions were in it and in how many it happened; nobody's guess is shown.
 """

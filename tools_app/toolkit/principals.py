@@ -1,4 +1,4 @@
-"""Whose money: what belongs to a principal, and what a golem may move of it under a right that it received.
+"""Defines others' money: what belongs to a principal, and what a golem may move of it.
 
 A principal is somebody else: an owner who lets a golem draw from a wallet, depositors of a vault that it manages. What
 is theirs is never the golem's worth. A right has limits of its own, stands at a contract, and ends; a plan that uses

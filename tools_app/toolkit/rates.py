@@ -1,4 +1,4 @@
-"""What contracts of a protocol log of rates: what a lender's market pays a year, or what an issuer's token is worth."""
+"""Defines which rates a protocol's contracts log: of lending markets and of issuers' tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was taken out of a request that is gone, and who got it: of requests that others may end as well.
+"""Defines who took what out of a request that is gone, where others may end it.
 
 A request that is gone says nothing of where its money went. Its protocol's logs do, as far as the token's own transfers
 show the same; what came to the account has arrived, and what went elsewhere is lost.

@@ -1,4 +1,4 @@
-"""What a golem signed for others, as tools that read of it find it; the signature itself is told to none of them."""
+"""Lets tools find what a golem signed for others; none of them sees a signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a protocol offers to whoever asks where a token would earn: a rate, how it is told, and how it is left."""
+"""Defines what a protocol offers for yields: a rate, how it is told, and how it is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sleepwalker-observer counts: rows of its owner's golems, in five domains, each by one rule.
+"""Counts rows of an owner's golems for the sleepwalker-observer, in five domains, each by one rule.
 
 A measure finds the rows of a subject and says which of them bear it out; counting the same rows again gives the same
 figures, which is the recipe an artifact is published with. It reads only what happened here: no venue's own governance,

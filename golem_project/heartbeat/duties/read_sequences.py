@@ -1,4 +1,4 @@
-"""What the golems read one after the other is counted, so that the next reads can be made ahead."""
+"""Counts which reads follow each other, so that the next can be made ahead."""
 
 from __future__ import annotations
 

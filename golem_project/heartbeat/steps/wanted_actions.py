@@ -1,4 +1,4 @@
-"""What the golem's rule and its debts ask for, and which of it waits. Pure but for reading the clock's state."""
+"""Lists the actions that a golem's rule and its debts ask for, and those that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a request to a language model may go: checked by address at every request, and the answer cut at a size.
+"""Checks by address where a request to a language model may go, and bounds the size of its answer.
 
 The name is resolved here and the checked address is the one connected to, so a name that changes its mind between
 check and connection gains nothing. What is public is said once, for every outgoing call. No framework, no setting.

@@ -1,4 +1,4 @@
-"""What a tool loop speaks of: turns of a model, the calls it asks for, limits, happenings, and how it ended.
+"""Defines the values of the tool loop: turns of a model, calls it asks for, limits, steps, endings.
 
 Knows no model library, no tool and no budget: `tool_loop` is handed things that keep these protocols.
 """

@@ -1,4 +1,4 @@
-"""Which models this process may ask, what they cost, and how a dialogue with one is opened. Configured once by wiring.
+"""Knows which models this process may ask and what they cost, and opens exchanges with them.
 
 Holds the key as a Secret; nothing here prints it.
 """

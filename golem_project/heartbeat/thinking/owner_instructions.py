@@ -1,4 +1,4 @@
-"""What a golem's model is told each time it thinks: its owner's strategy, the rule that the owner set, its own notes.
+"""Collects what every request to a golem's model begins with: its owner's strategy, the rule, its own notes.
 
 All of it stands in the part of a request that stays the same from tick to tick. STRATEGY comes first and takes what it
 needs of the room; PLAYBOOK, which agents of the golem write, has what is left. Sections that found no room are named,

@@ -1,4 +1,4 @@
-"""What a golem's model is told: who it is, how this house works, its tools, and the situation as marked data.
+"""Writes the prompt of a golem's model: who it is, how this house works, its tools, and the situation as data.
 
 The archetype's fragments, and snippets and guidelines of the tools it is shown; a guideline that holds only in some
 phases is there only in those. Whatever came from a chain, a venue or a memory is inside one JSON object that says so.

@@ -1,4 +1,4 @@
-"""What a planner and a delegate share: one conversation of one archetype with the golem's model, and its record.
+"""Runs one conversation of an archetype with the golem's model, for planners and delegates, and records it.
 
 Appends InferenceCall to the golem's audit log: model, tier, tokens, cost, how it ended; never what was said.
 """

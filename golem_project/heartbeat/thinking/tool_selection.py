@@ -1,4 +1,4 @@
-"""Which of a golem's tools its model is shown in one tick: at most twelve, those that bear on what is the matter now.
+"""Selects the tools that a golem's model is shown in a tick: at most twelve, those that matter now.
 
 The rest stays in the golem's toolset and is only left out of this conversation. Pure: a table of how well each action
 class and category serves each task, the task read off phase, probes, anomalies and regime, and what the probes say the

@@ -1,4 +1,4 @@
-"""Which tools somebody's words speak of: words in common, the rarer among the golem's tools the weightier. Pure.
+"""Finds the tools that a text speaks of, by words they share; rarer words weigh more. Pure.
 
 Everyday words stand for the ones that tools use (to sell is to swap); endings are cut, so that `fees` finds `fee`.
 """

@@ -1,4 +1,4 @@
-"""What an owner's operation is: its name, its proposal, and the act itself."""
+"""Defines an owner's operation: its name, its proposal, and the act itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a contract that stands to another one: which rules differ, and what owners set of a contract at all. Pure."""
+"""Compares one cage contract with the next: which rules differ, and which owners set at all. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which signer holds a key. Without one: SIGNER_UNAVAILABLE, never a default."""
+"""Chooses the signer that holds a key. Without one it raises SIGNER_UNAVAILABLE; there is no default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a run may take: a wall clock looked at every few thousand jumps, so that no contract can hang a worker."""
+"""Bounds the time of a run by the clock, so that no contract can hang a worker."""
 
 from __future__ import annotations
 

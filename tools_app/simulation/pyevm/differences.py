@@ -1,4 +1,4 @@
-"""What a flat state changed against its base: the state diff of a simulation, for free out of the overlay."""
+"""Computes the state diff of a simulation from the overlay of its state."""
 
 from __future__ import annotations
 

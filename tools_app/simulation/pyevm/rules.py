@@ -1,4 +1,4 @@
-"""Which rules of Ethereum a chain is simulated under here, and whether the chain itself may have newer ones."""
+"""Chooses the rules of Ethereum under which a chain is simulated here."""
 
 from __future__ import annotations
 

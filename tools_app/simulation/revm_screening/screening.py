@@ -1,4 +1,4 @@
-"""Which of many candidates is worth a real simulation: each runs on the same fork and tells success and deltas.
+"""Screens many candidates on one fork in revm, to find those worth a real simulation.
 
 With the optional extra (`requirements-turbo.txt`) revm does it in a worker process, otherwise the engine in process:
 slower, the same answers. There is no gas in a `Screened`, so none can enter a permit; the candidate that wins is

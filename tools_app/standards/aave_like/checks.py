@@ -1,4 +1,4 @@
-"""What a pool would refuse, and what our floor of health refuses, told before it is tried: code, reason, next step."""
+"""Checks beforehand what a pool and our own health floor would refuse, with code, reason and next step."""
 
 from __future__ import annotations
 

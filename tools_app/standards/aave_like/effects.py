@@ -1,4 +1,4 @@
-"""What the pool's calls do, read from their bytes: written from the contracts' interface, not from the plans.
+"""Reads what calls to the pool do from their bytes, by the contracts' interface and not by the plans.
 
 Everything else the pool can do (permits, flash loans for others or with data, e-mode, borrowing for somebody) is
 unknown here, which is a veto.

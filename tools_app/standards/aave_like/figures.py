@@ -1,4 +1,4 @@
-"""What read tools answer about a pool: rates of a reserve, an account's summary, how near it is to liquidation."""
+"""Writes what read tools answer about a pool: rates, an account's summary, nearness to liquidation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account may take out at once when the last of its debts is paid in the same plan.
+"""Computes what an account may take out when its last debt is paid in the same plan.
 
 A reserve that is paused, or from which too little can be taken out now, keeps nobody from paying: it is left where it
 is, and named.

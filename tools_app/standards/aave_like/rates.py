@@ -1,4 +1,4 @@
-"""What a pool of Aave's code logs of rates: each reserve's whenever it changes, named by its asset."""
+"""Decodes the rates that a pool of Aave's code logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pool says of its reserves and of an account, read without I/O: batches out, outcomes in."""
+"""Reads a pool's reserves and accounts without I/O: batches out, outcomes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a write at a pool did, read from its receipts."""
+"""Reports what a write at a pool did, from its receipts."""
 
 from __future__ import annotations
 

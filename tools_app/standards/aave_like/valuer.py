@@ -1,4 +1,4 @@
-"""How a cage's valuer of an account at a lender of Aave's code is made."""
+"""Describes the cage's valuer of an account at a lender of Aave's code."""
 
 from __future__ import annotations
 

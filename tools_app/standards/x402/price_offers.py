@@ -1,4 +1,4 @@
-"""What a payee asks for: the ways in which one amount of a token can be paid to it, as the 402 answer lists them.
+"""Writes the ways in which one amount can be paid to a payee, as a 402 answer lists them.
 
 A token's own authorization (EIP-3009) is asked for where the token says that it takes one; Permit2 where the standard's
 proxy stands on the chain.

@@ -1,4 +1,4 @@
-"""What bounds a command's memory on this machine, all its processes together: a control group, or looking at them."""
+"""Bounds a command's memory on this machine, by a control group or by looking at its processes."""
 
 from __future__ import annotations
 

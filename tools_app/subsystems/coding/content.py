@@ -1,4 +1,4 @@
-"""What a coding tool answers: blocks of text, images, resources and errors."""
+"""Defines a coding tool's answer: blocks of text, images, resources and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a coding tool refuses, each with its own code."""
+"""Defines what a coding tool refuses, each with its own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fences this machine puts around a command, found out by running one. Nothing is taken for granted."""
+"""Finds out, by running a command, which fences this machine puts around one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a golem's folder on this machine holds. Measured before a write and while a command runs, never kept."""
+"""Measures how much a golem's folder on this machine holds."""
 
 from __future__ import annotations
 

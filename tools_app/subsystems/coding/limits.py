@@ -1,4 +1,4 @@
-"""How much one call of a coding tool reads, writes, shows and waits."""
+"""Sets how much one call of a coding tool reads, writes, shows and waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a coding tool needs of the place it works in: files and commands, handed in."""
+"""Defines what a coding tool needs of its place: files and commands."""
 
 from __future__ import annotations
 

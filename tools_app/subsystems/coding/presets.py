@@ -1,4 +1,4 @@
-"""Which of the six tools an owner gives together."""
+"""Names which of the six coding tools an owner gives together."""
 
 from __future__ import annotations
 

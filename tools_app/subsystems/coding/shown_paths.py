@@ -1,4 +1,4 @@
-"""What of this server commands would be shown: whatever lies below a path that the fences show them as it is.
+"""Finds paths of this server that commands would see through their fences.
 
 A folder can be below such a path under another name too, by a link or a mount, so real paths and mounts are compared.
 """

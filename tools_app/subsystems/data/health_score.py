@@ -1,4 +1,4 @@
-"""How sound a pool is, as integers from 0 to 100. Pure: figures in, scores out, no floating point.
+"""Scores how sound a pool is, from 0 to 100, in integers. Pure.
 
 tvl_score               0 at $1,000, then 20 for every tenfold: $10k 20, $100k 40, $1M 60, $10M 80, $100M 100
 volume_score            24 h volume as a share of what the pool holds; 100 from 50% a day

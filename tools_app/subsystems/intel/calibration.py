@@ -1,4 +1,4 @@
-"""How predictions of a risk came out for a golem's own actions, as the reads tell it: counted, never invented."""
+"""Compares predictions of a risk with what became of a golem's own actions."""
 
 from __future__ import annotations
 

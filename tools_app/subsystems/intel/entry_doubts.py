@@ -1,4 +1,4 @@
-"""What is known of a market that speaks against entering it now. Pure; it names doubts and can do nothing else.
+"""Names what speaks against entering a market now. Pure.
 
 See docs/decisions/0502-liquidity-rule-what-the-index-knows-of-a-market.md.
 """

@@ -1,4 +1,4 @@
-"""What a figure rests on, told with each: the formula, where its numbers come from, and how many there were."""
+"""States what a figure rests on: the formula, the source of its numbers, and how many there were."""
 
 from __future__ import annotations
 

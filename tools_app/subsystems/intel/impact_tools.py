@@ -1,4 +1,6 @@
-"""What a trade does to a pool: `intel_simulate_price_impact`, `intel_assess_mev_risk`, `intel_estimate_revert_risk`."""
+"""Predicts what a trade does to a pool: `intel_simulate_price_impact`, `intel_assess_mev_risk`,
+`intel_estimate_revert_risk`.
+"""
 
 from __future__ import annotations
 

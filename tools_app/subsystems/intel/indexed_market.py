@@ -1,4 +1,4 @@
-"""What is known of a pool without asking a node for its past: its regime, its order flow, its depth, and what is not.
+"""Reads from the index what is known of a pool: its regime, order flow and depth.
 
 The index alone is read, so that whoever decides in a hurry can ask. A figure that is missing is told with the reason,
 and is never a reason for anything.

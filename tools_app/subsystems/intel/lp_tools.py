@@ -1,4 +1,4 @@
-"""What a range loses at a price, and what it comes to in a scenario."""
+"""Tells what a range loses at a price, and what it comes to in a scenario."""
 
 from __future__ import annotations
 

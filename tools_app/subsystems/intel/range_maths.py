@@ -1,4 +1,4 @@
-"""What a range of liquidity is worth at another price, beside what was put in, in exact integers. Pure."""
+"""Computes a liquidity range's worth at another price, in exact integers. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a trade is for its pool, in a word. Pure."""
+"""Says in a word how large a trade is for its pool. Pure."""
 
 from __future__ import annotations
 

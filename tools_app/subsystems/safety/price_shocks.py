@@ -1,4 +1,4 @@
-"""What a fall of prices would do to positions: worth, health, and what would be liquidated. Pure arithmetic.
+"""Computes what a fall of prices does to positions: worth, health, liquidations. Pure.
 
 Liquidation is told where the health that is left is 1.00 or less. What a liquidation costs differs by protocol; a
 stated part of the debt is taken for it, and the answer says so.

@@ -1,4 +1,4 @@
-"""What the shelf says about leaving a position now: a step, a wait, a missing token, or nothing that helps."""
+"""Asks the protocols how each position can be left now: a step, a wait, a missing token, or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a subscription can be refused for."""
+"""Defines why a subscription is refused."""
 
 from __future__ import annotations
 

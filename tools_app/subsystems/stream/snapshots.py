@@ -1,4 +1,4 @@
-"""What is looked at rather than logged: a pool's state, a pair's price, a position's range and fees, a jar."""
+"""Reads what is not logged for subscriptions: a pool's state, a price, a position's range, a jar."""
 
 from __future__ import annotations
 

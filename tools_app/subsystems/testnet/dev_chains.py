@@ -1,4 +1,4 @@
-"""What the testnet tools need of private test chains. Wiring hands the implementation down; no address leaves it.
+"""Defines what the testnet tools need of private test chains. Wiring hands the implementation down.
 
 Every method is scoped by the golem that asks: a `chain_ref` of another golem is unknown, like one that
 never existed. `chain_ref` None means the latest chain the golem started that still runs. Other end: the

@@ -266,6 +266,13 @@ class SpendingLimitExceeded(PolicyRejected):
     title = "A spending limit would be exceeded"
 
 
+class TradingCostsExceeded(SpendingLimitExceeded):
+    """Fees, slippage and price impact of a day's trades would cost more than the owner accepts."""
+
+    code = "SAFETY_TRADING_COSTS_EXCEEDED"
+    title = "Trading would cost more than its owner accepts in a day"
+
+
 class SlippageLimitExceeded(PolicyRejected):
     """More slippage, or more price impact, than the owner accepts."""
 

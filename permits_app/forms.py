@@ -105,6 +105,15 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
         help_text="US dollars; one API key, or those made to share it",
     )
     per_day_micro_usd = UsdField(label="Per 24 hours", help_text="US dollars, rolling")
+    trading_costs_per_day_micro_usd = UsdField(
+        label="Trading costs per 24 hours", help_text="US dollars; fees, slippage and price impact of all trades"
+    )
+    trading_costs_per_pair_micro_usd = UsdField(
+        label="Of one pair", help_text="US dollars; the same, of the trades between two tokens"
+    )
+    trading_costs_per_venue_micro_usd = UsdField(
+        label="At one venue", help_text="US dollars; the same, of the trades at one venue"
+    )
     hot_lane_micro_usd = UsdField(label="Hot lane", help_text="US dollars; above this the safety-guardian must approve")
     max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
     max_price_impact_bps = PercentField(label="Price impact at most (%)", most_bps=5_000)
@@ -118,6 +127,9 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
             "per_session_micro_usd",
             "per_day_micro_usd",
             "hot_lane_micro_usd",
+            "trading_costs_per_day_micro_usd",
+            "trading_costs_per_pair_micro_usd",
+            "trading_costs_per_venue_micro_usd",
             "writes_per_hour",
             "max_slippage_bps",
             "max_price_impact_bps",

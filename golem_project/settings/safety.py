@@ -47,6 +47,7 @@ GOLEM_LIMIT_PER_TICK_MICRO_USD = 50_000_000_000  # $50,000
 GOLEM_LIMIT_PER_SESSION_MICRO_USD = 50_000_000_000  # $50,000
 GOLEM_LIMIT_PER_DAY_MICRO_USD = 100_000_000_000  # $100,000 in a rolling 24 h
 GOLEM_LIMIT_HOT_LANE_MICRO_USD = 1_000_000_000  # $1,000: above it the safety-guardian must approve
+GOLEM_LIMIT_TRADING_COSTS_MICRO_USD = 500_000_000  # $500 for fees, slippage and price impact in a rolling 24 h
 GOLEM_LIMIT_WRITES_PER_HOUR = 20
 GOLEM_VALUE_DRIFT_BPS = 1_000  # what is signed may be worth this much more than when it was judged and reserved
 GOLEM_LIMIT_SLIPPAGE_BPS = 100

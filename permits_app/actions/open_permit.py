@@ -13,6 +13,7 @@ from permits_app.actions.request_change import request_permit_approval
 from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.limits import ledger, received_rights
 from permits_app.limits.policy import Policy
+from permits_app.limits.trading_costs import measure_trade
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.previews.judged_call import Judged
@@ -39,7 +40,8 @@ def open_permit(
 ) -> ActionPermit:
     """Open the permit, or ask its owners where they have to agree first. Emits permit:created.
 
-    Raises RateLimited, SpendingLimitExceeded, TooManyChanges, RightNotReceived, RightLimitExceeded.
+    Raises RateLimited, SpendingLimitExceeded, TradingCostsExceeded, TooManyChanges, RightNotReceived,
+    RightLimitExceeded.
     """
     call = judged.call
     permit = make_permit(
@@ -47,6 +49,7 @@ def open_permit(
     )
     permit.wished_by = wished_by
     flows = call.plan.principals if call.plan else ()
+    trade = measure_trade(plan=call.plan, venue=permit.venue, chain=call.chain) if call.plan and call.chain else None
     with transaction.atomic():
         uses = received_rights.claim(permit=permit, flows=flows, now=now, at=_moment(call, now)) if flows else []
         (head,) = ledger.reserve(
@@ -55,6 +58,7 @@ def open_permit(
             counts_per_day=counts_per_day(call),
             heartbeat_tick=golem.heartbeat_tick,
             now=now,
+            trade=trade,
             along=[audit_log.fill_lock(golem.pk)],
         )
         received_rights.note_uses(uses)

@@ -23,6 +23,7 @@ from permits_app.limits import ledger
 from permits_app.limits.pending_requests import say_taken
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.limits.signed_promises import list_open, tell
+from permits_app.limits.trading_costs import read_costs
 from permits_app.models import ActionPermit, PendingRequest, SignedPromise, SpendingLimits, StandingAllowance
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -125,6 +126,7 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
     """Every spending limit with what is used and left; USD as text and as integer micro-USD in a decimal string."""
     limits, _ = SpendingLimits.objects.get_or_create(golem=golem)
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=api_key_id, heartbeat_tick=golem.heartbeat_tick, now=now)
+    costs = read_costs(golem_id=golem.pk, now=now)
     most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
     return {
         "per_transaction": _usd("limit", limits.per_transaction_micro_usd),
@@ -133,6 +135,11 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
             limits.per_session_micro_usd, usage.session_micro_usd, resets_at=usage.session_resets_at
         ),
         "per_day": _window(limits.per_day_micro_usd, usage.day_micro_usd, resets_at=usage.day_resets_at),
+        "trading_costs_per_day": _window(
+            limits.trading_costs_per_day_micro_usd, costs.day_micro_usd, resets_at=costs.resets_at
+        ),
+        "trading_costs_per_pair": _usd("limit", limits.trading_costs_per_pair_micro_usd),
+        "trading_costs_per_venue": _usd("limit", limits.trading_costs_per_venue_micro_usd),
         "writes_per_hour": {
             "limit": most_writes,
             "used": usage.writes_last_hour,

@@ -95,6 +95,18 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
                 ),
             },
         ),
+        (
+            "What trading may cost",
+            {
+                "description": "Fees, slippage and price impact together, in a rolling 24 h: at worst while a trade is"
+                " open, then what it really lost. Getting out is never held back.",
+                "fields": (
+                    "trading_costs_per_day_micro_usd",
+                    "trading_costs_per_pair_micro_usd",
+                    "trading_costs_per_venue_micro_usd",
+                ),
+            },
+        ),
         ("Pace and prices", {"fields": ("writes_per_hour", "max_slippage_bps", "max_price_impact_bps")}),
         ("Allowlist", {"fields": ("allowlist_mode",)}),
     )

@@ -70,7 +70,14 @@ class Course:
             predictions=self._list_predictions(past, facts),
             is_conservative=facts.is_conservative,
         )
-        question = make_question(past, self._draft, facts=facts, rows=rows, usage=self._used_up.correct(past, facts))
+        question = make_question(
+            past,
+            self._draft,
+            facts=facts,
+            rows=rows,
+            usage=self._used_up.correct(past, facts),
+            costs=self._used_up.correct_costs(past, facts),
+        )
         if question is None:
             return Judged(Answer(unknown=NO_TOOL))
         fall = None

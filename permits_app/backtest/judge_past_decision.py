@@ -16,6 +16,7 @@ from archetypes_app.profiles import cap_writes_per_hour
 from archetypes_app.toolset import view_golem
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyState, split_entry
 from permits_app.backtest.past_decisions import PastDecision
+from permits_app.limits.trading_costs import CostsUsed
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
@@ -56,6 +57,7 @@ REPLAYED: Final = (
     "spending_limiter.per_",
     "spending_limiter.slippage",
     "spending_limiter.price_impact",
+    "spending_limiter.trading_costs_",
     "rate_limiter.per_hour",
 )
 """Refusals that the facts of their moment reproduce. What another rule refused stays refused under every draft."""
@@ -114,6 +116,7 @@ class Question:
     facts: JudgedFacts
     rows: CageRows
     usage: Usage
+    costs: CostsUsed
 
     @property
     def measures(self) -> bool:
@@ -135,7 +138,7 @@ class Question:
         loaded = LoadedRules(
             rows=self.rows,
             holdings=holdings,
-            spend=SpendFacts(prices={}, usage=self.usage),
+            spend=SpendFacts(prices={}, usage=self.usage, trade=self.facts.trade, costs=self.costs),
             # Of the hour alone: loop guard and breaker judged what was done around the call, which no draft changes.
             rate=RateFacts(
                 usage=self.usage,
@@ -152,7 +155,7 @@ class Question:
 
 
 def make_question(
-    past: PastDecision, draft: Draft, *, facts: JudgedFacts, rows: CageRows, usage: Usage
+    past: PastDecision, draft: Draft, *, facts: JudgedFacts, rows: CageRows, usage: Usage, costs: CostsUsed
 ) -> Question | None:
     """The call of `past` as the hooks saw it, under `draft`; None when its tool is not here any more."""
     tool = _find_tool(past.tool_name)
@@ -180,7 +183,7 @@ def make_question(
         api_key_id=past.key_id,
         now=past.at,
     )
-    return Question(call, facts, rows, usage)
+    return Question(call, facts, rows, usage, costs)
 
 
 def find_wrapped(call: HookCall) -> str | None:

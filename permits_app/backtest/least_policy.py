@@ -50,6 +50,10 @@ _LIMITS: Final = (
         _Limit("limits", f"per_{each}_micro_usd", 0, _ENDLESS_MICRO_USD)
         for each in ("transaction", "tick", "session", "day")
     ),
+    *(
+        _Limit("limits", f"trading_costs_per_{each}_micro_usd", 0, _ENDLESS_MICRO_USD)
+        for each in ("day", "pair", "venue")
+    ),
     _Limit("limits", "writes_per_hour", 0, _ENDLESS),
     _Limit("limits", "max_slippage_bps", 0, _ENDLESS),
     _Limit("limits", "max_price_impact_bps", 0, _ENDLESS),

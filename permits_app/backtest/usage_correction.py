@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from permits_app.backtest.past_decisions import PastDecision
+from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
@@ -31,6 +32,7 @@ class Flip:
     sign: int
     tick: int
     counts_per_day: bool
+    trade: TradeCost | None = None
 
     def amount_at(self, time: datetime) -> int:
         """Micro-USD to add at `time`."""
@@ -60,7 +62,7 @@ class UsedUp:
 
     def note(self, past: PastDecision, call: HookCall, facts: JudgedFacts, *, is_allowed: bool) -> None:
         """Remember that the draft answers otherwise than it was."""
-        flip = Flip(past, 1 if is_allowed else -1, facts.tick, counts_per_day(call))
+        flip = Flip(past, 1 if is_allowed else -1, facts.tick, counts_per_day(call), facts.trade)
         self._recent.append(flip)
         if past.key_id is None:
             self._keyless.append(flip)
@@ -87,6 +89,24 @@ class UsedUp:
             session_micro_usd=max(0, read.session_micro_usd + session),
             day_micro_usd=max(0, read.day_micro_usd + day),
             writes_last_hour=max(0, read.writes_last_hour + writes),
+        )
+
+    def correct_costs(self, past: PastDecision, facts: JudgedFacts) -> CostsUsed:
+        """What trades cost the draft in the 24 h before `past`: those that flipped at what they could have cost."""
+        read, asked = facts.costs, facts.trade
+        day = pair = venue = 0
+        for flip in self._recent:
+            trade = flip.trade
+            if trade is None or not flip.past.claim.is_held_at(past.at) or not flip.is_within(DAY, past.at):
+                continue
+            cost = flip.sign * trade.micro_usd
+            day += cost
+            pair += cost if asked is not None and trade.pair == asked.pair else 0
+            venue += cost if asked is not None and trade.venue == asked.venue else 0
+        return CostsUsed(
+            max(0, read.day_micro_usd + day),
+            max(0, read.pair_micro_usd + pair),
+            max(0, read.venue_micro_usd + venue),
         )
 
     def correct_rebalances(self, past: PastDecision, read: tuple[datetime, ...]) -> tuple[datetime, ...]:

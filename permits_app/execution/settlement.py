@@ -432,7 +432,8 @@ def _close(
             # What others may still carry out stays reserved until it ends.
             ledger.hold(permit_id=permit.pk, least_micro_usd=spent)
         else:
-            ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
+            cost = max(0, -pnl.slippage) if pnl is not None else None
+            ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time, cost_micro_usd=cost)
         allowances.note_left(permit=permit, over=over, counted_at=block_time)
         pending_requests.open_requests(
             permit=permit,

@@ -20,6 +20,7 @@ from archetypes_app.profiles import writes_per_hour_cap
 from permits_app.limits.owner_budget import LOCKED_BUDGET, judge_budget, list_golems_of
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.limits.spend_rules import judge_spend
+from permits_app.limits.trading_costs import CostsUsed, TradeCost, fill_costs, judge_costs, read_cost_columns
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits, StandingAllowance
@@ -170,12 +171,14 @@ def reserve(
     counts_per_day: bool,
     heartbeat_tick: int,
     now: datetime,
+    trade: TradeCost | None = None,
     along: Sequence[Filled] = (),
 ) -> list[Rows]:
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
     It holds the rows of the golem, of its limits and of its owner's budget from here on. The statements of `along` are
-    sent with the new rows; their rows are the answer. Raises SpendingLimitExceeded when a window would overflow,
+    sent with the new rows; their rows are the answer. `trade` is what trading may cost by it, where it trades.
+    Raises SpendingLimitExceeded when a window would overflow, TradingCostsExceeded when trades would cost too much,
     RateLimited when the hour is full of writes.
     """
     arguments = usage_arguments(
@@ -186,17 +189,20 @@ def reserve(
         exclude_permit_id=permit.pk,
     )
     # Together, and the sums still see what was committed before the lock was given: each statement looks anew.
-    _, rows, shared, (used,) = fetch_together(
+    asked = fill_costs(golem_id=permit.golem_id, trade=trade, now=now, exclude_permit_id=permit.pk) if trade else None
+    _, rows, shared, (used,), *costs = fetch_together(
         fill_golem_lock(permit.golem_id),
         _LOCKED_LIMITS.fill(permit.golem_id),
         LOCKED_BUDGET.fill(permit.golem_id),
         _USAGE.fill(**arguments),
+        *([asked] if asked is not None else []),
     )
     if rows:
         (limits,), usage = _LOCKED_LIMITS.read(rows), read_usage_columns(used)
     else:
         limits = lock_limits(permit.golem_id)
         usage = read_usage_columns(*_USAGE.fetch(**arguments))
+        costs = [asked.fetch()] if asked is not None else []
     refusal = judge_spend(
         limits=limits, usage=usage, amount_micro_usd=value.total_micro_usd, counts_per_day=counts_per_day
     )
@@ -210,6 +216,12 @@ def reserve(
             amount_micro_usd=value.total_micro_usd,
             now=now,
         )
+    refusal = refusal or judge_costs(
+        limits=limits,
+        used=read_cost_columns(costs[0][0]) if costs else CostsUsed(),
+        trade=trade,
+        is_held=counts_per_day,
+    )
     if refusal is not None:
         raise refusal.as_error("spending_limiter")
     refusal = judge_rate(
@@ -227,6 +239,9 @@ def reserve(
         api_key_id=permit.api_key_id,
         reserved_micro_usd=value.total_micro_usd,
         counts_per_day=counts_per_day,
+        cost_micro_usd=trade.micro_usd if trade else 0,
+        pair=trade.pair if trade else "",
+        venue=permit.venue,
         heartbeat_tick=heartbeat_tick,
         counted_at=now,
         breakdown=value.as_breakdown(),
@@ -250,12 +265,13 @@ def lock_policy(golem_id: UUID) -> tuple[SpendingLimits, PolicyCage]:
     return limits, cage
 
 
-def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime) -> bool:
+def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime, cost_micro_usd: int | None = None) -> bool:
     """Settle a reservation once at what was really spent, also beyond what was reserved; True when this call did it.
 
-    What was lost beyond its reservation counts against the day whatever the action was for.
+    What was lost beyond its reservation counts against the day whatever the action was for. `cost_micro_usd` is what
+    trading really cost; None leaves what was reserved for it.
     """
-    return bool(_SETTLE.fetch(permit=permit_id, spent=spent_micro_usd, at=counted_at))
+    return bool(_SETTLE.fetch(permit=permit_id, spent=spent_micro_usd, at=counted_at, cost=cost_micro_usd))
 
 
 _SETTLE = Prepared(
@@ -263,7 +279,8 @@ _SETTLE = Prepared(
     f"""
 UPDATE {SpendEntry._meta.db_table}
    SET state = 'SETTLED', settled_micro_usd = GREATEST(0, %(spent)s::bigint), counted_at = %(at)s,
-       counts_per_day = counts_per_day OR reserved_micro_usd < %(spent)s::bigint
+       counts_per_day = counts_per_day OR reserved_micro_usd < %(spent)s::bigint,
+       cost_micro_usd = COALESCE(%(cost)s::bigint, cost_micro_usd)
  WHERE permit_id = %(permit)s AND state = 'RESERVED'
 RETURNING 1""",  # noqa: S608  (the table's own name)
 )
@@ -292,6 +309,8 @@ def reopen(*, permit_id: UUID, now: datetime) -> bool:
         "permit_id": permit_id,
         "api_key_id": settled.api_key_id,
         "counts_per_day": settled.counts_per_day,
+        "pair": settled.pair,
+        "venue": settled.venue,
         "heartbeat_tick": settled.heartbeat_tick,
     }
     reversal = SpendEntry(
@@ -301,12 +320,14 @@ def reopen(*, permit_id: UUID, now: datetime) -> bool:
         state=SpendState.REVERSED,
         reserved_micro_usd=0,
         settled_micro_usd=-spent,
+        cost_micro_usd=-settled.cost_micro_usd,
         counted_at=settled.counted_at,
     )
     claim = SpendEntry(
         **same,
         life=settled.life + 1,
         reserved_micro_usd=max(int(settled.reserved_micro_usd), spent),
+        cost_micro_usd=settled.cost_micro_usd,
         counted_at=now,
         breakdown=settled.breakdown,
     )

@@ -34,6 +34,10 @@ def default_hot_lane() -> int:
     return int(settings.GOLEM_LIMIT_HOT_LANE_MICRO_USD)
 
 
+def default_trading_costs() -> int:
+    return int(settings.GOLEM_LIMIT_TRADING_COSTS_MICRO_USD)
+
+
 def default_writes_per_hour() -> int:
     return int(settings.GOLEM_LIMIT_WRITES_PER_HOUR)
 
@@ -57,6 +61,15 @@ class SpendingLimits(TimeStamped):
     hot_lane_micro_usd = models.BigIntegerField(
         default=default_hot_lane, help_text="Above this the safety-guardian must approve"
     )
+    trading_costs_per_day_micro_usd = models.BigIntegerField(
+        default=default_trading_costs, help_text="Fees, slippage and price impact of all trades, rolling 24 h"
+    )
+    trading_costs_per_pair_micro_usd = models.BigIntegerField(
+        default=default_trading_costs, help_text="The same, of the trades between two tokens"
+    )
+    trading_costs_per_venue_micro_usd = models.BigIntegerField(
+        default=default_trading_costs, help_text="The same, of the trades at one venue"
+    )
     writes_per_hour = models.PositiveIntegerField(default=default_writes_per_hour)
     max_slippage_bps = models.PositiveIntegerField(default=default_slippage_bps)
     max_price_impact_bps = models.PositiveIntegerField(default=default_price_impact_bps)
@@ -73,7 +86,13 @@ class SpendingLimits(TimeStamped):
                 & models.Q(per_day_micro_usd__gte=0)
                 & models.Q(hot_lane_micro_usd__gte=0),
                 name="spending_limits_not_negative",
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(trading_costs_per_day_micro_usd__gte=0)
+                & models.Q(trading_costs_per_pair_micro_usd__gte=0)
+                & models.Q(trading_costs_per_venue_micro_usd__gte=0),
+                name="trading_costs_not_negative",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -112,6 +131,12 @@ class SpendEntry(TimeStamped):
     counts_per_day = models.BooleanField(
         default=True, help_text="Off for a decrease or close that returns to the golem"
     )
+    cost_micro_usd = models.BigIntegerField(
+        default=0,
+        help_text="What trading may cost, then what it cost: fees, slippage, price impact. Below zero in a reversal",
+    )
+    pair = models.CharField(max_length=128, blank=True, default="", help_text="Chain and tokens of a trade")
+    venue = models.CharField(max_length=64, blank=True, default="")
     heartbeat_tick = models.PositiveBigIntegerField(default=0)
     counted_at = models.DateTimeField(help_text="When it counts: reserved at, then its block's time")
     breakdown = models.JSONField(default=list, help_text="Token, amount, price and value of each part, gas included")
@@ -131,6 +156,11 @@ class SpendEntry(TimeStamped):
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(state="REVERSED", cost_micro_usd__lte=0)
+                | (~models.Q(state="REVERSED") & models.Q(cost_micro_usd__gte=0)),
+                name="spend_cost_not_negative",
+            ),
             models.CheckConstraint(
                 condition=models.Q(settled_micro_usd__isnull=True)
                 | models.Q(settled_micro_usd__gte=0)

@@ -21,6 +21,7 @@ from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
+from permits_app.limits.trading_costs import read_costs
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.death_lines import describe_death
@@ -177,11 +178,17 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
 
 
 def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tuple[Meter, ...]:
-    """What is used of the limits that add up: per 24 h, per heartbeat tick, writes per hour."""
+    """What is used of the limits that add up: per 24 h, what trading cost, per heartbeat tick, writes per hour."""
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=now)
     resets = f"oldest part is free {format_age(usage.day_resets_at, now=now)}" if usage.day_resets_at else ""
     hour = f"next one is free {format_age(usage.hour_resets_at, now=now)}" if usage.hour_resets_at else ""
-    meters = [meter_day(usage.day_micro_usd, limits, hint=resets)]
+    costs = read_costs(golem_id=golem.pk, now=now)
+    frees = f"oldest part is free {format_age(costs.resets_at, now=now)}" if costs.resets_at else ""
+    most_costs = limits.trading_costs_per_day_micro_usd
+    meters = [
+        meter_day(usage.day_micro_usd, limits, hint=resets),
+        _usd_meter("Trading cost in 24 h", costs.day_micro_usd, most_costs, frees),
+    ]
     if golem.heartbeat_tick:
         meters.append(_usd_meter("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
     most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
@@ -269,6 +276,9 @@ _LABELS = {
     "per_tick_micro_usd": "Per heartbeat tick",
     "per_session_micro_usd": "Per API key",
     "per_day_micro_usd": "Per 24 h",
+    "trading_costs_per_day_micro_usd": "Trading may cost in 24 h",
+    "trading_costs_per_pair_micro_usd": "Trading one pair may cost in 24 h",
+    "trading_costs_per_venue_micro_usd": "Trading at one venue may cost in 24 h",
     "hot_lane_micro_usd": "Hot lane, above it the safety-guardian decides",
     "writes_per_hour": "Writes per hour",
     "max_slippage_bps": "Slippage at most",

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import Portfolio
@@ -31,8 +32,8 @@ class JudgedFacts:
     """The facts of one decision. USD in micro-USD.
 
     `predictions` is (right, of how many), where the action gate asked. `portfolio` is None when no hook wanted it or
-    it could not be kept; `rebalances` is None for an action of another class. A call that its phase refused has no
-    usage and no mark: nothing was asked for them.
+    it could not be kept; `trade` is None for what is none; `rebalances` is None for an action of another class. A call
+    that its phase refused has no usage and no mark: nothing was asked for them.
     """
 
     phase: Phase
@@ -42,6 +43,8 @@ class JudgedFacts:
     spend_micro_usd: int
     is_conservative: bool
     usage: Usage
+    trade: TradeCost | None
+    costs: CostsUsed
     mark: Mark | None
     rebalances: tuple[datetime, ...] | None
     predictions: tuple[int, int] | None
@@ -62,6 +65,10 @@ def encode_facts(call: HookCall) -> dict[str, Any]:
     }
     if call.records.known is not None:
         facts.update(_encode_records(call, call.records.known))
+    if (trade := call.records.trade) is not None and (known := call.records.known) is not None:
+        used = known.costs
+        facts["trade"] = [trade.micro_usd, trade.pair, trade.venue]
+        facts["costs"] = [used.day_micro_usd, used.pair_micro_usd, used.venue_micro_usd]
     if call.records.portfolio is not None:
         facts.update(_encode_portfolio(call.records.portfolio))
     return facts
@@ -81,6 +88,8 @@ def decode_facts(facts: Mapping[str, Any], *, at: datetime) -> JudgedFacts | Non
         spend_micro_usd=facts["spend"],
         is_conservative=facts.get("conservative", False),
         usage=Usage(tick, session, day, writes),
+        trade=TradeCost(*facts["trade"]) if "trade" in facts else None,
+        costs=CostsUsed(*facts.get("costs", ())),
         mark=_decode_mark(facts.get("mark"), at),
         rebalances=None if rebalances is None else tuple(at - each * _MICROSECOND for each in rebalances),
         predictions=None if predictions is None else (predictions[0], predictions[1]),

@@ -13,6 +13,7 @@ from typing import Any
 
 from archetypes_app.profiles import is_conservative
 from permits_app.limits import ledger
+from permits_app.limits.trading_costs import COSTS_SQL, TradeCost, is_trade, name_pair, read_cost_columns
 from permits_app.models import (
     ActionPermit,
     HighWaterMark,
@@ -145,6 +146,7 @@ class RecordReader:
         self._call = call
         self.known: Records | None = None
         self.portfolio: Portfolio | None = None
+        self.trade: TradeCost | None = None
 
     def read(self) -> Records:
         """The same value to every hook of one run."""
@@ -162,11 +164,12 @@ def read_records(call: HookCall) -> Records:
     """Everything hooks 1 to 4 and 6 want of the database, in one round trip."""
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
-    mark, rest = rest[:6], rest[6:]
+    costs, mark, rest = rest[:4], rest[4:10], rest[10:]
     tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, beside, spent, positions = rest
     others = tuple(_decode_under_way(each) for each in json.loads(beside or "[]"))
     return Records(
         usage=usage,
+        costs=read_cost_columns(costs),
         mark=_read_mark(*mark) if mark[1] is not None else None,
         is_conservative=is_conservative(call.golem),
         earlier=tuple(map(PastCall, tools or (), hashes or (), map(read_moment, called or ()))),
@@ -222,6 +225,7 @@ def _build_statement(call: HookCall) -> str:
     has_plan = call.plan is not None
     columns = (
         "usage.*",
+        "costs.*" if is_trade(call.plan) else f"0, 0, 0, {_NOTHING}",
         "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until,"
         " mark.later::text",
         "past.tools, past.hashes, past.times",
@@ -234,7 +238,8 @@ def _build_statement(call: HookCall) -> str:
         _OPEN_SPENDS if may_lower(call.plan) else _NOTHING,
         _POSITIONS if has_plan else _NOTHING,
     )
-    joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
+    costs = f"CROSS JOIN ({COSTS_SQL}) AS costs" if is_trade(call.plan) else ""
+    joins = (f"({ledger.USAGE_SQL}) AS usage", costs, _MARK, _PAST, _VENUE if has_plan else "")
     return f"SELECT {', '.join(columns)} FROM {' '.join(joins)}"  # noqa: S608  (our own constants)
 
 
@@ -252,6 +257,7 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "loop_start": now - LOOP_HORIZON,
         "loop_window": LOOP_WINDOW - 1,
         "venue": call.tool.venue,
+        "pair": name_pair(plan) if plan is not None else "",
         "chain": plan.chain_id if plan is not None else None,
         "breaker_start": now - BREAKER_HORIZON,
         "breaker_window": 10 * BREAKER_REQUESTS,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
+from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
 from tools_app.toolkit.plan import TokenFlow
 from tools_app.toolkit.positions import PositionChange, PositionRef
@@ -106,13 +107,15 @@ class OpenSpend:
 class Records:
     """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
 
-    `predictions`, `rebalances`, `beside` and `positions` are read only for a call they are judged for; `beside` is what
+    `costs`, `predictions`, `rebalances`, `beside` and `positions` are read only for a call they are judged for;
+    `beside` is what
     other permits may still do or did in a later block, of which `under_way` is what was started; `open_spends` are the
     open ones of which the tokens they spend are all that counts; `known_code` is keccak-256 by address, `positions` are
     those the account had when last looked at.
     """
 
     usage: Usage
+    costs: CostsUsed = CostsUsed()
     mark: Mark | None = None
     is_conservative: bool = False
     earlier: Sequence[PastCall] = ()
@@ -128,9 +131,12 @@ class Records:
 
 
 class RecordSource(Protocol):
-    """Reads the records of one call, once. `known` is what it has read so far; hook 1 leaves its `portfolio` here."""
+    """Reads the records of one call, once. `known` is what it has read so far; hook 1 leaves its `portfolio` here, and
+    hook 3 what its `trade` may cost.
+    """
 
     known: Records | None
     portfolio: Portfolio | None
+    trade: TradeCost | None
 
     def read(self) -> Records: ...

@@ -12,6 +12,7 @@ from archetypes_app.models import ApiKey, Golem, Heartbeat
 from permits_app.actions.halt import halt_golem
 from permits_app.errors import BreakerResetByOwner
 from permits_app.limits.ledger import read_usage
+from permits_app.limits.trading_costs import read_costs
 from permits_app.models import ActionPermit, HealthAlert, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.core.clock import tell_time
@@ -150,10 +151,12 @@ def safety_get_status(ctx: ReadContext) -> SafetyStatus:
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits()
     beat = Heartbeat.objects.filter(golem=golem).first()
     used = read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=ctx.now)
+    costs = read_costs(golem_id=golem.pk, now=ctx.now)
     windows = (
         ("tick", limits.per_tick_micro_usd, used.tick_micro_usd, used.tick_resets_at),
         ("session", limits.per_session_micro_usd, used.session_micro_usd, used.session_resets_at),
         ("day", limits.per_day_micro_usd, used.day_micro_usd, used.day_resets_at),
+        ("trading costs of a day", limits.trading_costs_per_day_micro_usd, costs.day_micro_usd, costs.resets_at),
     )
     permits = ActionPermit.objects.filter(golem=golem)
     keys = ApiKey.objects.filter(golem=golem, revoked_at__isnull=True, expires_at__gt=ctx.now)

@@ -9,6 +9,7 @@ from archetypes_app.models import Golem
 from archetypes_app.profiles import writes_per_hour_cap
 from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
+from permits_app.limits.trading_costs import read_costs
 from permits_app.models import AllowlistEntry, OutboundTransaction, SigningKey, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.signing_key import KeyState
@@ -73,6 +74,10 @@ class PolicySummary:
     per_day_usd: UsdAmount
     per_day_left_usd: UsdAmount
     day_resets_at: str | None
+    trading_costs_per_day_usd: UsdAmount
+    trading_costs_left_usd: UsdAmount
+    trading_costs_per_pair_usd: UsdAmount
+    trading_costs_per_venue_usd: UsdAmount
     hot_lane_usd: UsdAmount
     writes_per_hour: int
     writes_left: int
@@ -353,6 +358,7 @@ def _summarize_policy(ctx: ReadContext) -> PolicySummary:
     limits = SpendingLimits.objects.filter(golem_id=ctx.golem.id).first() or SpendingLimits(golem_id=ctx.golem.id)
     golem = Golem.objects.get(pk=ctx.golem.id)
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=ctx.now)
+    costs = read_costs(golem_id=golem.pk, now=ctx.now)
     most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
     return PolicySummary(
         per_transaction_usd=UsdAmount(limits.per_transaction_micro_usd),
@@ -362,6 +368,10 @@ def _summarize_policy(ctx: ReadContext) -> PolicySummary:
         per_day_usd=UsdAmount(limits.per_day_micro_usd),
         per_day_left_usd=UsdAmount(max(0, limits.per_day_micro_usd - usage.day_micro_usd)),
         day_resets_at=usage.day_resets_at.isoformat() if usage.day_resets_at else None,
+        trading_costs_per_day_usd=UsdAmount(limits.trading_costs_per_day_micro_usd),
+        trading_costs_left_usd=UsdAmount(max(0, limits.trading_costs_per_day_micro_usd - costs.day_micro_usd)),
+        trading_costs_per_pair_usd=UsdAmount(limits.trading_costs_per_pair_micro_usd),
+        trading_costs_per_venue_usd=UsdAmount(limits.trading_costs_per_venue_micro_usd),
         hot_lane_usd=UsdAmount(limits.hot_lane_micro_usd),
         writes_per_hour=most_writes,
         writes_left=max(0, most_writes - usage.writes_last_hour),

@@ -167,7 +167,13 @@ def _make_golem(name: str, owner: User, now: datetime) -> tuple[Golem, str]:
         ToolOverride.objects.create(golem=golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)
     PolicyCage.objects.create(golem=golem, max_position_bps=10_000, max_concentration_bps=10_000)
     SpendingLimits.objects.create(
-        golem=golem, writes_per_hour=1_000_000, per_day_micro_usd=10**15, per_session_micro_usd=10**15
+        golem=golem,
+        writes_per_hour=1_000_000,
+        per_day_micro_usd=10**15,
+        per_session_micro_usd=10**15,
+        trading_costs_per_day_micro_usd=10**15,
+        trading_costs_per_pair_micro_usd=10**15,
+        trading_costs_per_venue_micro_usd=10**15,
     )
     create_wallet(golem=golem, actor="system:bench", now=now)
     golem.refresh_from_db()

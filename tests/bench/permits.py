@@ -51,7 +51,14 @@ def measure_permits() -> Iterator[Figure]:
     golem = seed_demo(now=clock.now(), with_token=False).golem
     SpendingLimits.objects.update_or_create(
         golem=golem,
-        defaults={"writes_per_hour": 1_000_000, "per_day_micro_usd": 10**15, "per_session_micro_usd": 10**15},
+        defaults={
+            "writes_per_hour": 1_000_000,
+            "per_day_micro_usd": 10**15,
+            "per_session_micro_usd": 10**15,
+            "trading_costs_per_day_micro_usd": 10**15,
+            "trading_costs_per_pair_micro_usd": 10**15,
+            "trading_costs_per_venue_micro_usd": 10**15,
+        },
     )
     yield from _measure_chain(golem)
     yield from _measure_consume(golem)

@@ -163,7 +163,13 @@ def open_stage(live: LiveGolem, cases: Mapping[str, Filed]) -> Stage:
     """A full purse for a golem, and limits that stand in no case's way."""
     live.world.fund(live.golem.address, 100 * ETH, PURSE)
     SpendingLimits.objects.filter(golem=live.golem).update(
-        per_transaction_micro_usd=RICH, per_tick_micro_usd=RICH, per_session_micro_usd=RICH, per_day_micro_usd=RICH
+        per_transaction_micro_usd=RICH,
+        per_tick_micro_usd=RICH,
+        per_session_micro_usd=RICH,
+        per_day_micro_usd=RICH,
+        trading_costs_per_day_micro_usd=RICH,
+        trading_costs_per_pair_micro_usd=RICH,
+        trading_costs_per_venue_micro_usd=RICH,
     )
     told = {"account": str(live.golem.address), "pool": live.world.pool("v3", "WETH", "USDC").address}
     return Stage(live, cases, told)

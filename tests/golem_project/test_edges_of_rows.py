@@ -41,6 +41,7 @@ def _at_most(part: str, whole: str) -> tuple[list[Row], list[Row]]:
 
 
 MILLIONTHS: Final = 1_000_000
+REVERSAL: Final = {"state": "REVERSED", "settled_micro_usd": -1, "reverses_id": 1}
 LIMITS: Final = ("per_transaction", "per_tick", "per_session", "per_day", "hot_lane")
 EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "known_position_seen_in_order": _in_order("first_seen", "last_seen", may_be_equal=True),
@@ -117,6 +118,14 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "spending_limits_not_negative": (
         [{f"{name}_micro_usd": 0} for name in LIMITS],
         [{f"{name}_micro_usd": -1} for name in LIMITS],
+    ),
+    "trading_costs_not_negative": (
+        [{f"trading_costs_per_{name}_micro_usd": 0} for name in ("day", "pair", "venue")],
+        [{f"trading_costs_per_{name}_micro_usd": -1} for name in ("day", "pair", "venue")],
+    ),
+    "spend_cost_not_negative": (
+        [{"cost_micro_usd": 0, "state": "RESERVED"}, {"cost_micro_usd": -1, **REVERSAL}],
+        [{"cost_micro_usd": -1, "state": "RESERVED"}, {"cost_micro_usd": 1, **REVERSAL}],
     ),
     "pending_request_spent_when_ended": (
         [{"holds_micro_usd": 0}, {"holds_micro_usd": 0, "spent_micro_usd": 0, "ended_at": T}],

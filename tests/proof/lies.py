@@ -60,6 +60,9 @@ _USD_LIMITS: Final = (
     "per_session_micro_usd",
     "per_day_micro_usd",
     "hot_lane_micro_usd",
+    "trading_costs_per_day_micro_usd",
+    "trading_costs_per_pair_micro_usd",
+    "trading_costs_per_venue_micro_usd",
 )
 
 

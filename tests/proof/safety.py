@@ -84,8 +84,10 @@ SUITES: dict[str, tuple[str, ...]] = {
     "permits_app/limits/ledger.py": (
         "tests/permits_app/test_ledger.py",
         "tests/permits_app/test_owner_budget.py",
+        "tests/permits_app/test_trading_costs.py",
         "tests/permits_app/safety/test_boundaries.py",
     ),
+    "permits_app/limits/trading_costs.py": ("tests/permits_app/test_trading_costs.py",),
     "permits_app/permits/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
     "permits_app/execution/halt_calls.py": (
         "tests/permits_app/execution/test_halt_calls.py",

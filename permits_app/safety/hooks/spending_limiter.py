@@ -14,6 +14,7 @@ from django.conf import settings
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.limits.spend_rules import judge_spend
+from permits_app.limits.trading_costs import CostsUsed, TradeCost, judge_costs, measure_trade
 from permits_app.limits.usage import Usage
 from permits_app.rejection import Reject
 from permits_app.safety.figures import format_bps
@@ -40,14 +41,20 @@ NOTHING_USED = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, wri
 
 @dataclass(frozen=True, slots=True)
 class SpendFacts:
-    """What hook 3 reads: prices of the plan's tokens by address, None without a feed, and what is used up already."""
+    """What hook 3 reads: prices of the plan's tokens by address, None without a feed, and what is used up already;
+    of a trade what it may cost, and what trades cost already.
+    """
 
     prices: Mapping[str, FeedPrice | None]
     usage: Usage
+    trade: TradeCost | None = None
+    costs: CostsUsed = CostsUsed()
 
 
 class SpendingLimiter:
-    """Per transaction, heartbeat tick, session and rolling 24 h; slippage and price impact; whole-unit slips."""
+    """Per transaction, heartbeat tick, session and rolling 24 h; slippage, price impact and what trades cost in a day;
+    whole-unit slips.
+    """
 
     name = "spending_limiter"
 
@@ -75,7 +82,7 @@ class SpendingLimiter:
             return Allow(note="spends nothing")
         refused = judge_spend(
             limits=call.limits, usage=facts.usage, amount_micro_usd=amount, counts_per_day=counts_per_day(call)
-        )
+        ) or judge_costs(limits=call.limits, used=facts.costs, trade=facts.trade, is_held=counts_per_day(call))
         return refused or Allow(note=f"spends at most {format_micro_usd(amount)} without gas")
 
 
@@ -107,7 +114,13 @@ def load_facts(call: HookCall) -> SpendFacts:
     price_of = _price_reader(call.chain)
     tokens = {token.address: token for _, _, token in _amounts(call.plan, call.params)} if call.plan else {}
     usage = records_of(call).usage if call.value.total_micro_usd else NOTHING_USED
-    return SpendFacts(prices={address: price_of(token) for address, token in tokens.items()}, usage=usage)
+    prices = {address: price_of(token) for address, token in tokens.items()}
+    trade = measure_trade(plan=call.plan, venue=call.tool.venue, chain=call.chain) if call.plan and call.chain else None
+    if trade is None:
+        return SpendFacts(prices, usage)
+    if call.records is not None:
+        call.records.trade = trade
+    return SpendFacts(prices, usage, trade, records_of(call).costs)
 
 
 def counts_per_day(call: HookCall) -> bool:

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from permits_app.backtest.judge_past_decision import Draft, KeptValue
 from permits_app.backtest.past_decisions import Claim, PastDecision
+from permits_app.limits.trading_costs import CostsUsed, TradeCost, name_pair
 from permits_app.limits.usage import Usage
 from permits_app.models.spending import AllowlistMode
 from permits_app.rejection import Reject
@@ -60,6 +61,9 @@ OPEN = {
         "per_session_micro_usd": str(10**12),
         "per_day_micro_usd": str(10**12),
         "hot_lane_micro_usd": str(10**12),
+        "trading_costs_per_day_micro_usd": str(10**12),
+        "trading_costs_per_pair_micro_usd": str(10**12),
+        "trading_costs_per_venue_micro_usd": str(10**12),
         "writes_per_hour": "1000",
         "max_slippage_bps": "1000",
         "max_price_impact_bps": "1000",
@@ -98,6 +102,7 @@ class Wish:
     after: timedelta = timedelta(minutes=10)
     action_class: ActionClass = ActionClass.NEW_POSITION
     amount: int = 1_000_000
+    cost: int = 5_000
     key: int = 0
     tick: int = 0
     slippage_bps: int = 50
@@ -125,6 +130,10 @@ class Wish:
         )
 
     @property
+    def trade(self) -> TradeCost:
+        return TradeCost(self.cost, name_pair(self.plan), "uniswap")
+
+    @property
     def portfolio(self) -> Portfolio:
         moved = min(self.amount, self.usdc)
         arrives = WBTC.address if self.buys_wbtc else WETH.address
@@ -140,6 +149,7 @@ class _Read:
 
     known: Records | None
     portfolio: Portfolio | None
+    trade: TradeCost | None
 
     def read(self) -> Records:
         assert self.known is not None
@@ -179,6 +189,7 @@ class Life:
         is_rebalance = wish.action_class is ActionClass.REBALANCE
         records = Records(
             usage=self._usage(wish, now),
+            costs=self._costs(wish, now),
             mark=self.mark,
             is_conservative=wish.is_conservative,
             rebalances=self._rebalances(now) if is_rebalance else (),
@@ -201,11 +212,11 @@ class Life:
             LoadedRules(
                 rows=rows,
                 holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
-                spend=SpendFacts(prices={}, usage=records.usage),
+                spend=SpendFacts(prices={}, usage=records.usage, trade=wish.trade, costs=records.costs),
                 rate=RateFacts(usage=records.usage, cap=20 if wish.is_conservative else None, is_venue_tried=False),
             ),
         )
-        facts = encode_facts(replace(call, records=_Read(records, portfolio if is_held else None)))
+        facts = encode_facts(replace(call, records=_Read(records, portfolio if is_held else None, wish.trade)))
         kept = json.loads(json.dumps(facts))
         return PastDecision(
             id=len(self.decisions),
@@ -235,6 +246,15 @@ class Life:
             session_micro_usd=sum(past.value_micro_usd for past in held if past.key_id == KEYS[wish.key]),
             day_micro_usd=sum(past.value_micro_usd for past in held if _counts(past) and past.at > now - DAY),
             writes_last_hour=sum(past.at > now - HOUR for past in held),
+        )
+
+    def _costs(self, wish: Wish, now: datetime) -> CostsUsed:
+        held = [past.facts.trade for past in self.decisions if past.is_allowed and past.facts and past.at > now - DAY]
+        trades = [trade for trade in held if trade is not None]
+        return CostsUsed(
+            sum(trade.micro_usd for trade in trades),
+            sum(trade.micro_usd for trade in trades if trade.pair == wish.trade.pair),
+            sum(trade.micro_usd for trade in trades if trade.venue == wish.trade.venue),
         )
 
     def _rebalances(self, now: datetime) -> tuple[datetime, ...]:

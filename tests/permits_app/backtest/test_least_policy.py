@@ -89,6 +89,7 @@ def test_every_figure_of_the_suggestion_is_what_the_period_needed() -> None:
         "per_tick_micro_usd": str(5 * USD),
         "per_session_micro_usd": str(5 * USD),
         "per_day_micro_usd": str(7 * USD),
+        **{f"trading_costs_per_{each}_micro_usd": str(4 * 5_000) for each in ("day", "pair", "venue")},
         "writes_per_hour": "4",
         "max_slippage_bps": "50",
         "max_price_impact_bps": "10",

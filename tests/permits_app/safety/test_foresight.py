@@ -185,6 +185,7 @@ def test_exposure_is_read_from_the_position(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_was_judged_is_kept_with_its_shares_and_debts_and_read_back() -> None:
     class Kept:
         known = None
+        trade = None
 
         def __init__(self, portfolio: Portfolio) -> None:
             self.portfolio: Portfolio | None = portfolio

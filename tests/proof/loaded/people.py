@@ -52,6 +52,9 @@ _OUT_OF_THE_WAY = {
     "per_tick_micro_usd": 10**15,
     "per_day_micro_usd": 10**15,
     "per_session_micro_usd": 10**15,
+    "trading_costs_per_day_micro_usd": 10**15,
+    "trading_costs_per_pair_micro_usd": 10**15,
+    "trading_costs_per_venue_micro_usd": 10**15,
 }
 _TICK_SECONDS = 30
 _OWNERS_DO_THIS = {"GOLEM_HALTED", "POLICY_CHANGED", "PERMIT_NOT_COMMITTABLE", "ACCOUNT_BLOCKED"}

@@ -96,7 +96,6 @@ def preview_episode(
 
 
 @memory.local_write(
-    action_type="store_episode",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_episode,
@@ -174,7 +173,6 @@ def get_episode_by_id(ctx: ReadContext, episode_id: MemoryId) -> EpisodeFound:
 
 
 @get.read(
-    query="memory_stats",
     budget=TickBudget.FAST,
     snippet="memory_stats: how much this golem remembers by store, and how much is archived or in quarantine.",
     guidelines=(

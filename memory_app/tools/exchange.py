@@ -110,7 +110,6 @@ def preview_import(ctx: WriteContext, path: str, import_confidence: str, dry_run
 
 
 @memory.local_write(
-    action_type="import_grimoire",
     budget=TickBudget.SLOW,
     in_database=True,
     preview=preview_import,

@@ -110,7 +110,6 @@ def preview_execution(
 
 
 @memory.local_write(
-    action_type="record_execution",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_execution,
@@ -181,7 +180,6 @@ def preview_outcome(
 
 
 @memory.local_write(
-    action_type="record_outcome",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_outcome,
@@ -235,7 +233,6 @@ def memory_record_outcome(
 
 @memory.read(
     query="prediction_accuracy",
-    budget=TickBudget.MEDIUM,
     snippet="prediction_accuracy: how far off recorded predictions were, whether they were too sure, and the drift.",
     guidelines=(
         "A few settled executions prove nothing; where you were too sure, put less confidence into the next "
@@ -269,8 +266,6 @@ def memory_compare_prediction(
 
 
 @memory.read(
-    query="failure_patterns",
-    budget=TickBudget.MEDIUM,
     snippet="failure_patterns: executions that lost alike, what they share, and what might be changed about them.",
     guidelines=("A hypothesis is a question for the next execution, not a finding.",),
     pi=PiTool.QUERY_GRIMOIRE,

@@ -80,7 +80,6 @@ def preview_insight_change(
 
 
 @memory.local_write(
-    action_type="manage_insight",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_insight_change,

@@ -154,7 +154,6 @@ def publish_artifact(
 
 
 @query.read(
-    query="sleepwalker_catalog",
     budget=TickBudget.FAST,
     snippet=(
         "sleepwalker_catalog: what this owner's golems published, the newest first, with confidence, price and by which"
@@ -184,7 +183,6 @@ def query_sleepwalker_catalog(
 
 
 @query.read(
-    query="sleepwalker_offers",
     budget=TickBudget.FAST,
     snippet="sleepwalker_offers: what this golem published, without the statements, for whoever might buy one.",
     guidelines=("An owner opens it to strangers for nothing, and sleepwalker_artifact for a price.",),
@@ -214,7 +212,6 @@ def query_sleepwalker_offers(ctx: ReadContext, domain: DomainName | None = None,
 
 
 @query.read(
-    query="sleepwalker_artifact",
     budget=TickBudget.FAST,
     snippet="sleepwalker_artifact: one publication of this golem whole, with its statement and the rule of its proof.",
     guidelines=("Opened to strangers for a price, each costs its own where that is more.",),

@@ -62,7 +62,6 @@ def preview_strategy(
 
 
 @memory.local_write(
-    action_type="store_strategy",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_strategy,

@@ -49,7 +49,6 @@ class Vitality:
 
 
 @golem.read(
-    query="vitality_score",
     budget=TickBudget.FAST,
     aliases=("get_vitality_score",),
     snippet="vitality_score: how much life the golem has left, by its three factors, with when that was measured.",
@@ -83,7 +82,6 @@ class Mortality:
 
 
 @golem.read(
-    query="mortality_state",
     budget=TickBudget.FAST,
     aliases=("get_mortality_state",),
     snippet="mortality_state: phase, announced end if any, budget, reserve and what wore on the golem's life so far.",
@@ -131,7 +129,6 @@ class HeartbeatStats:
 
 
 @golem.read(
-    query="heartbeat_stats",
     budget=TickBudget.FAST,
     aliases=("get_heartbeat_stats",),
     snippet="heartbeat_stats: how the golem ticks: on or off, how its newest hundred ticks ended, how long they took.",

@@ -25,7 +25,7 @@ from permits_app.models.death import Death, DeathState
 from tools_app.core.clock import tell_time
 from tools_app.core.ratio import decimal_text
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import Category, TickBudget
+from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Days, check_whole
 
@@ -84,8 +84,6 @@ class Clusters:
 
 
 @cluster.read(
-    query="agent_archetypes",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "agent_archetypes: which golems of this owner do alike, by their actions of the last days, and how well each"
         " such group came out."
@@ -162,8 +160,6 @@ class TestamentList:
 
 
 @mine.read(
-    query="death_testaments",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "death_testaments: what ended golems of this owner left: why and how long they lived, what failed in their last"
         " thirty days, and their strongest warnings."

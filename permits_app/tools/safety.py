@@ -13,7 +13,7 @@ from tools_app.core.units import value_in_micro_usd
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import Category, Requirement, TickBudget
+from tools_app.toolkit.enums import Category, Requirement
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import CallData, ChainId, ContractAddress, RawAmountOrZero
 from tools_app.toolkit.plan import Call
@@ -75,9 +75,7 @@ class SimulatedTransaction:
 
 
 @safety.read(
-    query="simulate_transaction",
     aliases=("simulate_transaction",),
-    budget=TickBudget.MEDIUM,
     requires=(Requirement.WALLET,),
     snippet=(
         "simulate_transaction: run raw call data from the golem's account on the chain's present state and see"

@@ -123,7 +123,6 @@ def preview_health_alert(
 
 
 @alerts.local_write(
-    action_type="set_health_alert",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_health_alert,
@@ -155,7 +154,6 @@ def safety_set_health_alert(
 
 
 @alerts.read(
-    query="health_alerts",
     budget=TickBudget.FAST,
     snippet=(
         "health_alerts: the health alerts you set for your debts, what each does on a breach and when it last did."
@@ -177,7 +175,6 @@ def safety_get_health_alerts(ctx: ReadContext, chain_id: ChainOrAll | None = Non
 
 @alerts.read(
     query="pending_alerts",
-    budget=TickBudget.MEDIUM,
     snippet="pending_alerts: which of your health alerts are breached now, with the step that helps each.",
     guidelines=("Run it before you borrow more; where all_clear is false, mend the first one first.",),
 )
@@ -215,7 +212,6 @@ def preview_clearing(ctx: WriteContext, alert_id: AlertId) -> LocalEffect:
 
 
 @alerts.local_write(
-    action_type="clear_health_alert",
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_clearing,

@@ -104,7 +104,6 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
 
 @breaker.local_write(
     action_type="circuit_breaker",
-    budget=TickBudget.MEDIUM,
     preview=preview_breaker,
     # It closes: no limit of an hour or a day, no phase and no loop refuses it, and no Warden has it wait.
     action_class=ActionClass.CLOSE_POSITION,

@@ -149,7 +149,6 @@ class GasPrice:
 @wallet.read(
     query="wallet_status",
     aliases=("get_wallet_address", "get_account_balance", "get_token_balance"),
-    budget=TickBudget.MEDIUM,
     requires=(Requirement.WALLET,),
     snippet=(
         "wallet_status: the golem's address, every balance and position with its value, debts and health, profit and"
@@ -215,9 +214,7 @@ def report_transfer(outcome: PlanOutcome) -> TransferReport:
 @wallet.write(
     action_type="transfer",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_transfer,
-    action_class=None,
     snippet=(
         "transfer: send a token or the chain's coin from the golem's wallet to another address; in strict mode only"
         " to addresses the owner registered."
@@ -280,7 +277,6 @@ def is_registered_recipient(ctx: ReadContext, chain_id: int, recipient: str) -> 
 
 
 @wallet.read(
-    query="gas_price",
     budget=TickBudget.FAST,
     snippet="gas_price: the chain's fees now, and what a swap or a new liquidity position costs at them in dollars.",
     guidelines=("Set it against what an action earns; on a dear block a small harvest can wait.",),

@@ -61,8 +61,6 @@ class AccountType:
 
 
 @wallet.read(
-    query="supported_chains",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "supported_chains: every chain of this server with its newest block, how its nodes are, and whose pools are"
         " traded there."

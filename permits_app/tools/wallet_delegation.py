@@ -11,7 +11,7 @@ from permits_app.tools.wallet import wallet
 from tools_app.chain.running_code import find_delegate
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import Requirement, TickBudget
+from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.params import Address, ChainId
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.principals import Standing
@@ -56,8 +56,6 @@ class DelegationStatus:
 
 
 @wallet.read(
-    query="delegation",
-    budget=TickBudget.MEDIUM,
     requires=(Requirement.WALLET,),
     snippet=(
         "delegation: whether the golem's account runs another contract's code, and which rights over others' money it"

@@ -64,7 +64,6 @@ def preview_fund(
 
 
 @wallet.local_write(
-    action_type="fund",
     budget=TickBudget.SLOW,
     preview=preview_fund,
     action_class=ActionClass.DECREASE_POSITION,

@@ -76,7 +76,6 @@ def report_migration(outcome: PlanOutcome) -> Migrated:
 
 
 @wallet.write(
-    action_type="migrate",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_migration,

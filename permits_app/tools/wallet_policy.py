@@ -77,7 +77,6 @@ def preview_policy(
 
 
 @wallet.local_write(
-    action_type="configure_policy",
     budget=TickBudget.SLOW,
     in_database=True,
     risk=RiskLayer.BOUNDED,

@@ -96,7 +96,6 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
 
 
 @wallet.local_write(
-    action_type="provision",
     budget=TickBudget.SLOW,
     in_database=True,
     risk=RiskLayer.BOUNDED,

@@ -48,7 +48,7 @@ def make_tool(
         description="",
         snippet="",
         guidelines=(),
-        progress_steps=(),
+        named_steps=(),
         sprite_trigger=SpriteTrigger.THINKING,
         requires=requires,
         supported_chains=None,

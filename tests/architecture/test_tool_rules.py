@@ -18,8 +18,8 @@ from tests.architecture.sources import ROOT, list_tracked, parse
 from tests.batches import in_batches
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.enums import CapabilityTier
-from tools_app.toolkit.family import list_said_steps
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.said_steps import list_said_steps
 from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
 
 TOOLS = sorted(REGISTRY, key=lambda tool: tool.name)
@@ -154,30 +154,26 @@ def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
     assert wrong == {}
 
 
-def test_no_tool_names_steps_that_its_function_says_itself() -> None:
+def test_no_tool_names_what_is_found_without_being_named() -> None:
+    """Steps that its function says, the word that its name is, and what holds where nothing is said."""
+    said = {tool.name: (list_said_steps(tool.handler), tool) for tool in TOOLS}
+    assert [name for name, (steps, tool) in said.items() if tool.named_steps == steps != ()] == []
     twice = []
     for path in sorted({tool.source.rpartition(":")[0] for tool in TOOLS}):
         for node in parse(str(Path(path).relative_to(ROOT))).body:
-            if not isinstance(node, ast.FunctionDef):
+            if not isinstance(node, ast.FunctionDef) or node.name not in said:
                 continue
-            named = [
-                ast.literal_eval(keyword.value)
+            tool = said[node.name][1]
+            word = tool.name.removeprefix(f"{tool.prefix}_").removeprefix("get_")
+            needless = {"query": repr(word), "action_type": repr(word), "budget": "TickBudget.MEDIUM"}
+            needless["action_class"] = "None"
+            twice += [
+                f"{node.name}.{keyword.arg}"
                 for call in node.decorator_list
                 if isinstance(call, ast.Call)
                 for keyword in call.keywords
-                if keyword.arg == "steps"
-                and isinstance(keyword.value, ast.Tuple)
-                and all(isinstance(each, ast.Constant) for each in keyword.value.elts)
+                if keyword.arg in needless and ast.unparse(keyword.value) == needless[keyword.arg]
             ]
-            said = {
-                call.args[0].value
-                for call in ast.walk(node)
-                if isinstance(call, ast.Call)
-                and isinstance(call.func, ast.Attribute)
-                and call.func.attr == "step"
-                and isinstance(call.args[0], ast.Constant)
-            }
-            twice += [node.name for steps in named if set(steps) <= said]
     assert twice == []
 
 
@@ -194,7 +190,46 @@ def test_the_steps_of_a_tool_are_those_its_function_says_in_the_order_of_its_lin
         ctx.step("first")
         ctx.told("not a step")
 
-    assert list_said_steps(says.__code__) == ("first", "a longer one", "third", "last")
+    assert list_said_steps(says) == ("first", "a longer one", "third", "last")
+
+
+_WORDS = "by a name"
+
+
+def _says_more(ctx: Any) -> None:
+    ctx.step(_WORDS)
+
+
+def _is_handed_no_context(given: Any) -> None:
+    given.step("never said")
+
+
+class _Desk:
+    def open(self, ctx: Any) -> None:
+        self._read(ctx)
+
+    def _read(self, ctx: Any) -> None:
+        ctx.step("of the desk")
+        self.open(ctx)
+
+    @property
+    def trap(self) -> None:
+        raise AssertionError("nothing is carried out to find a step")
+
+
+_DESK = _Desk()
+
+
+def test_steps_that_another_function_says_are_found_where_it_is_called() -> None:
+    def says(ctx: Any) -> None:
+        ctx.step("first")
+        _DESK.open(ctx)
+        _is_handed_no_context(ctx)
+        _DESK.trap  # noqa: B018
+        _says_more(ctx)
+        ctx.step("last")
+
+    assert list_said_steps(says) == ("first", "of the desk", "by a name", "last")
 
 
 @EACH_TOOL

@@ -10,15 +10,12 @@ The docstring's first line is the summary; the whole of it is what a model reads
 
 from __future__ import annotations
 
-import dis
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import wraps
-from itertools import pairwise
-from types import CodeType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import (
@@ -38,14 +35,15 @@ from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 
 F = TypeVar("F", bound=Callable[..., Any])
-_NAMES_A_METHOD: Final = frozenset({"LOAD_METHOD", "LOAD_ATTR"})
 
 
 @dataclass
 class ToolFamily:
     """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix.
 
-    The steps of a tool are those that its function says; `steps` names them where another function says some.
+    An agent's word for a tool (`query`, `action_type`) is its name without the prefix and without `get`, and its budget
+    is MEDIUM, where it says no other. Its steps are those that its function says, and those that it has others say;
+    `steps` names them where they cannot be found so.
 
     With `picks_chain` every tool takes an optional `chain_id` that its function need not name: `ctx.chain()` is that
     chain, or the golem's home. A function that names the parameter itself gets it as it declares it.
@@ -66,8 +64,8 @@ class ToolFamily:
     def read(
         self,
         *,
-        query: str,
-        budget: TickBudget,
+        query: str = "",
+        budget: TickBudget = TickBudget.MEDIUM,
         steps: Iterable[str] = (),
         snippet: str = "",
         guidelines: Iterable[str] = (),
@@ -104,7 +102,7 @@ class ToolFamily:
                     risk_layer=RiskLayer.LOW,
                     sprite_trigger=SpriteTrigger.THINKING,
                     pi_tool=pi,
-                    key=query,
+                    key=query or self._word_of(handler),
                     keeps_checkpoint=keeps_checkpoint,
                 )
             )
@@ -115,10 +113,10 @@ class ToolFamily:
     def write(
         self,
         *,
-        action_type: str,
+        action_type: str = "",
         risk: RiskLayer,
-        budget: TickBudget,
-        action_class: ActionClass | None,
+        budget: TickBudget = TickBudget.MEDIUM,
+        action_class: ActionClass | None = None,
         report: Callable[[PlanOutcome], Any] | None = None,
         steps: Iterable[str] = (),
         snippet: str = "",
@@ -131,7 +129,7 @@ class ToolFamily:
         privileged: bool = False,
         is_rescue: bool = False,
     ) -> Callable[[F], F]:
-        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it. Without a `report` of
+        """Declare a tool that returns a TxPlan. Without an `action_class` its plan computes it. Without a `report` of
         its own it tells its transactions and what moved.
 
         `is_rescue`: it only lowers a debt, and is allowed in every phase.
@@ -158,7 +156,7 @@ class ToolFamily:
                     risk_layer=risk,
                     sprite_trigger=SpriteTrigger.EXECUTING,
                     pi_tool=PiTool.PREVIEW_ACTION,
-                    key=action_type,
+                    key=action_type or self._word_of(handler),
                     action_class=action_class,
                     report=report,
                     is_rescue=is_rescue,
@@ -171,8 +169,8 @@ class ToolFamily:
     def local_write(
         self,
         *,
-        action_type: str,
-        budget: TickBudget,
+        action_type: str = "",
+        budget: TickBudget = TickBudget.MEDIUM,
         preview: Callable[..., LocalEffect],
         action_class: ActionClass | None = None,
         risk: RiskLayer = RiskLayer.LOW,
@@ -215,7 +213,7 @@ class ToolFamily:
                     risk_layer=risk,
                     sprite_trigger=SpriteTrigger.EXECUTING,
                     pi_tool=PiTool.PREVIEW_ACTION,
-                    key=action_type,
+                    key=action_type or self._word_of(handler),
                     action_class=action_class,
                     preview=preview,
                     is_in_database=in_database,
@@ -242,6 +240,9 @@ class ToolFamily:
             return renew
 
         return declare
+
+    def _word_of(self, handler: Callable[..., Any]) -> str:
+        return handler.__name__.removeprefix(f"{self.prefix}_").removeprefix("get_")
 
     def _shared(
         self,
@@ -277,7 +278,7 @@ class ToolFamily:
             "description": description,
             "snippet": snippet or summary,
             "guidelines": tuple(guidelines),
-            "progress_steps": tuple(steps) or list_said_steps(code),
+            "named_steps": tuple(steps),
             "requires": frozenset(requires) | self.requires,
             "supported_chains": chains if chains is not None else self.chains,
             "schema_version": schema_version,
@@ -286,17 +287,6 @@ class ToolFamily:
             "handler": handler,
             "source": f"{code.co_filename}:{code.co_firstlineno}",
         }
-
-
-def list_said_steps(code: CodeType) -> tuple[str, ...]:
-    """The steps that a function itself says by `ctx.step`, in the order of its lines, each once."""
-    said = []
-    instructions = list(dis.get_instructions(code))
-    for named, given in pairwise(instructions):
-        if named.argval == "step" and named.opname in _NAMES_A_METHOD and isinstance(given.argval, str):
-            line = given.positions.lineno if given.positions is not None else None
-            said.append((line or 0, given.argval))
-    return tuple(dict.fromkeys(words for _, words in sorted(said, key=lambda pair: pair[0])))
 
 
 def on_chosen_chain(handler: Callable[..., Any]) -> Callable[..., Any]:

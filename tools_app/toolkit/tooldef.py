@@ -25,6 +25,7 @@ from tools_app.toolkit.enums import (
 )
 from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
+from tools_app.toolkit.said_steps import list_said_steps
 from tools_app.toolkit.schema import ToolParams, json_schema
 
 
@@ -46,7 +47,7 @@ class ToolDef:
     description: str
     snippet: str
     guidelines: tuple[str, ...]
-    progress_steps: tuple[str, ...]
+    named_steps: tuple[str, ...]
     sprite_trigger: SpriteTrigger
     requires: frozenset[Need]
     supported_chains: frozenset[int] | None
@@ -59,6 +60,11 @@ class ToolDef:
     source: str
     keeps_checkpoint: bool = field(default=False, kw_only=True)
     old_shapes: tuple[OldShape, ...] = field(default=(), kw_only=True)
+
+    @cached_property
+    def progress_steps(self) -> tuple[str, ...]:
+        """What it says of its work, in order: the steps that it names, else those that its function is found to say."""
+        return self.named_steps or list_said_steps(self.handler)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

@@ -14,17 +14,12 @@ from tools_app.toolkit.params import Address, Flag, OwnAccount, RateMode, RawAmo
 from tools_app.toolkit.plan import TxPlan
 
 AAVE = Lender("aave_v3", "Aave V3", deployments)
-STEPS = ("Reading the account", "Building calls")
 aave = ToolFamily(prefix="aave", category=Category.LENDING, chains=CHAINS, picks_chain=True)
 
 
 @aave.write(
-    action_type="supply",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_supply,
-    action_class=None,
-    steps=STEPS,
     aliases=("aave_supply_collateral",),
     snippet="aave_supply: lend an asset at Aave V3 for interest; it becomes collateral by itself when it can.",
     guidelines=(
@@ -48,12 +43,8 @@ def aave_supply(
 
 
 @aave.write(
-    action_type="withdraw",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_withdraw,
-    action_class=None,
-    steps=STEPS,
     snippet=(
         "aave_withdraw: take a supplied asset out of Aave V3; `max` is all of it, or with a debt as much as keeps"
         " the health floor."
@@ -72,12 +63,8 @@ def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> Tx
 
 
 @aave.write(
-    action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_borrow,
-    action_class=None,
-    steps=STEPS,
     snippet=(
         "aave_borrow: borrow an asset at Aave V3 against what is supplied there; refused below a health factor of"
         " 1.5, with the most that would pass."
@@ -103,14 +90,10 @@ def aave_borrow(
 
 
 @aave.write(
-    action_type="repay",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=reports.report_repay,
-    action_class=None,
     is_rescue=True,
     schema_version=2,
-    steps=STEPS,
     snippet=(
         "aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held;"
         " withdraw_collateral takes out what was supplied in the same plan."
@@ -138,12 +121,8 @@ def aave_repay(
 
 
 @aave.write(
-    action_type="enable_collateral",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_collateral,
-    action_class=None,
-    steps=STEPS,
     snippet="aave_enable_collateral: let a supplied asset count as collateral at Aave V3, so that it covers debts.",
     guidelines=(
         "What counts as collateral can be liquidated with the rest: let it count where the debt needs it, and read "
@@ -160,12 +139,8 @@ def aave_enable_collateral(ctx: WriteContext, asset: Token, use_as_collateral: F
 
 
 @aave.write(
-    action_type="disable_collateral",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=reports.report_collateral,
-    action_class=None,
-    steps=STEPS,
     snippet="aave_disable_collateral: let a supplied asset at Aave V3 cover no debt any more; it goes on earning.",
     guidelines=(
         "With a debt, read aave_get_liquidation_risk first: what is taken out of the collateral brings liquidation "
@@ -183,7 +158,6 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token) -> TxPlan:
 
 
 @aave.read(
-    query="health_factor",
     budget=TickBudget.FAST,
     snippet="aave_get_health_factor: health factor, collateral, debt and what may still be borrowed at Aave V3.",
     guidelines=(
@@ -237,7 +211,6 @@ def aave_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
 
 
 @aave.read(
-    query="liquidation_risk",
     budget=TickBudget.FAST,
     snippet="aave_get_liquidation_risk: how far collateral may fall at Aave V3 before others may liquidate it.",
     guidelines=(

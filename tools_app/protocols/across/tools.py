@@ -253,7 +253,6 @@ def make_quote(way: Way, amount: int) -> Quote:
 
 @bridge.read(
     query="bridge_quote",
-    budget=TickBudget.MEDIUM,
     steps=("Looking at the last transfers",),
     snippet="bridge_quote: what of an amount arrives on another chain, the fee and the usual time; reads only.",
     guidelines=("Fees follow gas on the other chain: ask again when the last answer is some minutes old.",),
@@ -275,7 +274,6 @@ def bridge_get_quote(
 
 @bridge.read(
     query="bridge_compare",
-    budget=TickBudget.MEDIUM,
     steps=("Looking at the last transfers",),
     snippet="bridge_compare: bridges ranked by what arrives on the other chain, with why one is left out; reads only.",
     guidelines=("A rank of null means that nothing is known, not that it is dear.",),
@@ -304,7 +302,6 @@ def bridge_compare(
 
 @bridge.read(
     query="bridge_limits",
-    budget=TickBudget.MEDIUM,
     snippet="bridge_limits: how much may go over a bridge at once, and the most that arrived of late; reads only.",
     guidelines=("Split what is much larger than the largest transfer that was seen.",),
 )
@@ -330,7 +327,6 @@ def bridge_get_limits(
 
 @bridge.read(
     query="bridge_time",
-    budget=TickBudget.MEDIUM,
     snippet="bridge_time: seconds until half and nine in ten of the last transfers arrived elsewhere; reads only.",
     guidelines=("Plan with the slower figure: what is under way can be used nowhere.",),
 )
@@ -353,7 +349,6 @@ def bridge_estimate_time(
 
 @bridge.read(
     query="bridge_status",
-    budget=TickBudget.MEDIUM,
     snippet="bridge_status: whether a transfer of the golem arrived, with both transactions; reads, changes nothing.",
     guidelines=(
         "A transfer that failed is given back where it left: tell the owner, and send nothing more meanwhile.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
@@ -28,7 +27,7 @@ from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
-from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import NothingThere
 from tools_app.toolkit.params import EVERYTHING, Address, RawAmount, RawAmountOrMax, Token
@@ -36,7 +35,6 @@ from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange, drive, side_by_side
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
-STEPS: Final = ("Reading the market", "Building calls")
 compound = ToolFamily(prefix="compound_v3", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
@@ -199,12 +197,8 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
 
 
 @compound.write(
-    action_type="supply",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_supply,
-    action_class=None,
-    steps=STEPS,
     snippet="compound_v3_supply: lend what a Compound V3 market lends, or with asset put in what covers a debt there.",
     guidelines=(
         "A market is named by what it lends: USDC or WETH. A cover earns no interest.",
@@ -235,12 +229,8 @@ def compound_v3_supply(ctx: WriteContext, market: Token, amount: RawAmount, asse
 
 
 @compound.write(
-    action_type="withdraw",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_withdraw,
-    action_class=None,
-    steps=STEPS,
     snippet="compound_v3_withdraw: take what is lent, or with asset a cover, out of a Compound V3 market; max is all.",
     guidelines=("It never borrows: more than is lent is refused; compound_v3_borrow borrows.",),
 )
@@ -291,12 +281,8 @@ def compound_v3_withdraw(
 
 
 @compound.write(
-    action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_borrow,
-    action_class=None,
-    steps=STEPS,
     snippet="compound_v3_borrow: borrow what a Compound V3 market lends against covers there; health stays at 1.5.",
     guidelines=(
         "Put covers in first: compound_v3_supply with asset. A refusal names the most that passes.",
@@ -325,13 +311,9 @@ def compound_v3_borrow(ctx: WriteContext, market: Token, amount: RawAmount) -> T
 
 
 @compound.write(
-    action_type="repay",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_repay,
-    action_class=None,
     is_rescue=True,
-    steps=STEPS,
     snippet="compound_v3_repay: pay back a debt in a Compound V3 market, never more than is owed; max is all of it.",
     guidelines=("Repaying lowers risk and is allowed in every phase; take covers out after it.",),
 )
@@ -373,10 +355,7 @@ def compound_v3_repay(ctx: WriteContext, market: Token, amount: RawAmountOrMax) 
 @compound.write(
     action_type="claim_compound",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
-    action_class=None,
-    steps=STEPS,
     snippet="claim_compound: have the rewards of a Compound V3 market paid out; what is lent and owed stays.",
     guidelines=("On public chains COMP has no price here: its owner allows it before it is claimed.",),
 )
@@ -407,7 +386,6 @@ def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
 
 @compound.read(
     query="compound_v3_markets",
-    budget=TickBudget.MEDIUM,
     snippet="compound_v3_get_markets: rates, liquidity and what covers debts in the markets of Compound V3.",
     guidelines=("Rates are of interest alone; whether rewards come on top is said.",),
 )
@@ -430,7 +408,6 @@ def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> Ma
 
 @compound.read(
     query="compound_v3_position",
-    budget=TickBudget.MEDIUM,
     snippet="compound_v3_get_position: what an account lends, owes and has as covers in each Compound V3 market.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )

@@ -150,7 +150,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_stake,
-    action_class=None,
     snippet="stake_convex: stake Curve LP tokens at Convex for CRV with the votes of all, and CVX; max is all of them.",
     guidelines=("LP tokens come from add_liquidity at curve; those in Curve's own gauge are unstaked there first.",),
 )
@@ -192,7 +191,6 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_unstake,
-    action_class=None,
     snippet="unstake_convex: take Curve LP tokens out of Convex, with what was earned; allowed in every phase.",
     guidelines=("With claim off nothing is claimed, and no reward that fails keeps LP tokens in.",),
 )
@@ -226,7 +224,6 @@ def convex_unstake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmoun
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_claim,
-    action_class=None,
     snippet="claim_convex: have CRV and CVX of Curve LP tokens at Convex paid out; the LP tokens stay.",
     guidelines=("On Ethereum CRV and CVX have no price here: their owner allows both before they are claimed.",),
 )
@@ -253,7 +250,6 @@ def convex_claim_rewards(ctx: WriteContext, pool: ContractAddress) -> TxPlan:
 
 @convex.read(
     query="convex_pools",
-    budget=TickBudget.MEDIUM,
     snippet="convex_pools: known pools of Convex with yearly rates of fees and CRV, and size; by coin.",
     guidelines=("crv_apy is what is paid now and ends with the week; compare it with curve_pools' own gauge.",),
 )

@@ -137,11 +137,9 @@ def report_gauge(outcome: PlanOutcome) -> GaugeReport:
 
 
 @curve.write(
-    action_type="add_liquidity",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_add,
-    action_class=None,
     snippet="add_liquidity at curve: put one or more coins into a stable pool for LP tokens, which earn its fees.",
     guidelines=(
         "Amounts follow the order of the pool's coins; an uneven deposit pays a fee, or earns where the pool lacks it.",
@@ -218,11 +216,8 @@ def curve_add_liquidity(
 
 
 @curve.write(
-    action_type="remove_liquidity",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_remove,
-    action_class=None,
     snippet="remove_liquidity at curve: give LP tokens back for all coins of the pool, or for one; max is all of them.",
     guidelines=("All coins cost no fee; one coin does. Staked LP tokens are unstaked first: stake_gauge.",),
 )
@@ -288,11 +283,8 @@ def curve_remove_liquidity(
 
 
 @curve.write(
-    action_type="stake_gauge",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_gauge,
-    action_class=None,
     snippet="stake_gauge: put LP tokens into a Curve pool's gauge for CRV, take them out, or claim what it owes.",
     guidelines=(
         "Unstaking is open at any time and does not claim; claim is a step of its own.",
@@ -344,7 +336,6 @@ def curve_stake_gauge(
 
 @curve.read(
     query="curve_pools",
-    budget=TickBudget.MEDIUM,
     aliases=("curve_get_pool_info",),
     snippet="curve_pools: known Curve pools with coins, yearly rates, size and gauge; by coin, kind or address.",
     guidelines=("base_apy is what fees of the last day come to in a year; crv_apy is for a stake in the gauge.",),

@@ -102,11 +102,9 @@ ListOfStrategies = Annotated[
 
 
 @eigenlayer.write(
-    action_type="deposit_lst",
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     report=report_deposit,
-    action_class=None,
     snippet="deposit_lst: restake a token at EigenLayer; it goes to the operator that all is delegated to, if any.",
     guidelines=("Leaving waits in a queue of blocks, two weeks on Ethereum, and what waits can still be slashed.",),
 )
@@ -190,11 +188,8 @@ def eigenlayer_delegate(ctx: WriteContext, operator: Address) -> TxPlan:
 
 
 @eigenlayer.write(
-    action_type="undelegate",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_leave,
-    action_class=None,
     snippet="undelegate: leave the operator, or change it; all that is restaked goes into the queue.",
     guidelines=("Everything goes into the queue, also for a new operator, and can be slashed until it is free.",),
 )
@@ -222,11 +217,8 @@ def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None
 
 
 @eigenlayer.write(
-    action_type="queue_withdrawal",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_leave,
-    action_class=None,
     snippet="queue_withdrawal at eigenlayer: send deposit shares of strategies into the queue, to be completed later.",
     guidelines=("Shares are deposit shares as eigenlayer_get_position tells; slashes change what they give.",),
 )
@@ -260,9 +252,7 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
 
 
 @eigenlayer.write(
-    action_type="complete_withdrawal",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_complete,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="complete_withdrawal at eigenlayer: take the tokens of a queued withdrawal whose blocks have passed.",
@@ -301,7 +291,6 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
 
 @eigenlayer.read(
     query="eigenlayer_operators",
-    budget=TickBudget.MEDIUM,
     snippet="eigenlayer_operators: operators of EigenLayer, what is delegated, where they serve, slashes; reads only.",
     guidelines=("An operator that was slashed, or serves many services, can lose what is delegated to it.",),
 )
@@ -352,7 +341,6 @@ def eigenlayer_get_operators(
 
 @eigenlayer.read(
     query="eigenlayer_avs",
-    budget=TickBudget.MEDIUM,
     snippet="eigenlayer_avs: services that EigenLayer's operators secure, and how many serve each; reads only.",
     guidelines=("A service can slash the operators in its sets: read its terms where it publishes them.",),
 )

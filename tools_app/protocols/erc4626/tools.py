@@ -138,11 +138,9 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
 
 
 @vault_tools.write(
-    action_type="deposit",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_deposit,
-    action_class=None,
     snippet=(
         "deposit: put an asset into a known ERC-4626 vault for its shares; refused where the shares would be worth"
         " less than the deposit."
@@ -172,11 +170,8 @@ def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
 
 
 @vault_tools.write(
-    action_type="withdraw",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_redeem,
-    action_class=None,
     snippet=(
         "withdraw: give shares of a known ERC-4626 vault back for the asset they stand for; max gives back all of them."
     ),
@@ -204,11 +199,8 @@ def vault_withdraw(ctx: WriteContext, vault: ContractAddress, shares: RawAmountO
 
 
 @vault_tools.write(
-    action_type="claim_request",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
-    action_class=None,
     snippet=(
         "claim_request at a vault by request: take the shares of a settled deposit, or the assets of a settled"
         " withdrawal."
@@ -231,9 +223,7 @@ def vault_claim_request(ctx: WriteContext, vault: ContractAddress, request: Requ
 
 
 @vault_tools.write(
-    action_type="cancel_request",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="cancel_request at a vault by request: take back what was asked to be put in and is not settled.",

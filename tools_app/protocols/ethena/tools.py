@@ -198,11 +198,9 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
 
 
 @ethena.write(
-    action_type="stake_usde",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_stake,
-    action_class=None,
     snippet="stake_usde: put USDe into Ethena for sUSDe, whose worth in USDe grows with rewards.",
     guidelines=(
         "Leaving takes a cooldown of days that the contract sets; the preview says how long.",
@@ -229,11 +227,8 @@ def ethena_stake_usde(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @ethena.write(
-    action_type="unstake_usde",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_leave,
-    action_class=None,
     snippet=(
         "unstake_usde: give sUSDe up for the USDe it stands for, which cools down for days before it is claimed; max"
         " gives up all of it."
@@ -317,9 +312,7 @@ def ethena_unstake_usde(
 
 
 @ethena.write(
-    action_type="claim_unstaked",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="claim_unstaked at ethena: take the USDe whose cooldown is over into the golem's wallet.",
@@ -391,7 +384,6 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
 
 @ethena.read(
     query="ethena_position",
-    budget=TickBudget.MEDIUM,
     snippet="ethena_position: USDe, sUSDe, what cools down and what was earned; reads, changes nothing.",
     guidelines=("What cools down is part of what is held: count it before leaving or staking more.",),
 )

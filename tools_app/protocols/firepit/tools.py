@@ -16,7 +16,7 @@ from tools_app.protocols.firepit.errors import BurnAskedWrong, BurnNotWorthIt, J
 from tools_app.protocols.firepit.reads import Terms, read_contents, read_terms
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ReadContext, WriteContext
-from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
@@ -94,9 +94,7 @@ def report_burn(outcome: PlanOutcome) -> Burned:
 
 
 @firepit.read(
-    query="tokenjar_balances",
     aliases=("get_tokenjar_balances",),
-    budget=TickBudget.MEDIUM,
     snippet="tokenjar_balances: what lies in Uniswap's jar of fees, what it costs to empty it, and the surplus.",
     guidelines=(
         "A surplus is anybody's: another may empty the jar first, and then a burn reverts and costs gas alone.",
@@ -136,10 +134,8 @@ def firepit_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = N
 
 
 @firepit.write(
-    action_type="burn",
     aliases=("execute_burn",),
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_burn,
     action_class=ActionClass.REBALANCE,
     snippet="burn at firepit: give up the fixed amount of UNI and get all the jar holds of the assets that are named.",

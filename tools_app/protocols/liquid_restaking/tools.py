@@ -98,7 +98,6 @@ BASIS: Final = "growth of the issuer's rate since the first rate it told in the 
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_deposit,
-    action_class=None,
     snippet="restake_deposit at liquid_restaking: turn ETH into weETH, rsETH or ezETH, which grow against ETH.",
     guidelines=(
         "Leaving waits for days or weeks: keep the ETH that is needed sooner.",
@@ -153,7 +152,6 @@ def lrt_deposit(
 @lrt.write(
     action_type="restake_withdraw",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_withdraw,
     action_class=ActionClass.DECREASE_POSITION,
     snippet=(
@@ -211,7 +209,6 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
 @lrt.write(
     action_type="restake_claim",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="restake_claim at liquid_restaking: take the ETH of a withdrawal request that is paid into the wallet.",
@@ -246,7 +243,6 @@ def lrt_claim_withdrawal(ctx: WriteContext, request_id: RequestName) -> TxPlan:
 
 @lrt.read(
     query="restaking_apy",
-    budget=TickBudget.MEDIUM,
     snippet="restaking_apy: how the worth of weETH, rsETH and ezETH in ETH grew, a year; reads, changes nothing.",
     guidelines=("The past is no promise; compare with staking that has no restaking risk.",),
 )
@@ -284,7 +280,6 @@ def lrt_get_apy(ctx: ReadContext, protocol: IssuerOrAll = "all") -> Apys:
 
 @lrt.read(
     query="restaked_ether",
-    budget=TickBudget.MEDIUM,
     snippet="restaked_ether: weETH, rsETH and ezETH of an account, their ETH, and requests that wait; reads only.",
     guidelines=("Requests are part of what is held: count them before restaking more.",),
 )

@@ -40,9 +40,7 @@ _ROUNDING: Final = 2
 
 
 @maker.write(
-    action_type="open_vault",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_open,
     action_class=ActionClass.NEW_POSITION,
     snippet="open_vault: open an empty Maker vault of a collateral type such as ETH-A; nothing is put in or drawn yet.",
@@ -72,9 +70,7 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
 
 
 @maker.write(
-    action_type="deposit_collateral",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_deposit,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="deposit_collateral: put wrapped coin into a Maker vault of the golem, so that it can owe more safely.",
@@ -109,9 +105,7 @@ def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: Ra
 
 
 @maker.write(
-    action_type="generate_dai",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_generate,
     action_class=ActionClass.INCREASE_POSITION,
     snippet=(
@@ -185,9 +179,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
 
 
 @maker.write(
-    action_type="repay_dai",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_repay,
     action_class=ActionClass.DECREASE_POSITION,
     is_rescue=True,
@@ -239,7 +231,6 @@ def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmou
 
 
 @maker.write(
-    action_type="close_vault",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_close,

@@ -78,7 +78,6 @@ def preview_request(
 
 
 @metamask.local_write(
-    action_type="request_runway",
     budget=TickBudget.FAST,
     preview=preview_request,
     action_class=ActionClass.READ_ONLY,
@@ -121,7 +120,6 @@ def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None, cha
 
 
 @metamask.local_write(
-    action_type="revoke_permissions",
     budget=TickBudget.FAST,
     preview=preview_revocation,
     action_class=ActionClass.CLOSE_POSITION,

@@ -101,9 +101,7 @@ def report(outcome: PlanOutcome) -> Redeemed:
 
 
 @metamask.write(
-    action_type="redeem_runway",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report,
     action_class=ActionClass.DECREASE_POSITION,
     snippet=(

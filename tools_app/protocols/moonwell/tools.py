@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
@@ -29,7 +27,7 @@ from tools_app.standards.aave_like.plans import PLAN_SECONDS
 from tools_app.standards.lending_words import percent, show, show_health_of
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
-from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import NothingThere
 from tools_app.toolkit.params import EVERYTHING, Address, Flag, RawAmount, RawAmountOrMax, Token
@@ -37,17 +35,12 @@ from tools_app.toolkit.plan import Call, Statement, TxPlan
 from tools_app.toolkit.positions import ACCOUNT, PositionChange, drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
-STEPS: Final = ("Reading the market", "Building calls")
 moonwell = ToolFamily(prefix="moonwell", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
 @moonwell.write(
-    action_type="supply",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_supply,
-    action_class=None,
-    steps=STEPS,
     snippet="moonwell_supply: lend a token at Moonwell; it earns interest, and covers debts unless said otherwise.",
     guidelines=("Read moonwell_get_markets first: a market has a cap and may be paused.",),
 )
@@ -82,12 +75,8 @@ def moonwell_supply(ctx: WriteContext, asset: Token, amount: RawAmount, covers_d
 
 
 @moonwell.write(
-    action_type="withdraw",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_withdraw,
-    action_class=None,
-    steps=STEPS,
     snippet="moonwell_withdraw: take what is lent out of a Moonwell market; max is all that debts do not need.",
     guidelines=("What covers debts comes out as far as health stays at 1.5; repay first for more.",),
 )
@@ -133,12 +122,8 @@ def moonwell_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -
 
 
 @moonwell.write(
-    action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_borrow,
-    action_class=None,
-    steps=STEPS,
     snippet="moonwell_borrow: borrow a token at Moonwell against what covers debts there; health stays at 1.5.",
     guidelines=("Supply what covers first. A refusal names the most that passes.",),
 )
@@ -165,13 +150,9 @@ def moonwell_borrow(ctx: WriteContext, asset: Token, amount: RawAmount) -> TxPla
 
 
 @moonwell.write(
-    action_type="repay",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_repay,
-    action_class=None,
     is_rescue=True,
-    steps=STEPS,
     snippet="moonwell_repay: pay back a debt at Moonwell, never more than is owed; max is all of it.",
     guidelines=("Repaying lowers risk and is allowed in every phase; take covers out after it.",),
 )
@@ -210,9 +191,7 @@ def moonwell_repay(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
 @moonwell.write(
     action_type="claim_moonwell",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
-    action_class=None,
     snippet="claim_moonwell: have the rewards of all Moonwell markets paid out; what is lent and owed stays.",
     guidelines=("A reward without a price here does not count: its owner allows it before it is claimed.",),
 )
@@ -253,7 +232,6 @@ def moonwell_claim_rewards(ctx: WriteContext) -> TxPlan:
 
 @moonwell.read(
     query="moonwell_markets",
-    budget=TickBudget.MEDIUM,
     snippet="moonwell_get_markets: rates, liquidity, caps and what covers debts in the markets of Moonwell.",
     guidelines=("Rates are of interest alone; rewards come on top where there are any.",),
 )
@@ -277,7 +255,6 @@ def moonwell_get_markets(ctx: ReadContext, asset: Token | None = None) -> Market
 
 @moonwell.read(
     query="moonwell_position",
-    budget=TickBudget.MEDIUM,
     snippet="moonwell_get_position: what an account lends, owes and may borrow at Moonwell, and its health.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )

@@ -133,10 +133,8 @@ def report_withdrawn(outcome: PlanOutcome) -> Withdrawn:
     action_type="pendle_approve_limit_orders",
     schema_version=2,
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the market", "Reading the allowance", "Building calls"),
     snippet="pendle_approve_limit_orders: let Pendle's limit router take exactly an amount of the asset, PT or YT.",
     guidelines=(
         "It stands until orders used it up; without a signed order nothing is taken. Say the sum of all orders.",
@@ -176,7 +174,6 @@ def pendle_approve_limit_orders(
     budget=TickBudget.SLOW,
     report=report_placed,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the market", "Building the order"),
     snippet="pendle_place_limit_order: sign an order that buys PT, or sells PT or YT, at a yearly rate; not sent.",
     guidelines=(
         "It is filled whole, in parts or never; what it gives is reserved until it ends. Cancel it to be free of it.",
@@ -208,7 +205,6 @@ def pendle_place_limit_order(
     budget=TickBudget.SLOW,
     report=report_placed,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the market", "Building the order"),
     snippet="pendle_place_yt_bid: sign a limit order that buys YT with the asset at a yearly rate; nothing is sent.",
     guidelines=("Yield tokens count as nothing: everything that the order gives counts as spent.",),
 )
@@ -232,7 +228,6 @@ def pendle_place_yt_bid(
 @pendle.write(
     action_type="pendle_cancel_limit_order",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_withdrawn,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="pendle_cancel_limit_order: take a limit order back on the chain; what was filled of it stays.",

@@ -16,7 +16,6 @@ from tools_app.protocols.pendle.market_maths import (
 from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
 from tools_app.protocols.pendle.plan_parts import DAY_SECONDS, percent
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import (
     Address,
     MicroUsdText,
@@ -81,7 +80,6 @@ class Holdings:
 
 @pendle.read(
     query="pendle_markets",
-    budget=TickBudget.MEDIUM,
     snippet="pendle_get_markets: known Pendle markets with maturity, implied yearly rate, discount and size.",
     guidelines=("is_oracle_ready false: nothing can be bought there yet.",),
 )
@@ -114,7 +112,6 @@ def pendle_get_markets(
 
 @pendle.read(
     query="pendle_position",
-    budget=TickBudget.MEDIUM,
     snippet="pendle_get_position: PT, YT and LP tokens of an account at Pendle and what each counts as.",
     guidelines=("YT count as nothing; market_value is what they would cost at the average.",),
 )

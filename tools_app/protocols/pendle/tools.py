@@ -92,8 +92,6 @@ Claim = Annotated[ContractAddress, Field(description="0x-prefixed PT of a market
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_buy_pt,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_buy_pt: buy principal tokens of a Pendle market under what they are due, which fixes a rate.",
     guidelines=("A PT counts as the lower of its average price and what it is due, so a new one may count less.",),
 )
@@ -129,8 +127,6 @@ def pendle_buy_pt(
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_sell_pt,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_sell_pt: sell principal tokens before maturity for the market's asset; max is all of them.",
     guidelines=("From maturity on nothing is sold: pendle_redeem pays what they are due.",),
 )
@@ -168,8 +164,6 @@ def pendle_sell_pt(
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     report=report_buy_yt,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_buy_yt: buy yield tokens, which earn a yield until maturity and are then worth nothing.",
     guidelines=("Yield tokens count as nothing in every limit: their whole price counts as spent.",),
 )
@@ -204,8 +198,6 @@ def pendle_buy_yt(
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_sell_yt,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_sell_yt: sell yield tokens before maturity for the market's asset; max is all of them.",
     guidelines=("What they earned until then stays due: pendle_redeem with claim collects it.",),
 )
@@ -244,8 +236,6 @@ def pendle_sell_yt(
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_add,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_add_lp: put the market's asset into a Pendle market for LP tokens, which earn fees and rewards.",
     guidelines=("A part of a market is shares and PT; at maturity all of it is due.",),
 )
@@ -285,10 +275,7 @@ def pendle_add_lp(
 @pendle.write(
     action_type="pendle_remove_lp",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_remove,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_remove_lp: give LP tokens back for the market's asset and PT; max is all of them, at any time.",
     guidelines=("PT come with it: sell them before maturity, or redeem them from then on.",),
 )
@@ -329,10 +316,7 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
 @pendle.write(
     action_type="pendle_redeem",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_redeem,
-    action_class=None,
-    steps=("Reading the market", "Building calls"),
     snippet="pendle_redeem: PT for what they are due at maturity, before it with as many YT; claim takes earnings.",
     guidelines=("With claim nothing is redeemed: what YT earned comes, and called again what LP tokens are owed.",),
 )

@@ -14,17 +14,12 @@ from tools_app.toolkit.params import Address, Flag, RateMode, RawAmount, RawAmou
 from tools_app.toolkit.plan import TxPlan
 
 SPARK = Lender("spark", "SparkLend", deployments)
-STEPS = ("Reading the account", "Building calls")
 spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS, picks_chain=True)
 
 
 @spark.write(
-    action_type="supply",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_supply,
-    action_class=None,
-    steps=STEPS,
     snippet="spark_supply: lend an asset at SparkLend for interest; it becomes collateral by itself when it can.",
     guidelines=(
         "Compare lenders with lending_compare_rates first, and keep some of the chain's coin for gas and for the "
@@ -42,12 +37,8 @@ def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount) -> TxPlan:
 
 
 @spark.write(
-    action_type="withdraw",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_withdraw,
-    action_class=None,
-    steps=STEPS,
     snippet="spark_withdraw: take a supplied asset out of SparkLend; `max` is all that the health floor leaves.",
     guidelines=(
         "With a debt, a withdrawal lowers the health factor: repay first where it is refused, and use max to leave "
@@ -65,12 +56,8 @@ def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
 
 
 @spark.write(
-    action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=reports.report_borrow,
-    action_class=None,
-    steps=STEPS,
     snippet="spark_borrow: borrow an asset at SparkLend against what is supplied there; refused below a health of 1.5.",
     guidelines=(
         "Borrow what the plan needs and know how it will be repaid: interest brings liquidation nearer even while "
@@ -93,14 +80,10 @@ def spark_borrow(
 
 
 @spark.write(
-    action_type="repay",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=reports.report_repay,
-    action_class=None,
     is_rescue=True,
     schema_version=2,
-    steps=STEPS,
     snippet=(
         "spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held;"
         " withdraw_collateral takes out what was supplied in the same plan."

@@ -58,9 +58,7 @@ def report(outcome: PlanOutcome) -> Moved:
 @sushi_bar.write(
     action_type="enter_bar",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report,
-    action_class=None,
     snippet="enter_bar: put SUSHI into SushiBar for xSUSHI, whose worth in SUSHI grows with the fees of SushiSwap.",
     guidelines=("There is no queue and no fee: leave_bar gives all back at any time.",),
 )
@@ -94,9 +92,7 @@ def sushi_bar_enter(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 @sushi_bar.write(
     action_type="leave_bar",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report,
-    action_class=None,
     snippet="leave_bar: give xSUSHI back to SushiBar for the SUSHI it stands for; max gives back all of it.",
     guidelines=("Leaving is open at any time and costs nothing but gas.",),
 )

@@ -111,7 +111,6 @@ def report_submitted(outcome: PlanOutcome) -> Submitted:
 @twamm.write(
     action_type="submit_twamm_order",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_submitted,
     action_class=ActionClass.NEW_POSITION,
     snippet="submit_twamm_order: sell a token for another in even parts over hours or days, never below a least price.",
@@ -173,7 +172,6 @@ def uniswap_lp_submit_twamm_order(
 @twamm.write(
     action_type="cancel_twamm_order",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="cancel_twamm_order: close an order over time; what is not sold and what was bought come back at once.",
     guidelines=("An order that is sold or over is closed the same way: what it bought is paid out then.",),

@@ -124,7 +124,6 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
 @uniswap_x.write(
     action_type="approve_order_token",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
     aliases=("uniswap_approve_token",),
@@ -159,7 +158,6 @@ def uniswap_approve_uniswapx(ctx: WriteContext, token: Token, amount: RawAmount)
 @uniswap_x.write(
     action_type="submit_order",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
     aliases=("uniswap_api_submit_order",),
@@ -255,7 +253,6 @@ def uniswap_submit_uniswapx_order(
 @uniswap_x.write(
     action_type="cancel_order",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",

@@ -100,7 +100,6 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
 @x402.write(
     action_type="approve_payments",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="approve_payments at x402: let Permit2 take exactly an amount of a token, which signed payments use up.",
@@ -130,9 +129,7 @@ def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount) -> TxPlan:
 
 
 @x402.write(
-    action_type="pay",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_payment,
     action_class=ActionClass.NEW_POSITION,
     snippet=(
@@ -209,9 +206,7 @@ def x402_pay(
 
 
 @x402.write(
-    action_type="cancel_payment",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="cancel_payment at x402: use a signed payment's nonce up at Permit2, so that nobody can settle it.",

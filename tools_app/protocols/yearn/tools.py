@@ -169,7 +169,6 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_deposit,
-    action_class=None,
     aliases=("yearn_deposit_vault",),
     snippet="deposit_yearn: put an asset into a known Yearn V3 vault for shares, whose price grows as profit unlocks.",
     guidelines=(
@@ -204,7 +203,6 @@ def yearn_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_withdraw,
-    action_class=None,
     snippet="withdraw_yearn: give shares of a Yearn V3 vault back for its asset; max gives back all of them.",
     guidelines=(
         "max_loss_bps is how much of what leaves a strategy's unreported loss may take; without it none is taken.",
@@ -277,7 +275,6 @@ def yearn_withdraw(
 
 @yearn.read(
     query="yearn_vaults",
-    budget=TickBudget.MEDIUM,
     snippet="yearn_vaults: known Yearn V3 vaults with rates, size and what speaks against each; changes nothing.",
     guidelines=("A rate is what unlocks now; a week and a month say how steady it was.",),
 )

@@ -63,7 +63,6 @@ def describe_command(
 
 
 @coding.local_write(
-    action_type="bash",
     schema_version=2,
     budget=TickBudget.SLOW,
     write_ms=LIMITS.longest_bash_ms + _AROUND_MS,

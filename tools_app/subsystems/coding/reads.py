@@ -38,9 +38,7 @@ _KINDS: Final = {"f": EntryKind.FILE, "d": EntryKind.FOLDER}
 
 
 @coding.read(
-    query="read",
     schema_version=2,
-    budget=TickBudget.MEDIUM,
     aliases=("read",),
     snippet=(
         "read: the lines of a text file in your workspace, or an image; a long file is continued with the offset that"
@@ -70,7 +68,6 @@ def coding_read(
 
 
 @coding.read(
-    query="grep",
     schema_version=2,
     budget=TickBudget.SLOW,
     aliases=("grep",),
@@ -111,7 +108,6 @@ def coding_grep(
 
 
 @coding.read(
-    query="find",
     schema_version=2,
     budget=TickBudget.SLOW,
     aliases=("find",),

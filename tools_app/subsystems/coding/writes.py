@@ -39,7 +39,6 @@ def preview_write(ctx: WriteContext, path: str, content: str, result_shape: str)
 
 
 @coding.local_write(
-    action_type="write",
     schema_version=2,
     budget=TickBudget.SLOW,
     preview=preview_write,
@@ -82,7 +81,6 @@ def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str,
 
 
 @coding.local_write(
-    action_type="edit",
     schema_version=2,
     budget=TickBudget.SLOW,
     preview=preview_edit,

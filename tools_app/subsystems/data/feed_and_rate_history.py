@@ -79,7 +79,6 @@ class RateHistory:
 
 
 @data.read(
-    query="feed_history",
     budget=TickBudget.FAST,
     snippet=(
         "feed_history: what a token's price feed answered by hour, day or week, out of this server's own index, and"
@@ -115,7 +114,6 @@ def data_get_feed_history(
 
 
 @data.read(
-    query="rate_history",
     schema_version=2,
     budget=TickBudget.FAST,
     snippet=(

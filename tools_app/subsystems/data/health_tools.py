@@ -14,7 +14,6 @@ from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.health_score import Scores
 from tools_app.subsystems.data.pool_figures import PoolFigures, read_figures
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
 from tools_app.toolkit.params import PoolName
 from tools_app.toolkit.result import UsdAmount
@@ -41,7 +40,6 @@ class PoolHealth:
 
 @data.read(
     query="pool_health",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "pool_health: a score from 0 to 100 for one pool, with five sub-scores for size, turnover, fees, depth"
         " near the price and calm, and a short recommendation."

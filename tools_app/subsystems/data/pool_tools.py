@@ -183,7 +183,6 @@ class TokenPools:
 
 
 @data.read(
-    query="pools_by_token",
     budget=TickBudget.FAST,
     snippet=(
         "pools_by_token: the pools of every market in which one token trades against the tokens this server knows,"
@@ -245,9 +244,6 @@ class NewPools:
 
 
 @data.read(
-    query="new_pools",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING_LOGS, "Valuing pools"),
     keeps_checkpoint=True,
     snippet=(
         "new_pools: pools of every market created in the last hours, newest first, with the dollars they hold;"

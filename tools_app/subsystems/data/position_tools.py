@@ -58,7 +58,6 @@ class PositionInfo:
 
 
 @data.read(
-    query="position",
     budget=TickBudget.FAST,
     schema_version=2,
     snippet=(
@@ -101,7 +100,6 @@ class OwnedPositions:
 
 @data.read(
     query="positions",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "positions: every liquidity position with a range of a wallet, by default the golem's own, with amounts,"
         " waiting fees and total value."

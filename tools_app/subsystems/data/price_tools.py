@@ -47,7 +47,6 @@ class TokenPrice:
 
 
 @data.read(
-    query="token_price",
     budget=TickBudget.FAST,
     aliases=("get_token_price",),
     snippet=(

@@ -9,7 +9,6 @@ from tools_app.portfolio.markets import markets_on
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import PoolName, PoolTickRange
 from tools_app.toolkit.views import TokenMeta
@@ -41,7 +40,6 @@ class TickData:
 
 @data.read(
     query="ticks",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "ticks: where liquidity of a pool with ranges begins and ends around the current price, tick by tick; shows how"
         " deep the market is and where it thins out."

@@ -44,7 +44,6 @@ class TokensFound:
 
 
 @data.read(
-    query="search_tokens",
     budget=TickBudget.FAST,
     aliases=("search_tokens",),
     snippet="search_tokens: which tokens of a chain are called so, by a part of symbol or name; only known ones.",

@@ -85,7 +85,6 @@ class VolumeHistory:
 
 
 @data.read(
-    query="pool_volume_history",
     budget=TickBudget.FAST,
     aliases=("get_pool_volume_history",),
     snippet=(

@@ -104,7 +104,6 @@ class HookEvaluation:
 
 @hook.read(
     query="hooks",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "hooks: the newest pools that run a hook, of any pair or of one, each with what the hook could do to whoever"
         " uses the pool, by what nobody can change."

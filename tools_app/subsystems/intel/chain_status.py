@@ -34,7 +34,6 @@ class ChainStatus:
 
 
 @intel.read(
-    query="chain_status",
     budget=TickBudget.FAST,
     snippet=(
         "chain_status: newest block and its age, fees of the next block, how quickly the node answers, and whose"

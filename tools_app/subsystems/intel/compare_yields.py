@@ -76,7 +76,6 @@ class YieldTable:
 
 
 @intel.read(
-    query="compare_yields",
     budget=TickBudget.SLOW,
     aliases=("compare_yields",),
     snippet=(

@@ -88,7 +88,6 @@ class DefiContext:
 
 
 @intel.read(
-    query="defi_context",
     budget=TickBudget.SLOW,
     aliases=("get_defi_context",),
     snippet="defi_context: what lies in a chain's protocols and what trades there, and how both changed; by DefiLlama.",

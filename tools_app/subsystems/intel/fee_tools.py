@@ -16,7 +16,7 @@ from tools_app.subsystems.intel.lp_maths import hourly_prices, hourly_volatility
 from tools_app.subsystems.intel.lp_snapshot import flow_of_day
 from tools_app.subsystems.intel.pool_snapshot import Look, look_at
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import Category, TickBudget
+from tools_app.toolkit.enums import Category
 from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import ChainId, PoolName, Token, check_whole
 from tools_app.toolkit.result import UsdAmount
@@ -64,8 +64,6 @@ class FeeTierAdvice:
 
 @intel.read(
     query="fee_tier",
-    budget=TickBudget.MEDIUM,
-    steps=("Finding pools", _READING),
     category=Category.LP,
     aliases=("uniswap_lp_recommend_fee_tier",),
     snippet=(
@@ -133,8 +131,6 @@ class FeeSwitchImpact:
 
 @intel.read(
     query="fee_switch",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING,),
     category=Category.LP,
     snippet=(
         "fee_switch: what liquidity of a pool would earn if the protocol took a part of the fees, from the fees of the"

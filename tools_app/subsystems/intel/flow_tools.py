@@ -58,8 +58,6 @@ class Toxicity:
 
 @intel.read(
     query="vpin",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING,),
     aliases=("compute_vpin",),
     snippet=(
         "vpin: how one-sided the trades of a pool are by volume (VPIN), beside what chance alone would show, with the"
@@ -123,8 +121,6 @@ class RebalancingLoss:
 
 @intel.read(
     query="lvr",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING,),
     aliases=("compute_lvr",),
     snippet=(
         "lvr: what liquidity of a pool lost to rebalancing by the model of Milionis and others, beside the fees it"
@@ -193,7 +189,6 @@ class OrderFlow:
 @intel.read(
     query="order_flow",
     budget=TickBudget.SLOW,
-    steps=(_READING, "Looking for liquidity of a block"),
     snippet=(
         "order_flow: VPIN, loss versus rebalancing, markouts after 5, 20 and 100 blocks and just-in-time liquidity of"
         " a pool in one answer."

@@ -16,7 +16,6 @@ from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.subsystems.intel.family import intel
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.spelling import Meaning
@@ -87,7 +86,6 @@ class GasAdvice:
 
 @intel.read(
     query="gas_advice",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "gas_advice: what some operations would cost in gas on each of your chains now, whether fees are dear against"
         " the last blocks, and what a batch saves."

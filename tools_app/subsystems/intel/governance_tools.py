@@ -17,7 +17,7 @@ from tools_app.models.history import SourceKind
 from tools_app.portfolio.pool_history import OF_INDEX, InsufficientHistory
 from tools_app.subsystems.intel.figure_basis import Lookback, hours_of
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import Category, TickBudget
+from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import ChainId, ContractAddress
 from tools_app.toolkit.pool_ids import PoolId
@@ -69,8 +69,6 @@ class GovernanceChanges:
 
 
 @track.read(
-    query="governance_changes",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "governance_changes: proposals that one governor's contract logged, what became of each, and since when that"
         " is known; their words are strangers'."

@@ -24,7 +24,6 @@ from tools_app.subsystems.intel.pool_snapshot import Look, look_at
 from tools_app.subsystems.intel.sandwich import find_sandwich
 from tools_app.subsystems.intel.trade_sizes import name_trade_size
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, PoolNotFound
 from tools_app.toolkit.params import ChainId, MicroUsdText, PoolName, Seconds, SlippageBps, Token
 from tools_app.toolkit.predictions import PredictionKind
@@ -84,8 +83,6 @@ class Impacts:
 
 @intel.read(
     query="price_impact",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING,),
     snippet=(
         "price_impact: by how much trades of several sizes in dollars would move one pool, exact at this block, and"
         " the largest size under one percent."
@@ -153,8 +150,6 @@ class MevRisk:
 
 @intel.read(
     query="mev_risk",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING, "Trying sandwiches"),
     aliases=("score_mev_hazard",),
     snippet=(
         "mev_risk: what a sandwich around one swap could take at most on one pool with this slippage, exact at this"
@@ -247,8 +242,6 @@ class RevertRisk:
 
 @intel.read(
     query="revert_risk",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING, "Reading trades"),
     snippet=(
         "revert_risk: how often the price of a pool moved, within the blocks until a swap is mined, by more than its"
         " slippage allows, with sample and interval."

@@ -72,7 +72,6 @@ class ImpermanentLoss:
 @intel.read(
     query="impermanent_loss",
     budget=TickBudget.FAST,
-    steps=(_READING,),
     category=Category.LP,
     snippet=(
         "impermanent_loss: what a range, or a pool without ranges, loses against holding when its price goes to a"
@@ -147,8 +146,6 @@ class ScenarioResult:
 
 @intel.read(
     query="pool_scenario",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING, _TRADES),
     category=Category.LP,
     snippet=(
         "pool_scenario: what a position in a range would earn and lose day by day if the price rose by half, stayed or"

@@ -72,7 +72,6 @@ class Sentiment:
 
 
 @intel.read(
-    query="market_sentiment",
     budget=TickBudget.SLOW,
     aliases=("get_market_sentiment",),
     snippet="market_sentiment: fear and greed of the day, open interest and funding of futures, each with its source.",

@@ -24,7 +24,6 @@ from tools_app.subsystems.intel.regime_maths import (
 )
 from tools_app.subsystems.safety.token_tools import find_depth
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import ChainId, Token
 
@@ -71,7 +70,6 @@ class Regime:
 
 @intel.read(
     query="regime",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "regime: whether an asset has trended up or down of late or went sideways, how strongly, and how often such"
         " hours were followed by others."

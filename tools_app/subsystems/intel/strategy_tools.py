@@ -98,9 +98,7 @@ class BestRange:
 
 
 @intel.read(
-    query="optimize_range",
     budget=TickBudget.SLOW,
-    steps=(_READING, _TRADES, "Drawing paths"),
     category=Category.LP,
     aliases=("uniswap_lp_optimize_range", "optimize_lp_range"),
     snippet=(
@@ -221,9 +219,7 @@ class Backtest:
 
 
 @intel.read(
-    query="backtest_strategy",
     budget=TickBudget.SLOW,
-    steps=(_READING, _TRADES, "Replaying"),
     category=Category.LP,
     aliases=("uniswap_lp_backtest_strategy",),
     snippet=(

@@ -12,7 +12,6 @@ from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.safety.token_tools import TokenCheck, check_token, find_depth
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import ChainId, Token
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -59,8 +58,6 @@ class DiscoveredToken:
 
 
 @intel.read(
-    query="discover_token",
-    budget=TickBudget.MEDIUM,
     steps=("Reading the token", "Trying it", "Pricing it"),
     snippet=(
         "discover_token: one token's address, name, price, depth and a risk score from 0 to 100 with what took from it."

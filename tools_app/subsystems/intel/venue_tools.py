@@ -14,7 +14,6 @@ from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.pool_snapshot import price_gas
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import ChainId, RawAmount, Token
 from tools_app.toolkit.protocol import SHELF
@@ -89,9 +88,6 @@ class _Asked:
 
 
 @intel.read(
-    query="compare_venues",
-    budget=TickBudget.MEDIUM,
-    steps=(_READING,),
     snippet=(
         "compare_venues: what each venue of a chain, such as V2 pools, V3 pools and stable pools, gives for one exact"
         " amount, with impact, gas and what is left after it."

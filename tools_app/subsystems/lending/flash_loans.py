@@ -79,7 +79,6 @@ def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
 
 
 @lending.write(
-    action_type="flash_loan",
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     report=report_flash,

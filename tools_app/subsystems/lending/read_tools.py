@@ -25,7 +25,6 @@ YEAR_SECONDS = 31_536_000
 
 
 @lending.read(
-    query="loop_health",
     budget=TickBudget.FAST,
     snippet="lending_get_loop_health: health, leverage, liquidation price and yield of an account's largest loan.",
     guidelines=(
@@ -67,8 +66,6 @@ def lending_get_loop_health(ctx: ReadContext, account: Address, protocol: Lender
 
 
 @lending.read(
-    query="compare_rates",
-    budget=TickBudget.MEDIUM,
     snippet="lending_compare_rates: what every lender of the chain pays or asks for one asset, best first.",
     guidelines=(
         "A very high rate often means that a lender is nearly empty and cannot be left at once: look at its "
@@ -101,8 +98,6 @@ def lending_compare_rates(ctx: ReadContext, asset: Token, rate_type: RateType) -
 
 
 @lending.read(
-    query="health_dashboard",
-    budget=TickBudget.MEDIUM,
     snippet="lending_get_health_dashboard: all an account supplied and owes at every lender, with rates and health.",
     guidelines=(
         "Begin with the worst position: collateral at one lender covers no debt at another, so each health factor "

@@ -62,8 +62,6 @@ def report_loop(outcome: PlanOutcome) -> dict[str, Any]:
 
 
 @lending.read(
-    query="build_loop",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "lending_build_loop: what a leverage loop would be, step by step, with its health and yield; nothing is done."
     ),
@@ -126,7 +124,6 @@ def lending_build_loop(
 
 
 @lending.write(
-    action_type="execute_leverage_loop",
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     report=report_loop,
@@ -178,13 +175,10 @@ def lending_execute_leverage_loop(
 
 
 @lending.write(
-    action_type="unwind_loop",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_loop,
-    action_class=None,
     schema_version=2,
-    steps=("Reading the position", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_unwind_loop: sell collateral and repay a part of a loop's debt, or all of it and take the rest out;"
         " one plan, health bounded between its steps."
@@ -228,13 +222,11 @@ def lending_unwind_loop(
 
 
 @lending.write(
-    action_type="auto_deleverage",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_loop,
     action_class=ActionClass.DECREASE_POSITION,
     is_rescue=True,
-    steps=("Reading the position", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_auto_deleverage: sell just as much collateral and repay as lifts the health factor to a target;"
         " allowed in every phase."

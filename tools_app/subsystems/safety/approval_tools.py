@@ -15,7 +15,7 @@ from tools_app.standards import erc20, erc721
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.subsystems.safety.family import board, choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
-from tools_app.toolkit.enums import ActionClass, Requirement, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Requirement, RiskLayer
 from tools_app.toolkit.params import Address, Flag, Token
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TxPlan
 from tools_app.toolkit.protocol import SHELF
@@ -105,7 +105,6 @@ class RevokeReport:
 
 @board.read(
     query="approvals",
-    budget=TickBudget.MEDIUM,
     requires=(Requirement.WALLET,),
     snippet=(
         "approvals: who may take which tokens from the wallet now, also through Permit2, for whole collections and for"
@@ -144,9 +143,7 @@ def report_revoked(outcome: PlanOutcome) -> RevokeReport:
 
 
 @board.write(
-    action_type="batch_revoke_approvals",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     action_class=ActionClass.CLOSE_POSITION,
     report=report_revoked,
     snippet=(

@@ -12,7 +12,6 @@ from tools_app.subsystems.safety.account_measurement import Measured, measure_ac
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.price_shocks import follows_dollar
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import UsdAmount
@@ -53,8 +52,6 @@ class ProtocolExposure:
 
 
 @board.read(
-    query="protocol_exposure",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "protocol_exposure: how much of an account lies at each protocol, on each chain, in each token and in tokens"
         " that follow the dollar, held and owed apart."

@@ -25,7 +25,6 @@ from tools_app.subsystems.safety.account_measurement import (
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.ways_out import find_way_out
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.result import UsdAmount
@@ -133,8 +132,6 @@ class RiskDashboard:
 
 
 @board.read(
-    query="portfolio_health",
-    budget=TickBudget.MEDIUM,
     aliases=("data_get_portfolio_snapshot",),
     snippet=(
         "portfolio_health: value, collateral, debt and net worth of an account over all protocols, the health of each"
@@ -170,8 +167,6 @@ def safety_get_portfolio_health(
 
 
 @board.read(
-    query="liquidation_risks",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "liquidation_risks: every debt of an account, the nearest to liquidation first, with the fall of its collateral"
         " that would end it and the step that helps."
@@ -200,8 +195,6 @@ def safety_get_liquidation_risks(
 
 
 @board.read(
-    query="risk_dashboard",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "risk_dashboard: one answer that says how safe an account is now: net worth, debt, positions in danger, and"
         " what to do next in order."

@@ -18,7 +18,6 @@ from tools_app.subsystems.safety.account_measurement import (
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.price_shocks import PENALTY_BPS, Shocked, fall, follows_dollar, shock
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, Token, check_whole
 from tools_app.toolkit.result import UsdAmount
 
@@ -70,7 +69,6 @@ class PriceStress:
 
 @board.read(
     query="price_stress",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "price_stress: what an account would be worth if all its tokens, or one of them, fell by 20, 40, 60 percent,"
         " what would be liquidated, and the deepest fall it survives."

@@ -18,7 +18,6 @@ from tools_app.standards import erc20
 from tools_app.subsystems.safety.account_measurement import show_percent
 from tools_app.subsystems.safety.family import board
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, sort_tokens
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.result import UsdAmount
@@ -114,7 +113,6 @@ class Depth:
 
 @board.read(
     query="honeypot",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "honeypot: whether a token that can be bought can be sold again, now, in a day and in thirty, in part and"
         " whole, with the taxes it keeps and what its owner may change."
@@ -169,8 +167,6 @@ def safety_detect_honeypot(ctx: ReadContext, token: Token) -> HoneypotVerdict:
 
 @board.read(
     query="token_check",
-    budget=TickBudget.MEDIUM,
-    steps=("Reading the token", "Trying it"),
     snippet=(
         "token_check: whether a token is what it says it is: registered or a look-alike, its depth in dollars, taxes,"
         " whether it can be sold again, with the reasons in words."

@@ -13,7 +13,6 @@ from tools_app.subsystems.safety.account_measurement import OnChain, measure_acc
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.ways_out import WayOut, find_way_out
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import UsdAmount
@@ -69,7 +68,6 @@ class UnwindCost:
 
 @board.read(
     query="unwind_cost",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "unwind_cost: what leaving an account's positions would cost in gas and trades, which can be left now, which"
         " wait and until when, and the order to leave them in."

@@ -162,7 +162,6 @@ def preview_travel(ctx: WriteContext, seconds: int, mine_blocks: int, chain_ref:
 
 
 @testnet.local_write(
-    action_type="time_travel",
     budget=TickBudget.FAST,
     preview=preview_travel,
     aliases=("time_travel",),

@@ -72,7 +72,6 @@ def preview_fund(
 
 
 @testnet.local_write(
-    action_type="fund_account",
     budget=TickBudget.FAST,
     preview=preview_fund,
     snippet=(
@@ -134,8 +133,6 @@ def preview_pool(ctx: WriteContext, **params: Any) -> LocalEffect:
 
 
 @testnet.local_write(
-    action_type="deploy_mock_pool",
-    budget=TickBudget.MEDIUM,
     preview=preview_pool,
     aliases=("deploy_mock_pool",),
     snippet=(

@@ -26,7 +26,6 @@ class CredentialList:
 
 
 @identity.read(
-    query="credentials",
     budget=TickBudget.FAST,
     snippet="credentials: fingerprints, scopes and ends of this golem's own keys, and its agent; never a key itself.",
     guidelines=(

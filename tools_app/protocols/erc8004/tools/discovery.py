@@ -16,7 +16,6 @@ from tools_app.protocols.erc8004.reads import Voices, read_agents, read_voices
 from tools_app.protocols.erc8004.registration_file import AgentFile, read_file
 from tools_app.protocols.erc8004.tools.family import Score, identity, is_simulated, line, passage
 from tools_app.toolkit.context import ChainReader, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import PLAIN, ChainId, Limit
 
@@ -73,7 +72,6 @@ class _Row:
 
 @identity.read(
     query="agents",
-    budget=TickBudget.MEDIUM,
     aliases=("erc8004_search_agents",),
     snippet="agents: who is registered as an agent on a chain, newest first, a page at a time; all words are theirs.",
     guidelines=(

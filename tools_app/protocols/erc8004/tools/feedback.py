@@ -17,7 +17,7 @@ from tools_app.protocols.erc8004.tools.registration_fields import check_publishe
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import PLAIN, ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
@@ -48,7 +48,6 @@ def report_feedback(outcome: PlanOutcome) -> FeedbackReport:
 @identity.write(
     action_type="give_feedback",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_feedback,
     action_class=ActionClass.NEW_POSITION,
     snippet="give_feedback: publish 0 to 5 stars, in hundredths, about another's agent; stays on the chain for ever.",

@@ -17,7 +17,7 @@ from tools_app.protocols.erc8004.tools.family import identity
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.standards import erc8004
 from tools_app.toolkit.context import ReadCall, WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import Address, ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
@@ -63,7 +63,6 @@ def report_milestone(outcome: PlanOutcome) -> MilestoneReport:
 @identity.write(
     action_type="transfer_agent",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_transfer,
     action_class=ActionClass.NEW_POSITION,
     privileged=True,
@@ -94,9 +93,7 @@ def identity_transfer_ownership(
 
 
 @identity.write(
-    action_type="claim_milestone",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_milestone,
     action_class=ActionClass.NEW_POSITION,
     snippet="claim_milestone: write into an own agent's metadata that it reached silver, gold or platinum; no more.",

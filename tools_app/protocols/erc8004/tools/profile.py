@@ -13,7 +13,6 @@ from tools_app.protocols.erc8004.reads import Feedback, read_agent, read_voices
 from tools_app.protocols.erc8004.registration_file import FileSource, fetch_file
 from tools_app.protocols.erc8004.tools.family import identity, is_simulated, line, passage
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import Flag
 
@@ -83,8 +82,6 @@ class AgentProfile:
 
 
 @identity.read(
-    query="agent_profile",
-    budget=TickBudget.MEDIUM,
     aliases=("erc8004_get_agent",),
     snippet="agent_profile: one agent's owner, wallet, file, doors and feedback; its words are its own claims.",
     guidelines=(

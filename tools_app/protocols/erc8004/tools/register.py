@@ -28,7 +28,7 @@ from tools_app.protocols.erc8004.tools.registration_fields import (
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
@@ -74,9 +74,7 @@ def report_update(outcome: PlanOutcome) -> UpdateReport:
 
 
 @identity.write(
-    action_type="register_agent",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_registration,
     action_class=ActionClass.NEW_POSITION,
     aliases=("register_agent",),
@@ -129,7 +127,6 @@ def identity_register_agent(
 @identity.write(
     action_type="update_agent",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_update,
     action_class=ActionClass.NEW_POSITION,
     snippet="update_agent: change single fields of what one of the golem's own agents says of itself on the chain.",

@@ -115,7 +115,6 @@ class Eligibility:
 
 @identity.read(
     query="agent_reputation",
-    budget=TickBudget.MEDIUM,
     aliases=("identity_get_reputation", "query_reputation", "erc8004_get_reputation_summary"),
     snippet="agent_reputation: what clients said of an agent, one voice each, with a Beta posterior and the trend.",
     guidelines=(
@@ -167,7 +166,6 @@ def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> 
 
 @identity.read(
     query="agent_trust",
-    budget=TickBudget.MEDIUM,
     snippet="agent_trust: 0 to 100 for an agent out of three registries, with what is odd about it; information only.",
     guidelines=(
         "Sort by it, then look closer: a high figure permits nothing, and whatever it calls odd deserves a look at "

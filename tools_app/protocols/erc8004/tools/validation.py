@@ -73,7 +73,6 @@ def report_request(outcome: PlanOutcome) -> ValidationRequestReport:
 
 
 @identity.write(
-    action_type="verify_agent",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_request,

@@ -119,7 +119,6 @@ class ExitDecision:
 
 @lido.read(
     query="staking_position",
-    budget=TickBudget.MEDIUM,
     snippet="staking_position at lido: stETH, wstETH, their ETH, what they earned, and requests in the queue.",
     guidelines=(
         "Requests in the queue are part of what is held: count them before you stake again or ask for another "
@@ -163,7 +162,6 @@ def lido_get_position(ctx: ReadContext, account: Address | None = None) -> Stake
 
 @lido.read(
     query="staking_rates",
-    budget=TickBudget.MEDIUM,
     snippet="staking_rates at lido: ETH of a share, how it grew, and what that is a year.",
     guidelines=(
         "Compare it with lenders' rates over the same days, and take gas and the market's discount off before you "
@@ -203,7 +201,6 @@ def lido_get_rates(ctx: ReadContext, days: Days = 30) -> StakingRates:
 
 
 @lido.read(
-    query="oracle_status",
     budget=TickBudget.FAST,
     snippet="oracle_status at lido: whether the oracle that moves the rate and the withdrawal queue reports in time.",
     guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
@@ -232,7 +229,6 @@ def lido_get_oracle_status(ctx: ReadContext) -> OracleStatus:
 
 
 @lido.read(
-    query="exit_decision",
     budget=TickBudget.SLOW,
     snippet="exit_decision at lido: what leaving gives through the queue and when, and what a market pays now.",
     guidelines=("A phase that must raise ETH now takes the market; one that has days takes the queue.",),

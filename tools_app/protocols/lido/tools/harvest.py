@@ -60,7 +60,6 @@ def report_harvest(outcome: PlanOutcome) -> HarvestReport:
 
 
 @lido.write(
-    action_type="harvest_yield",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_harvest,

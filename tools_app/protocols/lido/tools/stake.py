@@ -96,11 +96,8 @@ def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
 
 
 @lido.write(
-    action_type="stake",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_stake,
-    action_class=None,
     aliases=("lido_stake_eth",),
     snippet=(
         "stake at lido: turn ETH into wstETH or stETH, directly at the pool or, where a market gives more or the pool"
@@ -238,7 +235,6 @@ def _class_of(state: Staking, key: str) -> ActionClass:
 
 
 @lido.write(
-    action_type="wrap",
     risk=RiskLayer.LOW,
     budget=TickBudget.FAST,
     report=report_wrap,
@@ -275,7 +271,6 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @lido.write(
-    action_type="unwrap",
     risk=RiskLayer.LOW,
     budget=TickBudget.FAST,
     report=report_unwrap,

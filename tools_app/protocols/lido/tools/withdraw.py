@@ -22,7 +22,7 @@ from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import RawAmounts, RequestIds
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
@@ -80,9 +80,7 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
 
 
 @lido.write(
-    action_type="unstake",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_unstake,
     action_class=ActionClass.DECREASE_POSITION,
     aliases=("lido_request_withdrawal",),
@@ -147,9 +145,7 @@ def lido_unstake(
 
 
 @lido.write(
-    action_type="claim_withdrawal",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="claim_withdrawal at lido: take the ETH of withdrawal requests that are final into the golem's wallet.",

@@ -28,7 +28,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.retiring_sales import RETIRES
 from tools_app.toolkit.context import WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -97,9 +97,7 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
 @morpho.write(
     action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_borrow,
-    action_class=None,
     aliases=("morpho_borrow",),
     snippet=(
         "borrow: take the loan token of a Morpho market against collateral there; collateral_amount puts collateral in"
@@ -171,9 +169,7 @@ def morpho_borrow_market(
 @morpho.write(
     action_type="repay",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_repay,
-    action_class=None,
     is_rescue=True,
     schema_version=2,
     aliases=("morpho_repay",),

@@ -28,7 +28,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.retiring_sales import Sale, sell_falling
 from tools_app.toolkit.context import WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, OwnAccount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
@@ -91,9 +91,7 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
 @morpho.write(
     action_type="supply",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_supply,
-    action_class=None,
     aliases=("morpho_supply",),
     snippet=(
         "supply: lend the loan token of a Morpho market for interest, or put its collateral token in, which earns"
@@ -131,9 +129,7 @@ def morpho_supply_market(
 @morpho.write(
     action_type="withdraw",
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_withdraw,
-    action_class=None,
     aliases=("morpho_withdraw",),
     snippet=(
         "withdraw: take back what was lent in a Morpho market with its interest, or collateral that its debt there"

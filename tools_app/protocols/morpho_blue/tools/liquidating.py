@@ -12,7 +12,7 @@ from tools_app.protocols.morpho_blue.reads import ask_holdings
 from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, open_market
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import Address, RawAmount
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
@@ -48,9 +48,7 @@ def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
 
 
 @morpho.write(
-    action_type="liquidate",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_liquidate,
     action_class=ActionClass.REBALANCE,
     snippet=(

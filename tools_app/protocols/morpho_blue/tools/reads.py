@@ -92,7 +92,6 @@ class PositionList:
 
 
 @morpho.read(
-    query="market_info",
     budget=TickBudget.FAST,
     aliases=("morpho_get_market",),
     chains=CHAINS,
@@ -137,8 +136,6 @@ def morpho_get_market_info(
 
 
 @morpho.read(
-    query="user_position",
-    budget=TickBudget.MEDIUM,
     aliases=("morpho_get_position",),
     chains=CHAINS,
     snippet=(

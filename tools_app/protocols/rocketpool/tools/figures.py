@@ -15,7 +15,6 @@ from tools_app.protocols.rocketpool.reads import Operator, read_network, read_op
 from tools_app.protocols.rocketpool.tools.family import percent_text, rate_text, rocketpool, share_text
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
-from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, CommissionPercent, Count
 from tools_app.toolkit.result import TokenAmount
 
@@ -88,7 +87,6 @@ class Operators:
 
 @rocketpool.read(
     query="staking_position",
-    budget=TickBudget.MEDIUM,
     snippet="staking_position at rocketpool: the rETH an account holds, its worth in ETH, and what it earned.",
     guidelines=(
         "The yield lies in the rate, so the number of rETH stands still: compare what it is worth in ETH and not "
@@ -126,7 +124,6 @@ def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) ->
 
 @rocketpool.read(
     query="staking_rates",
-    budget=TickBudget.MEDIUM,
     snippet="staking_rates at rocketpool: ETH of a rETH and how it grew, and whether the pool can be left through.",
     guidelines=(
         "Where `redeemable` is less than you hold, the pool cannot take all of it back now: sell a part on the "
@@ -165,7 +162,6 @@ def rocketpool_get_rates(ctx: ReadContext) -> NetworkRates:
 
 @rocketpool.read(
     query="staking_operators",
-    budget=TickBudget.MEDIUM,
     snippet=(
         "staking_operators at rocketpool: node operators with their minipools, their commission and what they stake."
     ),

@@ -18,7 +18,7 @@ from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.params import RawAmount, SlippageBps
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
@@ -80,11 +80,8 @@ def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
 
 
 @rocketpool.write(
-    action_type="stake",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_stake,
-    action_class=None,
     aliases=("rocketpool_deposit_eth",),
     snippet=(
         "stake at rocketpool: turn ETH into rETH, whose worth grows and whose balance stands still; a small part of"
@@ -129,9 +126,7 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @rocketpool.write(
-    action_type="unstake",
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_unstake,
     action_class=ActionClass.DECREASE_POSITION,
     snippet=(

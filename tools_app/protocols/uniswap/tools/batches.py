@@ -79,7 +79,6 @@ def report_batch(outcome: PlanOutcome) -> BatchReport:
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_batch,
-    action_class=None,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
         "batch_liquidity: collect, compound, remove, add and rebalance at up to ten Uniswap positions under one"

@@ -85,8 +85,6 @@ class Quote:
 
 
 @uniswap.read(
-    query="quote",
-    budget=TickBudget.MEDIUM,
     aliases=("get_quote",),
     snippet=(
         "quote: what a Uniswap swap would give at this block, with its route, price impact, pool fee and gas cost;"

@@ -56,7 +56,6 @@ class SecondOpinion:
 
 
 @uniswap.read(
-    query="second_opinion",
     budget=TickBudget.SLOW,
     snippet="second_opinion: the route that Uniswap's own SDKs would take for a swap, beside ours, both quoted.",
     guidelines=("Ask it before a large swap; where the SDK's route gives more, pass it to swap as route.",),
@@ -110,12 +109,9 @@ def uniswap_get_second_opinion(
 
 
 @uniswap.write(
-    action_type="sdk_swap",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_swap,
-    action_class=None,
-    steps=("Reading tokens", "Quoting pools", "Building calls", "Asking the SDK"),
     snippet="sdk_swap: as swap, with calldata that Uniswap's own SDK makes and our own plan bounds by what it does.",
     guidelines=("Prefer swap, which asks nobody; take this one to have calldata of another maker.",),
 )

@@ -22,7 +22,7 @@ from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
-from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.markets import PositionNotFound
 from tools_app.toolkit.params import Address, ChainId, DeadlineSeconds, PercentWhole, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -71,9 +71,7 @@ def report_remove_shares(outcome: PlanOutcome) -> RemoveSharesReport:
     action_type="remove_shares",
     category=Category.LP,
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_remove_shares,
-    action_class=None,
     snippet=(
         "remove_shares: give shares of a Uniswap V2 pair back for both of its tokens; allowed in every phase. V3"
         " positions are left with remove_liquidity."

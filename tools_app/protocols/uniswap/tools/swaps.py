@@ -71,7 +71,6 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_swap,
-    action_class=None,
     schema_version=3,
     aliases=("execute_swap",),
     snippet=(

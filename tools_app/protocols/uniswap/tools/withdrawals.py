@@ -17,7 +17,7 @@ from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
@@ -78,9 +78,7 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
     action_type="remove_liquidity",
     category=Category.LP,
     risk=RiskLayer.BOUNDED,
-    budget=TickBudget.MEDIUM,
     report=report_remove,
-    action_class=None,
     schema_version=2,
     aliases=("remove_liquidity",),
     snippet=(
@@ -175,7 +173,6 @@ def uniswap_lp_remove_liquidity(
     action_type="collect_fees",
     category=Category.LP,
     risk=RiskLayer.LOW,
-    budget=TickBudget.MEDIUM,
     report=report_collect,
     action_class=ActionClass.DECREASE_POSITION,
     schema_version=2,

@@ -58,7 +58,6 @@ from tools_app.toolkit.plan import TxPlan
     budget=TickBudget.SLOW,
     report=report_add,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading tokens", "Reading the pool", "Building calls", "Asking the service"),
     snippet="api_add_liquidity: as add_liquidity, with calldata that the Trading API makes and our own plan bounds.",
     guidelines=("Prefer add_liquidity, which asks nobody; take this one to compare the two.",),
 )
@@ -116,7 +115,6 @@ def uniswap_api_create_lp_position(
     budget=TickBudget.SLOW,
     report=report_increase,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the position", "Building calls", "Asking the service"),
     snippet="api_increase_liquidity: as increase_liquidity, with calldata of the Trading API that our own plan bounds.",
     guidelines=("Prefer increase_liquidity, which asks nobody.",),
 )
@@ -163,8 +161,6 @@ def uniswap_api_increase_lp_position(
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
     report=report_remove,
-    action_class=None,
-    steps=("Reading the position", "Building calls", "Asking the service"),
     snippet="api_remove_liquidity: as remove_liquidity, with calldata of the Trading API that our own plan bounds.",
     guidelines=("Prefer remove_liquidity, which asks nobody and works when the service is away.",),
 )
@@ -210,7 +206,6 @@ def uniswap_api_decrease_lp_position(
     budget=TickBudget.SLOW,
     report=report_collect,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the position", "Building calls", "Asking the service"),
     snippet="api_collect_fees: as collect_fees, with calldata of the Trading API that our own plan bounds.",
     guidelines=("Prefer collect_fees, which asks nobody.",),
 )

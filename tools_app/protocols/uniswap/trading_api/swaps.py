@@ -40,8 +40,6 @@ _ONE_AFTER_ANOTHER: Final = bytes.fromhex("01" + "00" * 31)
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_swap,
-    action_class=None,
-    steps=("Reading tokens", "Quoting pools", "Building calls", "Asking the service"),
     snippet="api_swap: as swap, with calldata that the Trading API makes and our own plan bounds by what it does.",
     guidelines=("Prefer swap, which asks nobody; take this one where api_quote gives more.",),
 )
@@ -69,13 +67,10 @@ def uniswap_api_create_swap_calldata(
 
 
 @uniswap_api.write(
-    action_type="api_batch_swap",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_swap,
-    action_class=None,
     requires=(Requirement.SMART_WALLET,),
-    steps=("Reading tokens", "Quoting pools", "Building calls", "Asking the service"),
     snippet="api_batch_swap: as api_swap, for a wallet that carries out approval and swap as one.",
     guidelines=("Approvals of the service are never taken: the one that is signed is exact and our own.",),
 )
@@ -112,8 +107,6 @@ def uniswap_api_batch_swap(
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_swap,
-    action_class=None,
-    steps=("Reading tokens", "Quoting pools", "Building calls", "Asking the service"),
     snippet="api_delegated_swap: as api_swap, for an account that is delegated to a contract (EIP-7702); unwrapped.",
     guidelines=("The account is never delegated by it; where it is not, the code is ACCOUNT_NOT_DELEGATED.",),
 )

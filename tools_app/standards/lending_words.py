@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from tools_app.core.units import format_units
+from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import amount_spent
+from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -19,6 +22,13 @@ def show_health(bps: int) -> str:
 def show_health_of(bps: int | None) -> str | None:
     """The same; None without a debt."""
     return None if bps is None else show_health(bps)
+
+
+def debt_left(outcome: PlanOutcome) -> TokenAmount:
+    """What is left of a debt after what was really paid back; a plan that pays everything leaves nothing."""
+    details, token = outcome.plan.details, outcome.plan.spends[0].token
+    left = 0 if details["is_all"] else max(0, int(details["owed_before"]) - amount_spent(outcome, token).raw)
+    return TokenAmount(left, token)
 
 
 def percent(ppm: int) -> str:

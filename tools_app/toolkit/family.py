@@ -31,6 +31,7 @@ from tools_app.toolkit.enums import (
 )
 from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome
+from tools_app.toolkit.report import Report
 from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 
@@ -117,7 +118,7 @@ class ToolFamily:
         risk: RiskLayer,
         budget: TickBudget = TickBudget.MEDIUM,
         action_class: ActionClass | None = None,
-        report: Callable[[PlanOutcome], Any] | None = None,
+        report: type[Report] | Callable[[PlanOutcome], Any] | None = None,
         steps: Iterable[str] = (),
         snippet: str = "",
         guidelines: Iterable[str] = (),
@@ -158,7 +159,7 @@ class ToolFamily:
                     pi_tool=PiTool.PREVIEW_ACTION,
                     key=action_type or self._word_of(handler),
                     action_class=action_class,
-                    report=report,
+                    report=report.read if isinstance(report, type) else report,
                     is_rescue=is_rescue,
                 )
             )

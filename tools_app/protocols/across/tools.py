@@ -34,6 +34,7 @@ from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import ChainId, RawAmount, Token, check_whole
 from tools_app.toolkit.plan import Arrival, Call, PlanOutcome, TxPlan
+from tools_app.toolkit.report import Report, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -153,14 +154,13 @@ class Status:
     notes: str
 
 
-@dataclass(frozen=True, slots=True)
-class SentReport:
+class SentReport(Report):
     """What left, and under which number it is followed. `estimated_arrival` is when its time ends at the latest."""
 
-    bridge_id: str
-    amount_sent: TokenAmount
+    bridge_id: str = seen(lambda outcome: str(find_sent(outcome).number))
+    amount_sent: TokenAmount = spent()
     least_arriving: str
-    estimated_arrival: str
+    estimated_arrival: str = seen(lambda outcome: tell_unix_time(int(outcome.plan.details["until"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,17 +431,6 @@ def find_sent(outcome: PlanOutcome) -> Transfer:
     return next(each[1] for each in found if each is not None)
 
 
-def report_sent(outcome: PlanOutcome) -> SentReport:
-    """What left by balances, and its number by the pool's own event."""
-    token = outcome.plan.spends[0].token
-    return SentReport(
-        bridge_id=str(find_sent(outcome).number),
-        amount_sent=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        least_arriving=str(outcome.plan.details["least_arriving"]),
-        estimated_arrival=tell_unix_time(int(outcome.plan.details["until"])),
-    )
-
-
 def report_intent(outcome: PlanOutcome) -> IntentReport:
     """The same under the standard's names."""
     to_chain = int(outcome.plan.details["destination_chain"])
@@ -461,7 +450,7 @@ def report_intent(outcome: PlanOutcome) -> IntentReport:
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     action_class=ActionClass.INCREASE_POSITION,
-    report=report_sent,
+    report=SentReport,
     steps=("Looking at both pools", "Planning the transfer"),
     snippet="bridge at across: send a token to the golem's own account on another of its chains, within minutes.",
     guidelines=("What is under way counts until it arrives.",),

@@ -24,65 +24,63 @@ from tools_app.protocols.compound_v3.reads import (
 )
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
-from tools_app.standards.lending_words import percent, show, show_health_of
+from tools_app.standards.lending_words import debt_left, percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import NothingThere
 from tools_app.toolkit.params import EVERYTHING, Address, RawAmount, RawAmountOrMax, Token
-from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import PositionChange, drive, side_by_side
+from tools_app.toolkit.report import Report, received, seen, spent, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 compound = ToolFamily(prefix="compound_v3", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SupplyReport:
+class SupplyReport(Report):
     """What went in. The yearly rate is percent; of a cover, which earns nothing, null."""
 
     market: str
-    supplied: TokenAmount
-    supply_apy: str | None
+    supplied: TokenAmount = spent()
+    supply_apy: str | None = seen(
+        lambda outcome: str(outcome.plan.details["supply_apy_pct"]) if outcome.plan.details["earns"] else None
+    )
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawReport:
+class WithdrawReport(Report):
     """What came out."""
 
     market: str
-    withdrawn: TokenAmount
+    withdrawn: TokenAmount = received()
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BorrowReport:
+class BorrowReport(Report):
     """What was borrowed, at a yearly rate in percent."""
 
     market: str
-    borrowed: TokenAmount
-    borrow_apy: str
+    borrowed: TokenAmount = received()
+    borrow_apy: str = told("borrow_apy_pct")
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RepayReport:
+class RepayReport(Report):
     """What was paid back and what is left of the debt."""
 
     market: str
-    repaid: TokenAmount
-    remaining_debt: TokenAmount
+    repaid: TokenAmount = spent()
+    remaining_debt: TokenAmount = seen(debt_left)
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Report):
     """What came beside interest."""
 
     market: str
-    claimed: TokenAmount
+    claimed: TokenAmount = received()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,50 +153,9 @@ class PositionList:
     block_number: int
 
 
-def report_supply(outcome: PlanOutcome) -> SupplyReport:
-    """The amount from the balance difference."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return SupplyReport(
-        market=str(details["market"]),
-        supplied=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        supply_apy=str(details["supply_apy_pct"]) if details["earns"] else None,
-        health_factor_after=details["health_factor_after"],
-    )
-
-
-def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
-    """The amount from the balance difference."""
-    details, token = outcome.plan.details, outcome.plan.receives[0].token
-    amount = TokenAmount(outcome.deltas.get(token.address, 0), token)
-    return WithdrawReport(str(details["market"]), amount, details["health_factor_after"])
-
-
-def report_borrow(outcome: PlanOutcome) -> BorrowReport:
-    """The amount from the balance difference."""
-    details, token = outcome.plan.details, outcome.plan.receives[0].token
-    amount = TokenAmount(outcome.deltas.get(token.address, 0), token)
-    return BorrowReport(str(details["market"]), amount, details["borrow_apy_pct"], details["health_factor_after"])
-
-
-def report_repay(outcome: PlanOutcome) -> RepayReport:
-    """The amount from the balance difference; what said everything leaves nothing."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    repaid = -outcome.deltas.get(token.address, 0)
-    left = 0 if details["is_all"] else max(0, int(details["owed_before"]) - repaid)
-    amounts = TokenAmount(repaid, token), TokenAmount(left, token)
-    return RepayReport(str(details["market"]), *amounts, details["health_factor_after"])
-
-
-def report_claim(outcome: PlanOutcome) -> ClaimReport:
-    """The amount from the balance difference."""
-    token = outcome.plan.receives[0].token
-    amount = TokenAmount(outcome.deltas.get(token.address, 0), token)
-    return ClaimReport(str(outcome.plan.details["market"]), amount)
-
-
 @compound.write(
     risk=RiskLayer.BOUNDED,
-    report=report_supply,
+    report=SupplyReport,
     snippet="compound_v3_supply: lend what a Compound V3 market lends, or with asset put in what covers a debt there.",
     guidelines=(
         "A market is named by what it lends: USDC or WETH. A cover earns no interest.",
@@ -230,7 +187,7 @@ def compound_v3_supply(ctx: WriteContext, market: Token, amount: RawAmount, asse
 
 @compound.write(
     risk=RiskLayer.BOUNDED,
-    report=report_withdraw,
+    report=WithdrawReport,
     snippet="compound_v3_withdraw: take what is lent, or with asset a cover, out of a Compound V3 market; max is all.",
     guidelines=("It never borrows: more than is lent is refused; compound_v3_borrow borrows.",),
 )
@@ -282,7 +239,7 @@ def compound_v3_withdraw(
 
 @compound.write(
     risk=RiskLayer.UNBOUNDED,
-    report=report_borrow,
+    report=BorrowReport,
     snippet="compound_v3_borrow: borrow what a Compound V3 market lends against covers there; health stays at 1.5.",
     guidelines=(
         "Put covers in first: compound_v3_supply with asset. A refusal names the most that passes.",
@@ -312,7 +269,7 @@ def compound_v3_borrow(ctx: WriteContext, market: Token, amount: RawAmount) -> T
 
 @compound.write(
     risk=RiskLayer.LOW,
-    report=report_repay,
+    report=RepayReport,
     is_rescue=True,
     snippet="compound_v3_repay: pay back a debt in a Compound V3 market, never more than is owed; max is all of it.",
     guidelines=("Repaying lowers risk and is allowed in every phase; take covers out after it.",),
@@ -355,7 +312,7 @@ def compound_v3_repay(ctx: WriteContext, market: Token, amount: RawAmountOrMax) 
 @compound.write(
     action_type="claim_compound",
     risk=RiskLayer.LOW,
-    report=report_claim,
+    report=ClaimReport,
     snippet="claim_compound: have the rewards of a Compound V3 market paid out; what is lent and owed stays.",
     guidelines=("On public chains COMP has no price here: its owner allows it before it is claimed.",),
 )

@@ -23,6 +23,7 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import EVERYTHING, ContractAddress, Flag, RawAmountOrMax, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, Statement, TxPlan
 from tools_app.toolkit.positions import PositionChange, drive
+from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -61,15 +62,14 @@ class ConvexOwesNothing(GolemError):
     title = "There is no reward to claim"
 
 
-@dataclass(frozen=True, slots=True)
-class StakeReport:
+class StakeReport(Report):
     """What was staked. Yearly rates are percent; of CVX null, because what comes depends on how many there are then."""
 
-    convex_deposit_token: str
-    staked_amount: str
-    estimated_crv_apy: str | None
-    estimated_cvx_apy: str | None
-    total_apy: str | None
+    convex_deposit_token: str = told("rewards")
+    staked_amount: str = told("amount")
+    estimated_crv_apy: str | None = told("crv_apy")
+    estimated_cvx_apy: str | None = None
+    total_apy: str | None = told("crv_apy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +82,17 @@ class Claimed:
     usd_value: UsdAmount | None
 
 
-@dataclass(frozen=True, slots=True)
-class UnstakeReport:
+class UnstakeReport(Report):
     """LP tokens in base units, and what was claimed with them."""
 
-    lp_returned: str
-    rewards_claimed: tuple[Claimed, ...]
+    lp_returned: str = told("amount")
+    rewards_claimed: tuple[Claimed, ...] = seen(lambda outcome: _claimed(outcome))
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Report):
     """What was claimed."""
 
-    rewards: tuple[Claimed, ...]
+    rewards: tuple[Claimed, ...] = seen(lambda outcome: _claimed(outcome))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +121,11 @@ class ConvexPools:
     is_simulated: bool
 
 
-def report_stake(outcome: PlanOutcome) -> StakeReport:
-    """Amounts as planned, which the bytes name."""
-    details = outcome.plan.details
-    return StakeReport(
-        convex_deposit_token=str(details["rewards"]),
-        staked_amount=str(details["amount"]),
-        estimated_crv_apy=details["crv_apy"],
-        estimated_cvx_apy=None,
-        total_apy=details["crv_apy"],
-    )
-
-
-def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
-    """Rewards from balances."""
-    return UnstakeReport(str(outcome.plan.details["amount"]), _claimed(outcome))
-
-
-def report_claim(outcome: PlanOutcome) -> ClaimReport:
-    """Rewards from balances."""
-    return ClaimReport(_claimed(outcome))
-
-
 @convex.write(
     action_type="stake_convex",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_stake,
+    report=StakeReport,
     snippet="stake_convex: stake Curve LP tokens at Convex for CRV with the votes of all, and CVX; max is all of them.",
     guidelines=("LP tokens come from add_liquidity at curve; those in Curve's own gauge are unstaked there first.",),
 )
@@ -190,7 +166,7 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
     action_type="unstake_convex",
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_unstake,
+    report=UnstakeReport,
     snippet="unstake_convex: take Curve LP tokens out of Convex, with what was earned; allowed in every phase.",
     guidelines=("With claim off nothing is claimed, and no reward that fails keeps LP tokens in.",),
 )
@@ -223,7 +199,7 @@ def convex_unstake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmoun
     action_type="claim_convex",
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_claim,
+    report=ClaimReport,
     snippet="claim_convex: have CRV and CVX of Curve LP tokens at Convex paid out; the LP tokens stay.",
     guidelines=("On Ethereum CRV and CVX have no price here: their owner allows both before they are claimed.",),
 )

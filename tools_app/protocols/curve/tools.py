@@ -35,6 +35,7 @@ from tools_app.toolkit.params import (
 )
 from tools_app.toolkit.plan import Call, PlanOutcome, Statement, TxPlan
 from tools_app.toolkit.positions import PositionChange, drive
+from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -73,16 +74,14 @@ class Received:
     amount: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveReport:
+class RemoveReport(Report):
     """What LP tokens gave."""
 
-    received: tuple[Received, ...]
-    lp_burned: str
+    received: tuple[Received, ...] = seen(lambda outcome: _received(outcome))
+    lp_burned: str = told("lp_amount")
 
 
-@dataclass(frozen=True, slots=True)
-class GaugeReport:
+class GaugeReport(Report):
     """What the gauge did; yearly rates of CRV are percent of what is staked, null where nobody prices CRV. Nobody here
     has votes to be boosted by: then a stake earns `crv_apy_base`, and `crv_apy_boosted` with all the votes there are.
     """
@@ -92,7 +91,7 @@ class GaugeReport:
     gauge: str
     crv_apy_base: str | None
     crv_apy_boosted: str | None
-    rewards_claimed: tuple[Received, ...]
+    rewards_claimed: tuple[Received, ...] = seen(lambda outcome: _received(outcome))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +114,6 @@ def report_add(outcome: PlanOutcome) -> AddReport:
         lp_received=str(got),
         share_of_pool=format_units(got * 10**8 // supply, 6) if supply else "0",
         bonus_bps=int(details["bonus_bps"]),
-    )
-
-
-def report_remove(outcome: PlanOutcome) -> RemoveReport:
-    """Coins from balances."""
-    return RemoveReport(_received(outcome), lp_burned=str(outcome.plan.details["lp_amount"]))
-
-
-def report_gauge(outcome: PlanOutcome) -> GaugeReport:
-    """What came from balances; rates as they were when it was planned."""
-    details = outcome.plan.details
-    return GaugeReport(
-        action=str(details["action"]),
-        amount=str(details["amount"]),
-        gauge=str(details["gauge"]),
-        crv_apy_base=details["crv_apy_base"],
-        crv_apy_boosted=details["crv_apy_boosted"],
-        rewards_claimed=_received(outcome),
     )
 
 
@@ -217,7 +198,7 @@ def curve_add_liquidity(
 
 @curve.write(
     risk=RiskLayer.LOW,
-    report=report_remove,
+    report=RemoveReport,
     snippet="remove_liquidity at curve: give LP tokens back for all coins of the pool, or for one; max is all of them.",
     guidelines=("All coins cost no fee; one coin does. Staked LP tokens are unstaked first: stake_gauge.",),
 )
@@ -284,7 +265,7 @@ def curve_remove_liquidity(
 
 @curve.write(
     risk=RiskLayer.LOW,
-    report=report_gauge,
+    report=GaugeReport,
     snippet="stake_gauge: put LP tokens into a Curve pool's gauge for CRV, take them out, or claim what it owes.",
     guidelines=(
         "Unstaking is open at any time and does not claim; claim is a step of its own.",

@@ -12,6 +12,7 @@ from tools_app.protocols.eigenlayer.operators import Slash
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import Report, all_received, seen
 from tools_app.toolkit.result import TokenAmount
 
 
@@ -25,12 +26,11 @@ class DepositReport:
     slashing_risk: str
 
 
-@dataclass(frozen=True, slots=True)
-class DelegateReport:
+class DelegateReport(Report):
     """To whom everything is delegated now: shares by strategy, how many services it serves, slashes of 90 days."""
 
     operator: str
-    delegated_shares: Mapping[str, str]
+    delegated_shares: Mapping[str, str] = seen(lambda outcome: dict(outcome.plan.details["delegated_shares"]))
     avs_count: int
     slashing_history: tuple[Mapping[str, Any], ...]
 
@@ -54,12 +54,11 @@ class LeaveReport:
     withdrawals: tuple[Queued, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompleteReport:
+class CompleteReport(Report):
     """What came into the wallet."""
 
     withdrawal_root: str
-    tokens_received: tuple[TokenAmount, ...]
+    tokens_received: tuple[TokenAmount, ...] = all_received()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +162,6 @@ def report_deposit(outcome: PlanOutcome) -> DepositReport:
     )
 
 
-def report_delegate(outcome: PlanOutcome) -> DelegateReport:
-    """What was read before, of the operator that the plan names."""
-    details = outcome.plan.details
-    return DelegateReport(
-        operator=str(details["operator"]),
-        delegated_shares=dict(details["delegated_shares"]),
-        avs_count=int(details["avs_count"]),
-        slashing_history=tuple(details["slashing_history"]),
-    )
-
-
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
     """Roots and blocks from the contract's own events."""
     details = outcome.plan.details
@@ -189,13 +177,4 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
         withdrawal_root=first.withdrawal_root if first else None,
         completion_time=first.completion_time if first else None,
         withdrawals=tuple(queued),
-    )
-
-
-def report_complete(outcome: PlanOutcome) -> CompleteReport:
-    """What arrived in the wallet."""
-    tokens = {flow.token.address: flow.token for flow in outcome.plan.receives}
-    return CompleteReport(
-        withdrawal_root=str(outcome.plan.details["withdrawal_root"]),
-        tokens_received=tuple(TokenAmount(outcome.deltas.get(each, 0), token) for each, token in tokens.items()),
     )

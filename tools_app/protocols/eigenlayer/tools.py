@@ -56,6 +56,8 @@ from tools_app.protocols.eigenlayer.reads import (
     ask_restaked,
 )
 from tools_app.protocols.eigenlayer.reports import (
+    CompleteReport,
+    DelegateReport,
     DepositRow,
     Held,
     OperatorRow,
@@ -63,8 +65,6 @@ from tools_app.protocols.eigenlayer.reports import (
     ServiceRow,
     Services,
     WaitingRow,
-    report_complete,
-    report_delegate,
     report_deposit,
     report_leave,
 )
@@ -150,7 +150,7 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
     action_type="delegate_stake",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_delegate,
+    report=DelegateReport,
     action_class=ActionClass.REBALANCE,
     snippet="delegate_stake: give all that is restaked to one operator, who can be slashed for what it does.",
     guidelines=("Read eigenlayer_get_operators first; one delegates to an operator, never to a service.",),
@@ -253,7 +253,7 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
 
 @eigenlayer.write(
     risk=RiskLayer.LOW,
-    report=report_complete,
+    report=CompleteReport,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="complete_withdrawal at eigenlayer: take the tokens of a queued withdrawal whose blocks have passed.",
     guidelines=("request:ready tells when it is free.",),

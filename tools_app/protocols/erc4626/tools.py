@@ -22,6 +22,7 @@ from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import EVERYTHING, ContractAddress, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -87,11 +88,12 @@ class ClaimReport:
     assets_received: TokenAmount | None
 
 
-@dataclass(frozen=True, slots=True)
-class CancelReport:
+class CancelReport(Report):
     """What came back of a deposit that was asked for and not settled."""
 
-    assets_returned: TokenAmount
+    assets_returned: TokenAmount = seen(
+        lambda outcome: TokenAmount(outcome.deltas.get(_asset(outcome).address, 0), _asset(outcome))
+    )
 
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
@@ -129,12 +131,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     if not outcome.plan.receives:
         return ClaimReport(IN, str(sum_shares(outcome, "to")), None)
     return ClaimReport(OUT, None, TokenAmount(outcome.deltas.get(token.address, 0), token))
-
-
-def report_cancel(outcome: PlanOutcome) -> CancelReport:
-    """What arrived in the wallet."""
-    token = _asset(outcome)
-    return CancelReport(TokenAmount(outcome.deltas.get(token.address, 0), token))
 
 
 @vault_tools.write(
@@ -224,7 +220,7 @@ def vault_claim_request(ctx: WriteContext, vault: ContractAddress, request: Requ
 
 @vault_tools.write(
     risk=RiskLayer.LOW,
-    report=report_cancel,
+    report=CancelReport,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="cancel_request at a vault by request: take back what was asked to be put in and is not settled.",
     guidelines=("Once the vault has begun to settle, the simulation says RequestNotCancelable: wait and claim.",),

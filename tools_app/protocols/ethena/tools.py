@@ -44,6 +44,7 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import EVERYTHING, Address, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import REQUEST_KIND, PositionChange, PositionRef, drive
+from tools_app.toolkit.report import Report, received, seen, spent, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -60,20 +61,19 @@ LeaveMode = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class StakeReport:
+class StakeReport(Report):
     """What staking gave. `exchange_rate` is USDe of one sUSDe; the parts of the yield are null: `why_null` says why.
     `lockup_period` is the seconds that an exit cools down; yearly rates are simple, in percent.
     """
 
-    usde_staked: TokenAmount
-    susde_received: str
+    usde_staked: TokenAmount = spent()
+    susde_received: str = seen(lambda outcome: str(sum_shares(outcome, "to")))
     exchange_rate: str
     current_apy: str
-    funding_rate_component: str | None
-    staking_yield_component: str | None
-    why_null: str
-    lockup_period: int
+    funding_rate_component: str | None = None
+    staking_yield_component: str | None = None
+    why_null: str = NO_SPLIT
+    lockup_period: int = told("cooldown_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,10 @@ class LeaveReport:
     instant_fee: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Report):
     """What came out of the cooldown."""
 
-    usde_received: TokenAmount
+    usde_received: TokenAmount = received()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +158,6 @@ class Held:
     is_simulated: bool
 
 
-def report_stake(outcome: PlanOutcome) -> StakeReport:
-    """Shares from the transfer, dollars from balances."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return StakeReport(
-        usde_staked=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        susde_received=str(sum_shares(outcome, "to")),
-        exchange_rate=str(details["exchange_rate"]),
-        current_apy=str(details["current_apy"]),
-        funding_rate_component=None,
-        staking_yield_component=None,
-        why_null=NO_SPLIT,
-        lockup_period=int(details["cooldown_seconds"]),
-    )
-
-
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
     """Dollars from balances, or what the contract's own event says went to cool down."""
     details = outcome.plan.details
@@ -189,18 +173,10 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
     )
 
 
-def report_claim(outcome: PlanOutcome) -> ClaimReport:
-    """What arrived in the wallet."""
-    token = outcome.plan.receives[0].token
-    return ClaimReport(
-        usde_received=TokenAmount(outcome.deltas.get(token.address, 0), token),
-    )
-
-
 @ethena.write(
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_stake,
+    report=StakeReport,
     snippet="stake_usde: put USDe into Ethena for sUSDe, whose worth in USDe grows with rewards.",
     guidelines=(
         "Leaving takes a cooldown of days that the contract sets; the preview says how long.",
@@ -313,7 +289,7 @@ def ethena_unstake_usde(
 
 @ethena.write(
     risk=RiskLayer.LOW,
-    report=report_claim,
+    report=ClaimReport,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="claim_unstaked at ethena: take the USDe whose cooldown is over into the golem's wallet.",
     guidelines=("request:ready tells when the cooldown is over.",),

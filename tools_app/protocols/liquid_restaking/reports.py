@@ -11,6 +11,7 @@ from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP
 from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -47,12 +48,11 @@ class WithdrawReport:
     fee_bps: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Report):
     """What a request gave."""
 
     request_id: str
-    eth_received: TokenAmount
+    eth_received: TokenAmount = seen(lambda outcome: TokenAmount(outcome.deltas.get(NATIVE, 0), _coin(outcome)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +175,6 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
         estimated_completion=details["estimated_completion"],
         fee_bps=int(details["fee_bps"]),
     )
-
-
-def report_claim(outcome: PlanOutcome) -> ClaimReport:
-    """What arrived in the wallet."""
-    received = TokenAmount(outcome.deltas.get(NATIVE, 0), _coin(outcome))
-    return ClaimReport(request_id=str(outcome.plan.details["request_id"]), eth_received=received)
 
 
 def rate_text(rate: int) -> str:

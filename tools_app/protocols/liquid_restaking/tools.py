@@ -43,6 +43,7 @@ from tools_app.protocols.liquid_restaking.reports import (
     NO_SPLIT,
     ApyRow,
     Apys,
+    ClaimReport,
     DepegRisk,
     Held,
     HoldingRow,
@@ -50,7 +51,6 @@ from tools_app.protocols.liquid_restaking.reports import (
     WaitingRow,
     percent_text,
     rate_text,
-    report_claim,
     report_deposit,
     report_withdraw,
 )
@@ -209,7 +209,7 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
 @lrt.write(
     action_type="restake_claim",
     risk=RiskLayer.LOW,
-    report=report_claim,
+    report=ClaimReport,
     action_class=ActionClass.CLOSE_POSITION,
     snippet="restake_claim at liquid_restaking: take the ETH of a withdrawal request that is paid into the wallet.",
     guidelines=("At Kelp the oldest request leaves first; request:ready tells when one can be claimed.",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tools_app.protocols.maker_sky.positions import NEW_CDP
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import Report, received, received_as, spent, spent_as, told
 from tools_app.toolkit.result import TokenAmount
 
 
@@ -18,36 +19,33 @@ class VaultReport:
     collateral_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class DepositReport:
+class DepositReport(Report):
     """Collateral put in. The ratio is collateral over debt in percent, None without debt."""
 
     vault_id: str
-    collateral_deposited: TokenAmount
-    total_collateral: TokenAmount
-    collateralization_ratio: str | None
+    collateral_deposited: TokenAmount = spent()
+    total_collateral: TokenAmount = spent_as("collateral_after")
+    collateralization_ratio: str | None = told("ratio")
 
 
-@dataclass(frozen=True, slots=True)
-class GenerateReport:
+class GenerateReport(Report):
     """DAI drawn. Ratio and fee are percent, the liquidation price dollars for one unit of collateral."""
 
     vault_id: str
-    dai_generated: TokenAmount
-    total_debt: TokenAmount
-    collateralization_ratio: str
+    dai_generated: TokenAmount = received()
+    total_debt: TokenAmount = received_as("owed_after")
+    collateralization_ratio: str = told("ratio")
     liquidation_price: str
     stability_fee: str
 
 
-@dataclass(frozen=True, slots=True)
-class RepayReport:
+class RepayReport(Report):
     """DAI paid back. The ratio is collateral over debt in percent."""
 
     vault_id: str
-    dai_repaid: TokenAmount
-    debt_remaining: TokenAmount
-    collateralization_ratio: str | None
+    dai_repaid: TokenAmount = spent()
+    debt_remaining: TokenAmount = spent_as("owed_after")
+    collateralization_ratio: str | None = told("ratio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,41 +64,6 @@ def report_open(outcome: PlanOutcome) -> VaultReport:
     return VaultReport(
         vault_id=str(opened["cdp"]),
         collateral_type=str(details["collateral_type"]),
-    )
-
-
-def report_deposit(outcome: PlanOutcome) -> DepositReport:
-    """The amount from the balance difference, the rest as planned."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return DepositReport(
-        vault_id=str(details["vault_id"]),
-        collateral_deposited=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        total_collateral=TokenAmount(int(details["collateral_after"]), token),
-        collateralization_ratio=details["ratio"],
-    )
-
-
-def report_generate(outcome: PlanOutcome) -> GenerateReport:
-    """The amount from the balance difference, the rest as planned."""
-    details, token = outcome.plan.details, outcome.plan.receives[0].token
-    return GenerateReport(
-        vault_id=str(details["vault_id"]),
-        dai_generated=TokenAmount(outcome.deltas.get(token.address, 0), token),
-        total_debt=TokenAmount(int(details["owed_after"]), token),
-        collateralization_ratio=str(details["ratio"]),
-        liquidation_price=str(details["liquidation_price"]),
-        stability_fee=str(details["stability_fee"]),
-    )
-
-
-def report_repay(outcome: PlanOutcome) -> RepayReport:
-    """The amount from the balance difference, the rest as planned."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return RepayReport(
-        vault_id=str(details["vault_id"]),
-        dai_repaid=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        debt_remaining=TokenAmount(int(details["owed_after"]), token),
-        collateralization_ratio=details["ratio"],
     )
 
 

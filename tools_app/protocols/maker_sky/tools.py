@@ -15,11 +15,11 @@ from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, V
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_live, ask_vaults, word_of
 from tools_app.protocols.maker_sky.reports import (
+    DepositReport,
+    GenerateReport,
+    RepayReport,
     report_close,
-    report_deposit,
-    report_generate,
     report_open,
-    report_repay,
 )
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
@@ -71,7 +71,7 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
 
 @maker.write(
     risk=RiskLayer.BOUNDED,
-    report=report_deposit,
+    report=DepositReport,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="deposit_collateral: put wrapped coin into a Maker vault of the golem, so that it can owe more safely.",
     guidelines=("Collateral alone earns nothing; it only covers debt.",),
@@ -106,7 +106,7 @@ def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: Ra
 
 @maker.write(
     risk=RiskLayer.UNBOUNDED,
-    report=report_generate,
+    report=GenerateReport,
     action_class=ActionClass.INCREASE_POSITION,
     snippet=(
         "generate_dai: draw DAI against the collateral of a Maker vault; the ratio stays above 200% and health at 1.5"
@@ -180,7 +180,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
 
 @maker.write(
     risk=RiskLayer.LOW,
-    report=report_repay,
+    report=RepayReport,
     action_class=ActionClass.DECREASE_POSITION,
     is_rescue=True,
     snippet="repay_dai: pay a part of the debt of a Maker vault of the golem back out of the wallet's DAI.",

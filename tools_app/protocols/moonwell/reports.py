@@ -5,52 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.protocols.moonwell.reads import yearly_ppm
-from tools_app.standards.lending_words import percent
-from tools_app.toolkit.plan import PlanOutcome
+from tools_app.standards.lending_words import debt_left, percent
+from tools_app.toolkit.report import Report, all_received, received, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 
-@dataclass(frozen=True, slots=True)
-class SupplyReport:
+class SupplyReport(Report):
     """What went in. The yearly rate is percent, of interest alone."""
 
-    supplied: TokenAmount
-    supply_apy: str
+    supplied: TokenAmount = spent()
+    supply_apy: str = seen(lambda outcome: percent(yearly_ppm(int(outcome.plan.details["supply_rate"]))))
     covers_debts: bool
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawReport:
+class WithdrawReport(Report):
     """What came out."""
 
-    withdrawn: TokenAmount
+    withdrawn: TokenAmount = received()
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BorrowReport:
+class BorrowReport(Report):
     """What was borrowed, at a yearly rate in percent."""
 
-    borrowed: TokenAmount
-    borrow_apy: str
+    borrowed: TokenAmount = received()
+    borrow_apy: str = seen(lambda outcome: percent(yearly_ppm(int(outcome.plan.details["borrow_rate"]))))
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RepayReport:
+class RepayReport(Report):
     """What was paid back and what is left of the debt."""
 
-    repaid: TokenAmount
-    remaining_debt: TokenAmount
+    repaid: TokenAmount = spent()
+    remaining_debt: TokenAmount = seen(debt_left)
     health_factor_after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Report):
     """What came beside interest."""
 
-    claimed: tuple[TokenAmount, ...]
+    claimed: tuple[TokenAmount, ...] = all_received()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,42 +99,3 @@ class PositionList:
     is_whole: bool
     block_number: int
     is_simulated: bool
-
-
-def report_supply(outcome: PlanOutcome) -> SupplyReport:
-    """The amount from the balance difference."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return SupplyReport(
-        supplied=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        supply_apy=percent(yearly_ppm(int(details["supply_rate"]))),
-        covers_debts=bool(details["covers_debts"]),
-        health_factor_after=details["health_factor_after"],
-    )
-
-
-def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
-    """The amount from the balance difference."""
-    token = outcome.plan.receives[0].token
-    amount = TokenAmount(outcome.deltas.get(token.address, 0), token)
-    return WithdrawReport(amount, outcome.plan.details["health_factor_after"])
-
-
-def report_borrow(outcome: PlanOutcome) -> BorrowReport:
-    """The amount from the balance difference."""
-    details, token = outcome.plan.details, outcome.plan.receives[0].token
-    amount = TokenAmount(outcome.deltas.get(token.address, 0), token)
-    return BorrowReport(amount, percent(yearly_ppm(int(details["borrow_rate"]))), details["health_factor_after"])
-
-
-def report_repay(outcome: PlanOutcome) -> RepayReport:
-    """The amount from the balance difference; what said everything leaves nothing."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    repaid = -outcome.deltas.get(token.address, 0)
-    left = 0 if details["is_all"] else max(0, int(details["owed_before"]) - repaid)
-    return RepayReport(TokenAmount(repaid, token), TokenAmount(left, token), details["health_factor_after"])
-
-
-def report_claim(outcome: PlanOutcome) -> ClaimReport:
-    """The amounts from the balance differences."""
-    tokens = [flow.token for flow in outcome.plan.receives]
-    return ClaimReport(tuple(TokenAmount(outcome.deltas.get(each.address, 0), each) for each in tokens))

@@ -12,15 +12,15 @@ from tools_app.protocols.moonwell.market_action import Desk, find_market, open_d
 from tools_app.protocols.moonwell.positions import ref_of, reward_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_markets, interest_in, yearly_ppm
 from tools_app.protocols.moonwell.reports import (
+    BorrowReport,
+    ClaimReport,
     MarketList,
     MarketRow,
     PositionList,
     PositionRow,
-    report_borrow,
-    report_claim,
-    report_repay,
-    report_supply,
-    report_withdraw,
+    RepayReport,
+    SupplyReport,
+    WithdrawReport,
 )
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
@@ -40,7 +40,7 @@ moonwell = ToolFamily(prefix="moonwell", category=Category.LENDING, chains=CHAIN
 
 @moonwell.write(
     risk=RiskLayer.BOUNDED,
-    report=report_supply,
+    report=SupplyReport,
     snippet="moonwell_supply: lend a token at Moonwell; it earns interest, and covers debts unless said otherwise.",
     guidelines=("Read moonwell_get_markets first: a market has a cap and may be paused.",),
 )
@@ -76,7 +76,7 @@ def moonwell_supply(ctx: WriteContext, asset: Token, amount: RawAmount, covers_d
 
 @moonwell.write(
     risk=RiskLayer.BOUNDED,
-    report=report_withdraw,
+    report=WithdrawReport,
     snippet="moonwell_withdraw: take what is lent out of a Moonwell market; max is all that debts do not need.",
     guidelines=("What covers debts comes out as far as health stays at 1.5; repay first for more.",),
 )
@@ -123,7 +123,7 @@ def moonwell_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -
 
 @moonwell.write(
     risk=RiskLayer.UNBOUNDED,
-    report=report_borrow,
+    report=BorrowReport,
     snippet="moonwell_borrow: borrow a token at Moonwell against what covers debts there; health stays at 1.5.",
     guidelines=("Supply what covers first. A refusal names the most that passes.",),
 )
@@ -151,7 +151,7 @@ def moonwell_borrow(ctx: WriteContext, asset: Token, amount: RawAmount) -> TxPla
 
 @moonwell.write(
     risk=RiskLayer.LOW,
-    report=report_repay,
+    report=RepayReport,
     is_rescue=True,
     snippet="moonwell_repay: pay back a debt at Moonwell, never more than is owed; max is all of it.",
     guidelines=("Repaying lowers risk and is allowed in every phase; take covers out after it.",),
@@ -191,7 +191,7 @@ def moonwell_repay(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
 @moonwell.write(
     action_type="claim_moonwell",
     risk=RiskLayer.LOW,
-    report=report_claim,
+    report=ClaimReport,
     snippet="claim_moonwell: have the rewards of all Moonwell markets paid out; what is lent and owed stays.",
     guidelines=("A reward without a price here does not count: its owner allows it before it is claimed.",),
 )

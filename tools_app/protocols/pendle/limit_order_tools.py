@@ -44,8 +44,9 @@ from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Bytes32, ContractAddress, RawAmount, SlippageBps, check_whole
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionChange
+from tools_app.toolkit.report import Report, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.spelling import spell_decimal
@@ -69,16 +70,14 @@ Wish = Annotated[
 CANCELLED: Final = "order taken back"
 
 
-@dataclass(frozen=True, slots=True)
-class Approved:
+class Approved(Report):
     """What the limit router may take now, in base units."""
 
-    token: str
-    allowance: str
+    token: str = told("asset")
+    allowance: str = told("amount")
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Report):
     """What was signed. `amount_in` is base units of `token_in` that it gives, `least_out` those of `token_out` that a
     whole fill brings at least; `ends_at` is Unix seconds, and `price_now` what one PT or YT costs in it at once.
     """
@@ -86,54 +85,26 @@ class Placed:
     order_hash: str
     side: str
     token_in: str
-    amount_in: str
+    amount_in: str = told("amount")
     token_out: str
     least_out: str
-    implied_apy: str
+    implied_apy: str = told("order_apy")
     price_now: str
     ends_at: int
-    status: str
+    status: str = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawn(Report):
     """The order that nobody fills any more."""
 
     order_hash: str
-
-
-def report_approval(outcome: PlanOutcome) -> Approved:
-    """As the plan approved it."""
-    return Approved(str(outcome.plan.details["asset"]), str(outcome.plan.details["amount"]))
-
-
-def report_placed(outcome: PlanOutcome) -> Placed:
-    """As it was signed; nothing was sent, so no receipt says anything of it."""
-    details = outcome.plan.details
-    return Placed(
-        order_hash=str(details["order_hash"]),
-        side=str(details["side"]),
-        token_in=str(details["token_in"]),
-        amount_in=str(details["amount"]),
-        token_out=str(details["token_out"]),
-        least_out=str(details["least_out"]),
-        implied_apy=str(details["order_apy"]),
-        price_now=str(details["price_now"]),
-        ends_at=int(details["ends_at"]),
-        status="open",
-    )
-
-
-def report_withdrawn(outcome: PlanOutcome) -> Withdrawn:
-    """The limit router's own event says no more."""
-    return Withdrawn(str(outcome.plan.details["order_hash"]))
 
 
 @pendle.write(
     action_type="pendle_approve_limit_orders",
     schema_version=2,
     risk=RiskLayer.BOUNDED,
-    report=report_approval,
+    report=Approved,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="pendle_approve_limit_orders: let Pendle's limit router take exactly an amount of the asset, PT or YT.",
     guidelines=(
@@ -172,7 +143,7 @@ def pendle_approve_limit_orders(
     schema_version=2,
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_placed,
+    report=Placed,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="pendle_place_limit_order: sign an order that buys PT, or sells PT or YT, at a yearly rate; not sent.",
     guidelines=(
@@ -203,7 +174,7 @@ def pendle_place_limit_order(
     action_type="pendle_place_yt_bid",
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
-    report=report_placed,
+    report=Placed,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="pendle_place_yt_bid: sign a limit order that buys YT with the asset at a yearly rate; nothing is sent.",
     guidelines=("Yield tokens count as nothing: everything that the order gives counts as spent.",),
@@ -228,7 +199,7 @@ def pendle_place_yt_bid(
 @pendle.write(
     action_type="pendle_cancel_limit_order",
     risk=RiskLayer.LOW,
-    report=report_withdrawn,
+    report=Withdrawn,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="pendle_cancel_limit_order: take a limit order back on the chain; what was filled of it stays.",
     guidelines=("A filler may be quicker; pendle_get_limit_order says how much was filled.",),

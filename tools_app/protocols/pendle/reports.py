@@ -9,6 +9,7 @@ from tools_app.protocols.pendle.plan_parts import percent
 from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
 
 
@@ -48,33 +49,30 @@ class BoughtYt:
     maturity: int
 
 
-@dataclass(frozen=True, slots=True)
-class SoldYt:
+class SoldYt(Report):
     """Yield tokens that were sold. What they were bought for is not on the chain: `pnl_vs_entry` is null."""
 
-    underlying_received: TokenAmount
-    pnl_vs_entry: None
-    untold: str
+    underlying_received: TokenAmount = seen(lambda outcome: _asset_delta(outcome))
+    pnl_vs_entry: None = None
+    untold: str = "pnl_vs_entry: what was paid is not on the chain"
 
 
-@dataclass(frozen=True, slots=True)
-class AddedLp:
+class AddedLp(Report):
     """A part of the market. What fees and rewards bring in a year no contract tells: `apy` is null."""
 
-    lp_received: str
+    lp_received: str = seen(lambda outcome: str(_received(outcome, str(outcome.plan.details["market"]))))
     sy_deposited: str
     pt_deposited: str
-    apy: None
-    untold: str
+    apy: None = None
+    untold: str = "apy: no contract tells what fees and rewards bring in a year"
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedLp:
+class RemovedLp(Report):
     """What a part of the market gave: shares, which were paid as their asset, and claims."""
 
     sy_received: str
-    pt_received: str
-    underlying_value: TokenAmount
+    pt_received: str = seen(lambda outcome: str(_received(outcome, str(outcome.plan.details["pt"]))))
+    underlying_value: TokenAmount = seen(lambda outcome: _asset_delta(outcome))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,33 +125,6 @@ def report_buy_yt(outcome: PlanOutcome) -> BoughtYt:
     got = _received(outcome, str(details["yt"]))
     leverage = format_units(got * 100 // int(details["amount"]), 2)
     return BoughtYt(str(got), str(details["yt"]), str(details["implied_apy"]), leverage, int(details["maturity"]))
-
-
-def report_sell_yt(outcome: PlanOutcome) -> SoldYt:
-    """What came from balances."""
-    return SoldYt(_asset_delta(outcome), None, "pnl_vs_entry: what was paid is not on the chain")
-
-
-def report_add(outcome: PlanOutcome) -> AddedLp:
-    """LP tokens from their own transfers; what went in as it was planned."""
-    details = outcome.plan.details
-    return AddedLp(
-        lp_received=str(_received(outcome, str(details["market"]))),
-        sy_deposited=str(details["sy_deposited"]),
-        pt_deposited=str(details["pt_deposited"]),
-        apy=None,
-        untold="apy: no contract tells what fees and rewards bring in a year",
-    )
-
-
-def report_remove(outcome: PlanOutcome) -> RemovedLp:
-    """Claims from their own transfers, the asset from balances."""
-    details = outcome.plan.details
-    return RemovedLp(
-        sy_received=str(details["sy_received"]),
-        pt_received=str(_received(outcome, str(details["pt"]))),
-        underlying_value=_asset_delta(outcome),
-    )
 
 
 def report_redeem(outcome: PlanOutcome) -> Redeemed:

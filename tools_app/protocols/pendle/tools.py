@@ -63,13 +63,13 @@ from tools_app.protocols.pendle.plan_parts import (
 )
 from tools_app.protocols.pendle.positions import KIND, dust, ref_of
 from tools_app.protocols.pendle.reports import (
-    report_add,
+    AddedLp,
+    RemovedLp,
+    SoldYt,
     report_buy_pt,
     report_buy_yt,
     report_redeem,
-    report_remove,
     report_sell_pt,
-    report_sell_yt,
 )
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -197,7 +197,7 @@ def pendle_buy_yt(
     action_type="pendle_sell_yt",
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_sell_yt,
+    report=SoldYt,
     snippet="pendle_sell_yt: sell yield tokens before maturity for the market's asset; max is all of them.",
     guidelines=("What they earned until then stays due: pendle_redeem with claim collects it.",),
 )
@@ -235,7 +235,7 @@ def pendle_sell_yt(
     action_type="pendle_add_lp",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_add,
+    report=AddedLp,
     snippet="pendle_add_lp: put the market's asset into a Pendle market for LP tokens, which earn fees and rewards.",
     guidelines=("A part of a market is shares and PT; at maturity all of it is due.",),
 )
@@ -275,7 +275,7 @@ def pendle_add_lp(
 @pendle.write(
     action_type="pendle_remove_lp",
     risk=RiskLayer.LOW,
-    report=report_remove,
+    report=RemovedLp,
     snippet="pendle_remove_lp: give LP tokens back for the market's asset and PT; max is all of them, at any time.",
     guidelines=("PT come with it: sell them before maturity, or redeem them from then on.",),
 )

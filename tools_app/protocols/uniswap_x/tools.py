@@ -31,8 +31,9 @@ from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.params import PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
-from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
+from tools_app.toolkit.report import Report, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrders
 from tools_app.toolkit.views import TokenMeta
@@ -71,16 +72,14 @@ OrderHash = Annotated[
 uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ApproveReport:
+class ApproveReport(Report):
     """What Permit2 may take now, in base units."""
 
     token: str
-    allowance: str
+    allowance: str = told("amount")
 
 
-@dataclass(frozen=True, slots=True)
-class OrderReport:
+class OrderReport(Report):
     """What was signed. `start_amount` and `end_amount` are base units of what it brings, at first and at worst."""
 
     order_hash: str
@@ -91,40 +90,16 @@ class OrderReport:
     end_amount: str
 
 
-@dataclass(frozen=True, slots=True)
-class CancelReport:
+class CancelReport(Report):
     """The nonce that is used up."""
 
     nonce: str
 
 
-def report_approval(outcome: PlanOutcome) -> ApproveReport:
-    """As the plan approved it."""
-    return ApproveReport(str(outcome.plan.details["token"]), str(outcome.plan.details["amount"]))
-
-
-def report_order(outcome: PlanOutcome) -> OrderReport:
-    """As it was signed; nothing was sent, so no receipt says anything of it."""
-    details = outcome.plan.details
-    return OrderReport(
-        order_hash=str(details["order_hash"]),
-        order_type=str(details["order_type"]),
-        status=str(details["status"]),
-        deadline=int(details["deadline"]),
-        start_amount=str(details["start_amount"]),
-        end_amount=str(details["end_amount"]),
-    )
-
-
-def report_cancel(outcome: PlanOutcome) -> CancelReport:
-    """Permit2's own event says no more."""
-    return CancelReport(str(outcome.plan.details["nonce"]))
-
-
 @uniswap_x.write(
     action_type="approve_order_token",
     risk=RiskLayer.BOUNDED,
-    report=report_approval,
+    report=ApproveReport,
     action_class=ActionClass.INCREASE_POSITION,
     aliases=("uniswap_approve_token",),
     snippet="approve_order_token at uniswap_x: let Permit2 take exactly an amount of a token, which orders then spend.",
@@ -158,7 +133,7 @@ def uniswap_approve_uniswapx(ctx: WriteContext, token: Token, amount: RawAmount)
 @uniswap_x.write(
     action_type="submit_order",
     risk=RiskLayer.BOUNDED,
-    report=report_order,
+    report=OrderReport,
     action_class=ActionClass.INCREASE_POSITION,
     aliases=("uniswap_api_submit_order",),
     snippet=(
@@ -253,7 +228,7 @@ def uniswap_submit_uniswapx_order(
 @uniswap_x.write(
     action_type="cancel_order",
     risk=RiskLayer.LOW,
-    report=report_cancel,
+    report=CancelReport,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",
     guidelines=("A filler may be quicker; only its end, as it is followed, says whether it was filled.",),

@@ -25,8 +25,9 @@ from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, Address, Bytes32, RawAmount, Token
-from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
+from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.views import TokenMeta
@@ -47,16 +48,14 @@ Reference = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ApproveReport:
+class ApproveReport(Report):
     """What Permit2 may take now, in base units."""
 
     token: str
-    allowance: str
+    allowance: str = told("amount")
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentReport:
+class PaymentReport(Report):
     """What was signed. `payment` is the header PAYMENT-SIGNATURE before base64; `signature` goes into its `payload`."""
 
     payment_id: str
@@ -64,43 +63,19 @@ class PaymentReport:
     recipient: str
     amount: str
     ends_at: str
-    payment: Mapping[str, Any]
+    payment: Mapping[str, Any] = seen(lambda outcome: dict(outcome.plan.details["payment"]))
 
 
-@dataclass(frozen=True, slots=True)
-class CancelReport:
+class CancelReport(Report):
     """The payment that nobody settles any more."""
 
     payment_id: str
 
 
-def report_approval(outcome: PlanOutcome) -> ApproveReport:
-    """As the plan approved it."""
-    return ApproveReport(str(outcome.plan.details["token"]), str(outcome.plan.details["amount"]))
-
-
-def report_payment(outcome: PlanOutcome) -> PaymentReport:
-    """As it was signed; nothing was sent, so no receipt says anything of it."""
-    details = outcome.plan.details
-    return PaymentReport(
-        payment_id=str(details["payment_id"]),
-        scheme=str(details["scheme"]),
-        recipient=str(details["recipient"]),
-        amount=str(details["amount"]),
-        ends_at=str(details["ends_at"]),
-        payment=dict(details["payment"]),
-    )
-
-
-def report_cancel(outcome: PlanOutcome) -> CancelReport:
-    """Permit2's own event says no more."""
-    return CancelReport(str(outcome.plan.details["payment_id"]))
-
-
 @x402.write(
     action_type="approve_payments",
     risk=RiskLayer.BOUNDED,
-    report=report_approval,
+    report=ApproveReport,
     action_class=ActionClass.INCREASE_POSITION,
     snippet="approve_payments at x402: let Permit2 take exactly an amount of a token, which signed payments use up.",
     guidelines=("Say the sum of the payments to come; Permit2 takes nothing without a signed one.",),
@@ -130,7 +105,7 @@ def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount) -> TxPlan:
 
 @x402.write(
     risk=RiskLayer.BOUNDED,
-    report=report_payment,
+    report=PaymentReport,
     action_class=ActionClass.NEW_POSITION,
     snippet=(
         "pay at x402: sign the payment that a 402 answer asks for, to the recipient you name and for at most the amount"
@@ -207,7 +182,7 @@ def x402_pay(
 
 @x402.write(
     risk=RiskLayer.LOW,
-    report=report_cancel,
+    report=CancelReport,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="cancel_payment at x402: use a signed payment's nonce up at Permit2, so that nobody can settle it.",
     guidelines=("A facilitator may be quicker; x402_payment says whether it was settled.",),

@@ -33,6 +33,7 @@ from tools_app.toolkit.params import (
     check_whole,
 )
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.report import Report, seen, spent, told
 from tools_app.toolkit.result import TokenAmount
 
 yearn = ToolFamily(prefix="yearn", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True)
@@ -68,15 +69,14 @@ class LossOnWithdrawal(GolemError):
     title = "Leaving now would take a loss"
 
 
-@dataclass(frozen=True, slots=True)
-class DepositReport:
+class DepositReport(Report):
     """What a deposit gave. `share_price` is assets for a whole share, `preview_apy` simple and in percent."""
 
-    shares_received: str
-    assets_deposited: TokenAmount
+    shares_received: str = seen(lambda outcome: str(sum_shares(outcome, "to")))
+    assets_deposited: TokenAmount = spent()
     share_price: str
     preview_apy: str
-    strategy_name: str
+    strategy_name: str = told("vault_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +141,6 @@ class HeldVaults:
     is_simulated: bool
 
 
-def report_deposit(outcome: PlanOutcome) -> DepositReport:
-    """Shares from the vault's own transfer, assets from balances."""
-    details, token = outcome.plan.details, outcome.plan.spends[0].token
-    return DepositReport(
-        shares_received=str(sum_shares(outcome, "to")),
-        assets_deposited=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        share_price=str(details["share_price"]),
-        preview_apy=str(details["preview_apy"]),
-        strategy_name=str(details["vault_name"]),
-    )
-
-
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     """Assets from balances, shares from the vault's own transfer."""
     details, token = outcome.plan.details, outcome.plan.receives[0].token
@@ -168,7 +156,7 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     action_type="deposit_yearn",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_deposit,
+    report=DepositReport,
     aliases=("yearn_deposit_vault",),
     snippet="deposit_yearn: put an asset into a known Yearn V3 vault for shares, whose price grows as profit unlocks.",
     guidelines=(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -19,21 +18,20 @@ from tools_app.standards import erc8004
 from tools_app.toolkit.context import ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import Address, ChainId
-from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.report import Report, told
 
 Milestone = Annotated[Literal["silver", "gold", "platinum"], Field(description="The tier that was reached.")]
 
 
-@dataclass(frozen=True, slots=True)
-class TransferReport:
+class TransferReport(Report):
     """Who has the agent now."""
 
     agent_id: str
-    owner: str
+    owner: str = told("recipient")
 
 
-@dataclass(frozen=True, slots=True)
-class MilestoneReport:
+class MilestoneReport(Report):
     """What the agent's metadata says now."""
 
     agent_id: str
@@ -41,29 +39,10 @@ class MilestoneReport:
     points: int
 
 
-def report_transfer(outcome: PlanOutcome) -> TransferReport:
-    """As the plan said it, which was carried out whole."""
-    details = outcome.plan.details
-    return TransferReport(
-        agent_id=str(details["agent_id"]),
-        owner=str(details["recipient"]),
-    )
-
-
-def report_milestone(outcome: PlanOutcome) -> MilestoneReport:
-    """As the plan said it."""
-    details = outcome.plan.details
-    return MilestoneReport(
-        agent_id=str(details["agent_id"]),
-        tier=str(details["tier"]),
-        points=int(details["points"]),
-    )
-
-
 @identity.write(
     action_type="transfer_agent",
     risk=RiskLayer.BOUNDED,
-    report=report_transfer,
+    report=TransferReport,
     action_class=ActionClass.NEW_POSITION,
     privileged=True,
     snippet="transfer_agent: hand one of the golem's agents to a recipient its owner registered; not undone from here.",
@@ -94,7 +73,7 @@ def identity_transfer_ownership(
 
 @identity.write(
     risk=RiskLayer.BOUNDED,
-    report=report_milestone,
+    report=MilestoneReport,
     action_class=ActionClass.NEW_POSITION,
     snippet="claim_milestone: write into an own agent's metadata that it reached silver, gold or platinum; no more.",
     guidelines=("Others count for themselves; a milestone brings no limit and no permission.",),

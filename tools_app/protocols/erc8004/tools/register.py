@@ -31,6 +31,7 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.report import Report
 
 _A2A, _MCP, _ENS, _DID = "A2A", "MCP", "ENS", "DID"
 _A2A_VERSION: Final = "1.0"
@@ -45,8 +46,7 @@ class RegistrationReport:
     chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateReport:
+class UpdateReport(Report):
     """Which fields of the agent's file are others now."""
 
     agent_id: str
@@ -61,15 +61,6 @@ def report_registration(outcome: PlanOutcome) -> RegistrationReport:
     return RegistrationReport(
         agent_id=str(AgentId(chain_id, mine[0])) if mine else None,
         chain_id=chain_id,
-    )
-
-
-def report_update(outcome: PlanOutcome) -> UpdateReport:
-    """What the plan said it changes."""
-    details = outcome.plan.details
-    return UpdateReport(
-        agent_id=str(details["agent_id"]),
-        fields_updated=tuple(details["fields_updated"]),
     )
 
 
@@ -127,7 +118,7 @@ def identity_register_agent(
 @identity.write(
     action_type="update_agent",
     risk=RiskLayer.BOUNDED,
-    report=report_update,
+    report=UpdateReport,
     action_class=ActionClass.NEW_POSITION,
     snippet="update_agent: change single fields of what one of the golem's own agents says of itself on the chain.",
     guidelines=("active false tells others to leave the agent alone; the registration itself stays.",),

@@ -21,18 +21,18 @@ from tools_app.toolkit.context import ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import PLAIN, Address, ChainId
-from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.report import Report
 
 Proof = Annotated[str, Field(min_length=1, max_length=1_000, description="The proof, or where it lies."), PLAIN]
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationRequestReport:
+class ValidationRequestReport(Report):
     """`validation_score` is null until the validator has answered; `request_hash` is what it answers to."""
 
     agent_id: str
     method: str
-    validation_score: int | None
+    validation_score: int | None = None
     request_hash: str
 
 
@@ -61,21 +61,10 @@ class ValidationStatus:
     is_simulated: bool
 
 
-def report_request(outcome: PlanOutcome) -> ValidationRequestReport:
-    """What was asked; an answer comes later, if it comes."""
-    details = outcome.plan.details
-    return ValidationRequestReport(
-        agent_id=str(details["agent_id"]),
-        method=str(details["method"]),
-        validation_score=None,
-        request_hash=str(details["request_hash"]),
-    )
-
-
 @identity.write(
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_request,
+    report=ValidationRequestReport,
     action_class=ActionClass.NEW_POSITION,
     chains=VALIDATION_CHAINS,
     snippet="verify_agent: hand a proof of an own agent's work to a validator on the chain, who may answer later.",

@@ -32,6 +32,7 @@ from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.report import Report, received
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.retiring_tokens import list_falling
 
@@ -40,12 +41,11 @@ REPAID = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BorrowReport:
+class BorrowReport(Report):
     """What borrowing did. The yearly rate and the ratios of debt to collateral are percent."""
 
     market_id: str
-    borrowed: TokenAmount
+    borrowed: TokenAmount = received()
     borrow_apy: str
     ltv: str
     liquidation_ltv: str
@@ -62,18 +62,6 @@ class RepayReport:
     remaining_debt: TokenAmount
     shares_repaid: str
     collateral_withdrawn: TokenAmount | None
-
-
-def report_borrow(outcome: PlanOutcome) -> BorrowReport:
-    """The amount from the balance difference, the rest as planned."""
-    details, token = outcome.plan.details, outcome.plan.receives[0].token
-    return BorrowReport(
-        market_id=str(details["market_id"]),
-        borrowed=TokenAmount(outcome.deltas.get(token.address, 0), token),
-        borrow_apy=str(details["borrow_apy"]),
-        ltv=str(details["ltv"]),
-        liquidation_ltv=str(details["liquidation_ltv"]),
-    )
 
 
 def report_repay(outcome: PlanOutcome) -> RepayReport:
@@ -97,7 +85,7 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
 @morpho.write(
     action_type="borrow",
     risk=RiskLayer.UNBOUNDED,
-    report=report_borrow,
+    report=BorrowReport,
     aliases=("morpho_borrow",),
     snippet=(
         "borrow: take the loan token of a Morpho market against collateral there; collateral_amount puts collateral in"

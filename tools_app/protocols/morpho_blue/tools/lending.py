@@ -32,6 +32,7 @@ from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, OwnAccount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.report import Report, seen, spent
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -46,13 +47,12 @@ WITHDRAWN = (
 MOST_LOST_BPS = 1
 
 
-@dataclass(frozen=True, slots=True)
-class SupplyReport:
+class SupplyReport(Report):
     """What supplying did; no shares are given for collateral. The yearly rate is percent."""
 
     market_id: str
-    shares_received: str
-    assets_supplied: TokenAmount
+    shares_received: str = seen(lambda outcome: _shares(outcome, SUPPLIED))
+    assets_supplied: TokenAmount = spent()
     supply_apy: str
 
 
@@ -63,18 +63,6 @@ class WithdrawReport:
     market_id: str
     assets_withdrawn: TokenAmount
     shares_repaid: str
-
-
-def report_supply(outcome: PlanOutcome) -> SupplyReport:
-    """Shares from the contract's event, the amount from the balance difference."""
-    details = outcome.plan.details
-    token = outcome.plan.spends[0].token
-    return SupplyReport(
-        market_id=str(details["market_id"]),
-        shares_received=_shares(outcome, SUPPLIED),
-        assets_supplied=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        supply_apy=str(details["supply_apy"]),
-    )
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
@@ -91,7 +79,7 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
 @morpho.write(
     action_type="supply",
     risk=RiskLayer.BOUNDED,
-    report=report_supply,
+    report=SupplyReport,
     aliases=("morpho_supply",),
     snippet=(
         "supply: lend the loan token of a Morpho market for interest, or put its collateral token in, which earns"

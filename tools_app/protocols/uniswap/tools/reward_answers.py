@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -19,42 +20,38 @@ class Reward:
     value_usd: UsdAmount | None
 
 
-@dataclass(frozen=True, slots=True)
-class RewardsClaimed:
+class RewardsClaimed(Report):
     """What a claim brought. `is_still_staked` is whether the position goes on earning."""
 
-    rewards: tuple[Reward, ...]
-    is_still_staked: bool
+    rewards: tuple[Reward, ...] = seen(lambda outcome: list_came(outcome))
+    is_still_staked: bool = seen(lambda outcome: bool(outcome.plan.details.get("staked")))
 
 
-@dataclass(frozen=True, slots=True)
-class RewardsHarvested:
+class RewardsHarvested(Report):
     """What a harvest of many positions brought; `came_back` are those whose incentives are over, and `left_out` those
     whose incentives no log tells.
     """
 
-    total_rewards: tuple[Reward, ...]
-    positions_harvested: tuple[str, ...]
+    total_rewards: tuple[Reward, ...] = seen(lambda outcome: list_came(outcome))
+    positions_harvested: tuple[str, ...] = told("position_ids")
     came_back: tuple[str, ...]
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PositionStakedReport:
+class PositionStakedReport(Report):
     """In which incentive a position earns now, and until when (Unix seconds)."""
 
     position_id: str
-    incentive: str
-    reward_token: str
-    ends_at: int
+    incentive: str = seen(lambda outcome: str(IncentiveKey.parse(str(outcome.plan.details["incentive"]))))
+    reward_token: str = seen(lambda outcome: IncentiveKey.parse(str(outcome.plan.details["incentive"])).reward_token)
+    ends_at: int = seen(lambda outcome: IncentiveKey.parse(str(outcome.plan.details["incentive"])).ends_at)
 
 
-@dataclass(frozen=True, slots=True)
-class PositionCameBack:
+class PositionCameBack(Report):
     """A position that is the wallet's own again; `left_at_staker` are addresses of unregistered reward tokens."""
 
-    position_id: str
-    rewards: tuple[Reward, ...]
+    position_id: str = seen(lambda outcome: str(outcome.plan.details["position_ids"][0]))
+    rewards: tuple[Reward, ...] = seen(lambda outcome: list_came(outcome))
     left_at_staker: tuple[str, ...]
 
 
@@ -100,34 +97,6 @@ class RewardsTold:
     running: tuple[IncentiveTold, ...]
     known_since: int
     block_number: int
-
-
-def report_claim(outcome: PlanOutcome) -> RewardsClaimed:
-    """Amounts from balances."""
-    return RewardsClaimed(list_came(outcome), bool(outcome.plan.details.get("staked")))
-
-
-def report_harvest(outcome: PlanOutcome) -> RewardsHarvested:
-    """The same for many."""
-    details = outcome.plan.details
-    return RewardsHarvested(
-        list_came(outcome),
-        tuple(details["position_ids"]),
-        tuple(details["came_back"]),
-        tuple(details["left_out"]),
-    )
-
-
-def report_staked(outcome: PlanOutcome) -> PositionStakedReport:
-    """What the plan chose."""
-    key = IncentiveKey.parse(str(outcome.plan.details["incentive"]))
-    return PositionStakedReport(str(outcome.plan.details["position_id"]), str(key), key.reward_token, key.ends_at)
-
-
-def report_back(outcome: PlanOutcome) -> PositionCameBack:
-    """Amounts from balances."""
-    details = outcome.plan.details
-    return PositionCameBack(str(details["position_ids"][0]), list_came(outcome), tuple(details["left_at_staker"]))
 
 
 def list_came(outcome: PlanOutcome) -> tuple[Reward, ...]:

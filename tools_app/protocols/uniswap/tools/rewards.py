@@ -37,13 +37,13 @@ from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.reward_answers import (
     AtStaker,
     IncentiveTold,
+    PositionCameBack,
+    PositionStakedReport,
     Reward,
+    RewardsClaimed,
+    RewardsHarvested,
     RewardsTold,
     StakeTold,
-    report_back,
-    report_claim,
-    report_harvest,
-    report_staked,
 )
 from tools_app.protocols.uniswap.v3.positions import read_own_position, read_position
 from tools_app.standards.plan_draft import PlanDraft
@@ -83,7 +83,7 @@ StakedIds = Annotated[
     category=Category.LP,
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
-    report=report_staked,
+    report=PositionStakedReport,
     action_class=ActionClass.REBALANCE,
     snippet="stake_position: put a Uniswap V3 position into the canonical staker, where an incentive pays for it.",
     guidelines=(
@@ -145,7 +145,7 @@ def uniswap_lp_stake_position(
     category=Category.LP,
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_back,
+    report=PositionCameBack,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="unstake_position: bring a Uniswap V3 position back from the staker, with its rewards; in every phase.",
     guidelines=("Rewards in tokens this server does not know stay with the staker; claim them by their incentive.",),
@@ -172,7 +172,7 @@ def uniswap_lp_unstake_position(
     category=Category.LP,
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_claim,
+    report=RewardsClaimed,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="claim_rewards: fetch what a staked Uniswap V3 position earned, or a claim of a campaign's list.",
     guidelines=(
@@ -222,7 +222,7 @@ def uniswap_lp_claim_rewards(
     category=Category.LP,
     risk=RiskLayer.LOW,
     budget=TickBudget.SLOW,
-    report=report_harvest,
+    report=RewardsHarvested,
     action_class=ActionClass.DECREASE_POSITION,
     snippet="harvest_rewards: fetch what all staked Uniswap V3 positions of the golem earned, in one transaction.",
     guidelines=("Positions whose incentives are over come back to the wallet; the others go on earning.",),

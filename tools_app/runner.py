@@ -27,6 +27,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.statement_watch import ended_by, was_cancelled
 from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
+from tools_app.standards.amounts import hold_amounts
 from tools_app.standards.items import check_items
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
@@ -149,7 +150,7 @@ def build_plan(
     """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError.
 
     With `chain` the tool reads through the caller's reader of that chain, so that plan and judgement see one block.
-    What leaves by its number is one of a kind, or there is no plan.
+    What leaves by its number is one of a kind, or its amount is promised, or there is no plan.
     """
     readers: list[ChainReader] = []
 
@@ -157,6 +158,8 @@ def build_plan(
         plan = tool.build_plan(ctx, dict(params))
         if plan.items:
             check_items(plan.items, ctx.chain(plan.chain_id))
+        if plan.amounts:
+            plan = hold_amounts(plan, ctx.chain(plan.chain_id), ctx.account)
         return plan
 
     return _run(

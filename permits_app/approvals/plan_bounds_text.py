@@ -25,6 +25,7 @@ def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
         *(_say_gauge(gauge, chain_id) for gauge in bounds.get("gauges", [])),
         *(_say_statement(told, chain_id) for told in bounds.get("statements", [])),
         *(_say_item(item, chain_id) for item in bounds.get("items", [])),
+        *(_say_amount(amount, chain_id) for amount in bounds.get("amounts", [])),
         *(line for flow in bounds.get("principals", []) for line in _say_principal(flow, chain_id)),
         *(_say_arrival(arrival) for arrival in bounds.get("arrivals", [])),
         *(_say_hook(hook) for hook in bounds.get("hooks", [])),
@@ -74,6 +75,11 @@ def _say_hook(stored: Mapping[str, Any]) -> str:
 def _say_item(item: Mapping[str, Any], chain_id: int) -> str:
     given, taker = _name(item["contract"], chain_id), _name(item["recipient"], chain_id)
     return f"number {item['token_id']} of {given} goes to {taker}"
+
+
+def _say_amount(amount: Mapping[str, Any], chain_id: int) -> str:
+    given, taker = _name(amount["contract"], chain_id), _name(amount["recipient"], chain_id)
+    return f"{amount['raw']} of number {amount['token_id']} of {given} go to {taker}; no limit counts their worth"
 
 
 def _say_principal(flow: Mapping[str, Any], chain_id: int) -> Iterator[str]:

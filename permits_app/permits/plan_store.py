@@ -13,7 +13,17 @@ from permits_app.policy_cage.safe_batches import put_signatures
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import AllowanceLeft, Arrival, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import (
+    AllowanceLeft,
+    AmountGiven,
+    Arrival,
+    Call,
+    ItemGiven,
+    LocalEffect,
+    Statement,
+    TokenFlow,
+    TxPlan,
+)
 from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.principals import PrincipalFlow, RightLimit
@@ -89,6 +99,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
         **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
+        **({"amounts": [_encode_amount(each) for each in plan.amounts]} if plan.amounts else {}),
         **({"arrivals": [{**asdict(each), "raw": str(each.raw)} for each in plan.arrivals]} if plan.arrivals else {}),
         **({"hooks": [asdict(each) for each in plan.hooks]} if plan.hooks else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
@@ -147,6 +158,10 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
             ItemGiven(stored["contract"], int(stored["token_id"]), stored["recipient"])
             for stored in bounds.get("items", ())
         ),
+        amounts=tuple(
+            AmountGiven(stored["contract"], int(stored["token_id"]), stored["recipient"], int(stored["raw"]))
+            for stored in bounds.get("amounts", ())
+        ),
         arrivals=tuple(Arrival(**{**stored, "raw": int(stored["raw"])}) for stored in bounds.get("arrivals", ())),
         hooks=tuple(
             PoolHooks(stored["pool"], stored["address"], tuple(map(HookPower, stored["powers"])))
@@ -182,6 +197,10 @@ def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
         )
         for call in stored
     )
+
+
+def _encode_amount(amount: AmountGiven) -> dict[str, Any]:
+    return {**asdict(amount), "token_id": str(amount.token_id), "raw": str(amount.raw)}
 
 
 def _encode_change(change: PositionChange) -> dict[str, Any]:

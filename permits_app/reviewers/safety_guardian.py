@@ -273,6 +273,8 @@ def judge_statements(effects: Effects, plan: TxPlan) -> list[Finding]:
     findings = [f"{each.key} of {each.subject} at {each.contract} is not what the plan {verb}" for verb, each in found]
     if Counter(effects.items) != Counter(plan.items):
         findings.append("the items handed over are not those that the plan names")
+    if Counter(effects.amounts) != Counter(plan.amounts):
+        findings.append("how many are handed over of one number is not what the plan names")
     return findings
 
 

@@ -1,7 +1,8 @@
 """Decides which tokens may leave as one of a kind: those of ERC-721 alone.
 
 An item has a contract and a number and no amount, so whoever judges a plan lets all of that number go. Of ERC-1155 and
-ERC-6909 an account may have many of one number: such a token is no item, and a plan that names one is refused.
+ERC-6909 an account may have many of one number: such a token is no item, and a plan that names one is refused. Such a
+plan names an amount (`tools_app/standards/amounts.py`).
 See docs/decisions/0535-nfts-a-plan-may-hand-over-only-tokens.md.
 """
 
@@ -15,8 +16,8 @@ from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import ItemGiven
 
 SUPPORTS: Final = "function supportsInterface(bytes4 interfaceId) view returns (bool)"
-_ONE: Final = bytes.fromhex("80ac58cd")
-_OF_MANY: Final = {"ERC-1155": bytes.fromhex("d9b67a26"), "ERC-6909": bytes.fromhex("0f632fb3")}
+ONE: Final = bytes.fromhex("80ac58cd")
+OF_MANY: Final = {"ERC-1155": bytes.fromhex("d9b67a26"), "ERC-6909": bytes.fromhex("0f632fb3")}
 
 
 class ItemOfMany(GolemError):
@@ -34,14 +35,14 @@ def check_items(items: Iterable[ItemGiven], chain: ChainReader) -> None:
     Raises ItemOfMany, and what the chain raises.
     """
     by_contract = {each.contract: each for each in items}
-    asked = [(each, kind) for each in by_contract for kind in (_ONE, *_OF_MANY.values())]
+    asked = [(each, kind) for each in by_contract for kind in (ONE, *OF_MANY.values())]
     told = chain.call_many([ReadCall(contract, SUPPORTS, (kind,)) for contract, kind in asked])
     said = {place: bool(each.ok and each.values[0]) for place, each in zip(asked, told, strict=True)}
     for contract, item in by_contract.items():
-        many = [name for name, kind in _OF_MANY.items() if said[contract, kind]]
+        many = [name for name, kind in OF_MANY.items() if said[contract, kind]]
         if many:
             raise _refuse(item, f"is {many[0]}, of which an account may have many of one number")
-        if not said[contract, _ONE]:
+        if not said[contract, ONE]:
             raise _refuse(item, "does not say that it is ERC-721")
 
 

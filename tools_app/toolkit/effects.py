@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.plan import Arrival, Call, ItemGiven, Statement
+from tools_app.toolkit.plan import AmountGiven, Arrival, Call, ItemGiven, Statement
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
@@ -99,6 +99,7 @@ class Effects:
     markets: list[MarketRead] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     items: list[ItemGiven] = field(default_factory=list)
+    amounts: list[AmountGiven] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
     hooks: list[PoolHooks] = field(default_factory=list)
     principals: list[PrincipalRead] = field(default_factory=list)
@@ -107,7 +108,8 @@ class Effects:
     def only_pays(self) -> bool:
         """Whether all that was read is money for others, paid plainly; who may be paid so is judged elsewhere."""
         paid = bool(self.recipients) and set(self.recipients) <= set(self.paid_plainly)
-        return paid and not (self.receives or self.changes or self.markets or self.arrivals or self.items)
+        moved = self.receives or self.changes or self.markets or self.arrivals or self.items or self.amounts
+        return paid and not moved
 
 
 class EffectsReader(Protocol):

@@ -80,6 +80,18 @@ class ItemGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class AmountGiven:
+    """So many, `raw`, of number `token_id` of a token that keeps many kinds under one `contract` (ERC-1155, ERC-6909):
+    they leave the account for `recipient`, or come to it where `recipient` is the account.
+    """
+
+    contract: str
+    token_id: int
+    recipient: str
+    raw: int
+
+
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """What a plan has arrive on another chain: at least `raw` base units of a token address there, paid by `protocol`
     to `recipient` until the Unix second `by`. Its own chain cannot measure it, so whoever reads the bytes has to read
@@ -101,8 +113,8 @@ class TxPlan:
     `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
     `changes` are what it changes in positions and `gauges` figures that no token tells; both are measured before and
     after in the same simulation, and a position that changes unannounced refuses the plan.
-    `statements` are what it writes down at contracts, and `items` what of a kind of its own it hands over: only those
-    may leave.
+    `statements` are what it writes down at contracts. `items` are what of a kind of its own it hands over, `amounts`
+    how many of one number: only those may leave.
     `arrivals` are what it has arrive on other chains of the golem; what was sent for it is under way until then.
     `hooks` are those of the pools it goes through: each is a stranger's code that runs with the plan.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
@@ -125,6 +137,7 @@ class TxPlan:
     gauges: tuple[GaugeBound, ...] = ()
     statements: tuple[Statement, ...] = ()
     items: tuple[ItemGiven, ...] = ()
+    amounts: tuple[AmountGiven, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
     hooks: tuple[PoolHooks, ...] = ()
     promise: TypedData | None = None

@@ -7,7 +7,7 @@ must agree. No engine, no answer: the call is refused. Emits policy:violation wh
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -530,20 +530,28 @@ def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | 
 def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """A token moves, or a right is given away, of which the plan says nothing.
 
-    Three things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position,
-    one that the plan hands over by name or has come back by name, and tokens that stand for a position which was
-    measured itself.
+    Four things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position,
+    one that the plan hands over by name or has come back by name, so many of a number as it names, and tokens that
+    stand for a position which was measured itself.
     """
     claims, account = list_claim_tokens(simulation), simulation.account
     handed_over = {(account, each.contract, each.token_id, each.recipient) for each in plan.items}
-    came_back = {(each.contract, each.token_id) for each in plan.items if each.recipient == account}
+    came_back = {(each.contract, each.token_id) for each in (*plan.items, *plan.amounts) if each.recipient == account}
+    given = Counter[tuple[str, str, int | None, str]]()
+    for amount in plan.amounts:
+        given[account, amount.contract, amount.token_id, amount.recipient] += amount.raw
     for seen in simulation.unexpected_transfers:
         if seen.token in claims:
             continue
         is_mint = seen.token_id is not None and seen.sender == _ZERO_ADDRESS and seen.token in plan.contracts
         if is_mint and seen.recipient == simulation.account:
             continue
-        if (seen.sender, seen.token, seen.token_id, seen.recipient) in handed_over:
+        way = (seen.sender, seen.token, seen.token_id, seen.recipient)
+        if way in handed_over:
+            continue
+        if 0 < seen.amount <= given[way]:
+            # How many both sides have of it afterwards is measured beside (`tools_app/standards/amounts.py`).
+            given[way] -= seen.amount
             continue
         if seen.recipient == account and (seen.token, seen.token_id) in came_back:
             continue

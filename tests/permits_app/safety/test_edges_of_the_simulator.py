@@ -26,7 +26,7 @@ from tools_app.simulation.engine import CallOutcome, SimulationResult, TransferS
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_calls import APPROVE
 from tools_app.toolkit.enums import ActionClass, EngineSetting, RiskLayer
-from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, AmountGiven, Call, ItemGiven, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Leg, Position, PositionChange, PositionRef
 from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
 
@@ -216,6 +216,58 @@ def test_an_item_comes_back_or_leaves_only_as_it_is_named(
 ) -> None:
     told = ran(unexpected_transfers=(TransferSeen(0, WBTC.address, sender, recipient, 1, 7),))
     named = plan(items=(ItemGiven(WBTC.address, 7, named_for),))
+    assert (judge_surprises(plan=named, simulation=told) is None) is passes
+
+
+def moved(sender: str, recipient: str, amount: int, number: int | None = 7, token: str = WBTC.address) -> TransferSeen:
+    return TransferSeen(0, token, sender, recipient, amount, number)
+
+
+@pytest.mark.parametrize(
+    ("seen", "passes"),
+    [
+        ([moved(ACCOUNT, OTHER, 5)], True),
+        ([moved(ACCOUNT, OTHER, 4)], True),
+        ([moved(ACCOUNT, OTHER, 6)], False),
+        ([moved(ACCOUNT, OTHER, 0)], False),
+        # In parts, as a batch tells them, together no more than was named.
+        ([moved(ACCOUNT, OTHER, 2), moved(ACCOUNT, OTHER, 3)], True),
+        ([moved(ACCOUNT, OTHER, 5), moved(ACCOUNT, OTHER, 1)], False),
+        ([moved(ACCOUNT, OTHER, 5), moved(ACCOUNT, OTHER, 1, 8)], False),
+        ([moved(ACCOUNT, OTHER, 5), moved(ACCOUNT, OTHER, 0, 8)], False),
+        ([moved(ACCOUNT, ROUTER, 5)], False),
+        ([moved(OTHER, ACCOUNT, 5)], False),
+        ([moved(ACCOUNT, OTHER, 5, token=WETH.address)], False),
+        # An amount without a number is another token's, and one of nothing was never named.
+        ([moved(ACCOUNT, OTHER, 5, None)], False),
+        ([moved(ACCOUNT, OTHER, 0, None, WETH.address)], False),
+    ],
+)
+def test_so_many_of_a_number_leave_as_are_named_for_that_taker_and_no_more(
+    seen: list[TransferSeen], passes: bool
+) -> None:
+    named = plan(amounts=(AmountGiven(WBTC.address, 7, OTHER, 5),))
+    refused = judge_surprises(plan=named, simulation=ran(unexpected_transfers=tuple(seen)))
+    assert (refused is None) is passes
+
+
+def test_what_is_named_twice_for_one_taker_may_leave_together() -> None:
+    named = plan(amounts=(AmountGiven(WBTC.address, 7, OTHER, 5), AmountGiven(WBTC.address, 7, OTHER, 1)))
+    told = ran(unexpected_transfers=(moved(ACCOUNT, OTHER, 6),))
+    assert judge_surprises(plan=named, simulation=told) is None
+    told = ran(unexpected_transfers=(moved(ACCOUNT, OTHER, 7),))
+    assert judge_surprises(plan=named, simulation=told) is not None
+
+
+@pytest.mark.parametrize(
+    ("sender", "recipient", "number", "passes"),
+    [(OTHER, ACCOUNT, 7, True), (OTHER, ACCOUNT, 8, False), (OTHER, ROUTER, 7, False), (ACCOUNT, OTHER, 7, False)],
+)
+def test_so_many_of_a_number_come_where_the_plan_names_the_account_as_taker(
+    sender: str, recipient: str, number: int, passes: bool
+) -> None:
+    named = plan(amounts=(AmountGiven(WBTC.address, 7, ACCOUNT, 5),))
+    told = ran(unexpected_transfers=(moved(sender, recipient, 5, number),))
     assert (judge_surprises(plan=named, simulation=told) is None) is passes
 
 

@@ -169,13 +169,17 @@ class ReadContext:
     tell: Callable[[EventType, Mapping[str, Any]], None] = _say_nothing
     chosen_chain_id: int | None = None
 
+    @property
+    def chain_id(self) -> int:
+        """The chain that the call chose, else the golem's home."""
+        return self.chosen_chain_id if self.chosen_chain_id is not None else self.golem.home_chain_id
+
     def chain(self, chain_id: int | None = None) -> ChainReader:
         """The pinned reader of `chain_id`, else of the chain the call chose, else of the golem's home.
 
         Raises ChainNotSupported.
         """
-        chosen = chain_id if chain_id is not None else self.chosen_chain_id
-        return self.open_chain(chosen if chosen is not None else self.golem.home_chain_id)
+        return self.open_chain(chain_id if chain_id is not None else self.chain_id)
 
     def step(self, name: str) -> None:
         """Report that a declared progress step begins, or goes on."""

@@ -216,7 +216,7 @@ class ToolFamily:
                     pi_tool=PiTool.PREVIEW_ACTION,
                     key=action_type or self._word_of(handler),
                     action_class=action_class,
-                    preview=preview,
+                    preview=on_chosen_chain(preview) if shared["handler"] is not handler else preview,
                     is_in_database=in_database,
                     write_ms=write_ms,
                 )

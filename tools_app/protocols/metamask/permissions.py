@@ -17,7 +17,7 @@ from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import ChainId, RawAmount, check_whole
+from tools_app.toolkit.params import RawAmount, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.result import TokenAmount
@@ -65,10 +65,9 @@ def preview_request(
     daily_cap_usdc: int,
     duration_days: int,
     golem_id: str | None,
-    chain_id: int | None,
 ) -> LocalEffect:
     """What the owner would be asked for, and what is lost of it at most. Raises InvalidParams, ChainNotSupported."""
-    asked = _describe(ctx, daily_cap_usdc, duration_days, golem_id, chain_id)
+    asked = _describe(ctx, daily_cap_usdc, duration_days, golem_id)
     cap = format_units(daily_cap_usdc, asked.daily_cap.token.decimals, LIVES_ON)
     whole = format_units(daily_cap_usdc * duration_days, asked.daily_cap.token.decimals, LIVES_ON)
     return LocalEffect(
@@ -97,7 +96,6 @@ def metamask_request_runway(
     daily_cap_usdc: RawAmount,
     duration_days: DaysAhead,
     golem_id: GolemId | None = None,
-    chain_id: ChainId | None = None,
 ) -> RunwayRequest:
     """Write the request by which an owner's wallet grants this golem so much USDC a day.
 
@@ -106,13 +104,13 @@ def metamask_request_runway(
     Does not grant anything, does not move money, and does not ask for another golem.
     """
     ctx.step("Writing the request")
-    return _describe(ctx, daily_cap_usdc, duration_days, golem_id, chain_id)
+    return _describe(ctx, daily_cap_usdc, duration_days, golem_id)
 
 
-def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None, chain_id: int | None) -> LocalEffect:
+def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None) -> LocalEffect:
     """Which rights would be used no more. Raises InvalidParams, ChainNotSupported."""
     check_own(ctx, golem_id)
-    chain = chain_id if chain_id is not None else ctx.golem.home_chain_id
+    chain = ctx.chain_id
     place_on(chain)
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]
     found = [each.reference for each in book.list(golem_id=ctx.golem.id, chain_id=chain, protocol=NAME)]
@@ -136,7 +134,6 @@ def metamask_revoke_permissions(
     capability: Capability,
     reason: Reason,
     golem_id: GolemId | None = None,
-    chain_id: ChainId | None = None,
 ) -> Revoked:
     """Drop every runway of this golem from its book, for good.
 
@@ -146,7 +143,7 @@ def metamask_revoke_permissions(
     """
     check_own(ctx, golem_id)
     ctx.step("Dropping rights")
-    chain = chain_id if chain_id is not None else ctx.golem.home_chain_id
+    chain = ctx.chain_id
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]
     dropped = book.drop(golem_id=ctx.golem.id, chain_id=chain, protocol=NAME, reason=reason, now=ctx.now)
     return Revoked(
@@ -157,11 +154,9 @@ def metamask_revoke_permissions(
     )
 
 
-def _describe(
-    ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_id: str | None, chain_id: int | None
-) -> RunwayRequest:
+def _describe(ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_id: str | None) -> RunwayRequest:
     check_own(ctx, golem_id)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     place_on(reader.chain_id)
     token = reader.token(LIVES_ON)
     if daily_cap_usdc > MOST_A_DAY:

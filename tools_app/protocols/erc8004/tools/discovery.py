@@ -14,10 +14,10 @@ from tools_app.protocols.erc8004.agent_ids import AgentId
 from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.reads import Voices, read_agents, read_voices
 from tools_app.protocols.erc8004.registration_file import AgentFile, read_file
-from tools_app.protocols.erc8004.tools.family import Score, identity, is_simulated, line, passage
+from tools_app.protocols.erc8004.tools.family import Score, identity_on, is_simulated, line, passage
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.foreign_text import ForeignText
-from tools_app.toolkit.params import PLAIN, ChainId, Limit
+from tools_app.toolkit.params import PLAIN, Limit
 
 Words = Annotated[
     str, Field(min_length=1, max_length=80, description="Words to look for in name and description."), PLAIN
@@ -70,7 +70,7 @@ class _Row:
         return math.mean_score(ratings) if ratings else None
 
 
-@identity.read(
+@identity_on.read(
     query="agents",
     aliases=("erc8004_search_agents",),
     snippet="agents: who is registered as an agent on a chain, newest first, a page at a time; all words are theirs.",
@@ -83,7 +83,6 @@ def identity_discover_agents(
     ctx: ReadContext,
     text: Words | None = None,
     protocol: Spoken | None = None,
-    chain_id: ChainId | None = None,
     min_reputation: Score | None = None,
     sort_by: Order | None = None,
     limit: Limit = 20,
@@ -94,7 +93,7 @@ def identity_discover_agents(
     Use to find an agent to work with. Files that lie on the chain are read; others are not asked for here.
     Does not vouch for anybody: who registered says of himself what he likes, and stars can be bought.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = registries_on(reader)
     ctx.step("Searching the logs")
     to_block, offset = (reader.block.number, 0) if page is None else map(int, page.split(":"))

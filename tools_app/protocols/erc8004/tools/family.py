@@ -13,6 +13,8 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
 
 identity = ToolFamily(prefix="identity", category=Category.IDENTITY, chains=CHAINS, venue=NAME)
+identity_on = ToolFamily(prefix="identity", category=Category.IDENTITY, chains=CHAINS, venue=NAME, picks_chain=True)
+"""For what no agent's own number says on which chain it is."""
 
 LONGEST_LINE: Final = 120
 LONGEST_TEXT: Final = 600

@@ -12,13 +12,13 @@ from tools_app.protocols.erc8004.addresses import REPUTATION, registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on
 from tools_app.protocols.erc8004.errors import OwnAgentFeedback
 from tools_app.protocols.erc8004.reads import STARS, may_manage, read_agent
-from tools_app.protocols.erc8004.tools.family import Score, Tag, identity
+from tools_app.protocols.erc8004.tools.family import Score, Tag, identity_on
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.params import PLAIN, ChainId
+from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
 Review = Annotated[str, Field(min_length=1, max_length=500, description="What to publish with the score."), PLAIN]
@@ -45,7 +45,7 @@ def report_feedback(outcome: PlanOutcome) -> FeedbackReport:
     )
 
 
-@identity.write(
+@identity_on.write(
     action_type="give_feedback",
     risk=RiskLayer.BOUNDED,
     report=report_feedback,
@@ -60,7 +60,6 @@ def identity_submit_feedback(
     tag1: Tag | None = None,
     tag2: Tag | None = None,
     review: Review | None = None,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Publish what the golem thinks of another's agent, as stars with tags and a review.
 
@@ -68,7 +67,7 @@ def identity_submit_feedback(
     Does not rate an agent that the golem's account owns or manages: the standard forbids it.
     """
     check_published(review=review, tag1=tag1, tag2=tag2)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     named, at = agent_on(reader, agent_id), registries_on(reader)
     ctx.step("Reading the agent")
     agent = read_agent(reader, at, named.number)

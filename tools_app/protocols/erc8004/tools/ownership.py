@@ -12,12 +12,12 @@ from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on
 from tools_app.protocols.erc8004.agent_reputation import read_standing
 from tools_app.protocols.erc8004.errors import AgentNotOwned, MilestoneNotReached
 from tools_app.protocols.erc8004.reads import read_agent
-from tools_app.protocols.erc8004.tools.family import identity
+from tools_app.protocols.erc8004.tools.family import identity_on
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.standards import erc8004
 from tools_app.toolkit.context import ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.params import Address, ChainId
+from tools_app.toolkit.params import Address
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.report import Report, told
 
@@ -39,7 +39,7 @@ class MilestoneReport(Report):
     points: int
 
 
-@identity.write(
+@identity_on.write(
     action_type="transfer_agent",
     risk=RiskLayer.BOUNDED,
     report=TransferReport,
@@ -48,15 +48,13 @@ class MilestoneReport(Report):
     snippet="transfer_agent: hand one of the golem's agents to a recipient its owner registered; not undone from here.",
     guidelines=("With the agent goes all that was said of it; only its new owner can give it back.",),
 )
-def identity_transfer_ownership(
-    ctx: WriteContext, agent_id: AgentIdText, recipient: Address, chain_id: ChainId | None = None
-) -> TxPlan:
+def identity_transfer_ownership(ctx: WriteContext, agent_id: AgentIdText, recipient: Address) -> TxPlan:
     """Hand an agent of the golem over to another account.
 
     Use when its owner moves the golem's identity elsewhere; owners approve it. The agent's wallet is forgotten by it.
     Does not hand over what the golem holds, and does not take the agent back.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     named, at = agent_on(reader, agent_id), registries_on(reader)
     ctx.step("Reading the agent")
     agent = read_agent(reader, at, named.number)
@@ -71,22 +69,20 @@ def identity_transfer_ownership(
     return plans.hand_over(reader, at, ctx.account, agent=named, to=recipient, details=details)
 
 
-@identity.write(
+@identity_on.write(
     risk=RiskLayer.BOUNDED,
     report=MilestoneReport,
     action_class=ActionClass.NEW_POSITION,
     snippet="claim_milestone: write into an own agent's metadata that it reached silver, gold or platinum; no more.",
     guidelines=("Others count for themselves; a milestone brings no limit and no permission.",),
 )
-def identity_claim_milestone(
-    ctx: WriteContext, agent_id: AgentIdText, tier: Milestone, chain_id: ChainId | None = None
-) -> TxPlan:
+def identity_claim_milestone(ctx: WriteContext, agent_id: AgentIdText, tier: Milestone) -> TxPlan:
     """Write a tier that one of the golem's own agents has reached into its metadata.
 
     Use to show it to those who do not count themselves. Refused while the points are too few.
     Does not change what the golem itself may do.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     named, at = agent_on(reader, agent_id), registries_on(reader)
     ctx.step("Reading the agent")
     check_managed(reader, at, named, ctx.account)

@@ -12,7 +12,7 @@ from tools_app.protocols.erc8004.agent_ids import AgentId, AgentIdText, agent_on
 from tools_app.protocols.erc8004.errors import AgentNotOwned, NothingToUpdate, RegistrationElsewhere
 from tools_app.protocols.erc8004.reads import Agent, may_manage, read_agent
 from tools_app.protocols.erc8004.registration_file import FileSource, make_document, read_file, write_file
-from tools_app.protocols.erc8004.tools.family import identity
+from tools_app.protocols.erc8004.tools.family import identity_on
 from tools_app.protocols.erc8004.tools.registration_fields import (
     AgentName,
     AgentText,
@@ -29,7 +29,6 @@ from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.params import ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.report import Report
 
@@ -64,7 +63,7 @@ def report_registration(outcome: PlanOutcome) -> RegistrationReport:
     )
 
 
-@identity.write(
+@identity_on.write(
     risk=RiskLayer.BOUNDED,
     report=report_registration,
     action_class=ActionClass.NEW_POSITION,
@@ -81,7 +80,6 @@ def identity_register_agent(
     registration: RegistrationText,
     description: AgentText | None = None,
     image: Image | None = None,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Register the golem's account as an agent by ERC-8004.
 
@@ -91,7 +89,7 @@ def identity_register_agent(
     told = parse_fields(RegistrationFields, registration, parameter="registration")
     check_image(image)
     check_published(name=name, registration=registration, description=description, image=image)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = registries_on(reader)
     ctx.step("Writing the file")
     services = [
@@ -115,7 +113,7 @@ def identity_register_agent(
     return plans.register(reader, at, ctx.account, uri=uri, details=details)
 
 
-@identity.write(
+@identity_on.write(
     action_type="update_agent",
     risk=RiskLayer.BOUNDED,
     report=UpdateReport,
@@ -123,9 +121,7 @@ def identity_register_agent(
     snippet="update_agent: change single fields of what one of the golem's own agents says of itself on the chain.",
     guidelines=("active false tells others to leave the agent alone; the registration itself stays.",),
 )
-def identity_update_metadata(
-    ctx: WriteContext, agent_id: AgentIdText, updates: UpdatesText, chain_id: ChainId | None = None
-) -> TxPlan:
+def identity_update_metadata(ctx: WriteContext, agent_id: AgentIdText, updates: UpdatesText) -> TxPlan:
     """Change fields of the registration file of an agent that is the golem's own.
 
     Use when a door moved or the agent rests. What is not named stays as it is.
@@ -133,7 +129,7 @@ def identity_update_metadata(
     """
     told = parse_fields(UpdateFields, updates, parameter="updates")
     check_published(updates=updates)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     named, at = agent_on(reader, agent_id), registries_on(reader)
     ctx.step("Reading the agent")
     agent = check_managed(reader, at, named, ctx.account)

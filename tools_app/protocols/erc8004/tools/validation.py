@@ -13,14 +13,14 @@ from tools_app.protocols.erc8004.addresses import VALIDATION, VALIDATION_CHAINS,
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on, parse_agent_id
 from tools_app.protocols.erc8004.errors import ValidationNotOffered, ValidationRequested
 from tools_app.protocols.erc8004.reads import Validation, read_agent, read_validations
-from tools_app.protocols.erc8004.tools.family import Method, identity, is_simulated, line
+from tools_app.protocols.erc8004.tools.family import Method, identity, identity_on, is_simulated, line
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
 from tools_app.toolkit.context import ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
-from tools_app.toolkit.params import PLAIN, Address, ChainId
+from tools_app.toolkit.params import PLAIN, Address
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.report import Report
 
@@ -61,7 +61,7 @@ class ValidationStatus:
     is_simulated: bool
 
 
-@identity.write(
+@identity_on.write(
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=ValidationRequestReport,
@@ -76,7 +76,6 @@ def identity_verify_agent(
     method: Method,
     proof: Proof,
     validator: Address,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Record a proof for one of the golem's own agents and ask a validator to judge it.
 
@@ -84,7 +83,7 @@ def identity_verify_agent(
     Does not judge the proof itself, and does not wait for the answer.
     """
     check_published(proof=proof)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     named, at = agent_on(reader, agent_id), registries_on(reader)
     if VALIDATION not in at:
         raise ValidationNotOffered(

@@ -32,7 +32,7 @@ from tools_app.protocols.uniswap.v4.positions import PREFIX
 from tools_app.standards.erc721 import TRANSFER_EVENT
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, SlippageBps
+from tools_app.toolkit.params import SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.views import LogEntry
 
@@ -92,7 +92,6 @@ def report_batch(outcome: PlanOutcome) -> BatchReport:
 def uniswap_lp_batch_operations(
     ctx: WriteContext,
     operations: OperationsText,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
     """Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole.
@@ -104,7 +103,7 @@ def uniswap_lp_batch_operations(
     wanted = parse_operations(operations)
     _check_together(wanted)
     ctx.step("Reading the position")
-    joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
+    joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)
     named = [each.position_id for each in wanted if not isinstance(each, Add)]
     held = read_own(joint.reader, named, ctx.account)
     told = []

@@ -7,7 +7,7 @@ from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
-uniswap = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS)
+uniswap = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, picks_chain=True)
 
 
 def deadline_after(ctx: ReadContext, reader: ChainReader, seconds: int) -> int:

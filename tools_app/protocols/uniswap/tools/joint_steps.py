@@ -101,9 +101,9 @@ class JointSteps:
     _hooks: dict[PoolHooks, None] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, ctx: WriteContext, chain_id: int | None, *, slippage_bps: int) -> JointSteps:
+    def begin(cls, ctx: WriteContext, *, slippage_bps: int) -> JointSteps:
         """Nothing yet. Raises what opening the chain raises."""
-        reader = ctx.chain(chain_id)
+        reader = ctx.chain()
         until = deadline_after(ctx, reader, UNTIL_SECONDS)
         return cls(ctx, reader, deployment_on(reader.chain_id), until, slippage_bps)
 

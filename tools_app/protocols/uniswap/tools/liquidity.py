@@ -26,7 +26,6 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
 from tools_app.toolkit.params import (
-    ChainId,
     DeadlineSeconds,
     DecimalText,
     FeeTier,
@@ -121,7 +120,6 @@ def uniswap_lp_add_liquidity(
     token1: Token,
     price_lower: DecimalText,
     price_upper: DecimalText,
-    chain_id: ChainId | None = None,
     fee: FeeTier | None = None,
     amount0: RawAmount | None = None,
     amount1: RawAmount | None = None,
@@ -137,7 +135,7 @@ def uniswap_lp_add_liquidity(
     A V4 `pool` is named by its id; one of the chain's coin takes the coin itself, and one whose hook could take
     something waits for the owners. Does not create a pool, does not swap to the right ratio, takes no coin into V3.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading tokens")
     named = (reader.token(token0), reader.token(token1))
@@ -208,7 +206,6 @@ def uniswap_lp_add_liquidity(
 def uniswap_lp_increase_liquidity(
     ctx: WriteContext,
     position_id: RangeId,
-    chain_id: ChainId | None = None,
     amount0: RawAmount | None = None,
     amount1: RawAmount | None = None,
     slippage_bps: SlippageBps = 50,
@@ -221,7 +218,7 @@ def uniswap_lp_increase_liquidity(
     Does not change the range. Fees stay in a V3 position; V4 counts them against what goes in.
     """
     check_amounts(amount0, amount1)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
     if is_v4(position_id):

@@ -25,7 +25,7 @@ from tools_app.standards import concentrated as ranges
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
-from tools_app.toolkit.params import ChainId, FeeTier, PoolName, PositionId, SlippageBps
+from tools_app.toolkit.params import FeeTier, PoolName, PositionId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.views import NATIVE
 
@@ -69,7 +69,6 @@ def report_migrate(outcome: PlanOutcome) -> MigrateReport:
 def uniswap_lp_migrate_position(
     ctx: WriteContext,
     position_id: PositionId,
-    chain_id: ChainId | None = None,
     target_version: TargetVersion = "v4",
     target_fee: FeeTier | None = None,
     pool: PoolName | None = None,
@@ -84,7 +83,7 @@ def uniswap_lp_migrate_position(
     in the wallet. Does not swap.
     """
     ctx.step("Reading the position")
-    joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
+    joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)
     position = read_own(joint.reader, [position_id], ctx.account)[position_id]
     if position.liquidity == 0:
         raise PositionEmpty(f"position {position_id} has no liquidity to move", position_id=position_id)

@@ -24,7 +24,7 @@ from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
-from tools_app.toolkit.params import Address, ChainId, Flag, RawAmount, SlippageBps, SwapRoute, Token
+from tools_app.toolkit.params import Address, Flag, RawAmount, SlippageBps, SwapRoute, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -102,7 +102,6 @@ def uniswap_get_quote(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     exact_output: Flag = False,
     route: SwapRoute | None = None,
@@ -115,7 +114,7 @@ def uniswap_get_quote(
     gas. `route` quotes that one, such as a V4 pool with a hook by its id.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
@@ -224,7 +223,6 @@ class Allowance:
 def uniswap_check_allowance(
     ctx: ReadContext,
     token: Token,
-    chain_id: ChainId | None = None,
     spender: Address | None = None,
     amount: RawAmount | None = None,
 ) -> Allowance:
@@ -237,7 +235,7 @@ def uniswap_check_allowance(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an allowance belongs to a wallet, and this golem has none")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the allowance")
     meta = reader.token(token)

@@ -20,7 +20,7 @@ from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, DecimalText, FeeTier, Flag, RangeId, SlippageBps
+from tools_app.toolkit.params import DecimalText, FeeTier, Flag, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
 
@@ -119,7 +119,6 @@ def uniswap_lp_rebalance_position(
     position_id: RangeId,
     new_price_lower: DecimalText,
     new_price_upper: DecimalText,
-    chain_id: ChainId | None = None,
     fee: FeeTier | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
@@ -130,7 +129,7 @@ def uniswap_lp_rebalance_position(
     swap brings, the least liquidity. Does not take anything of the wallet or leave the version; V4 stays in its pool.
     """
     ctx.step("Reading the position")
-    joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
+    joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)
     position = read_own(joint.reader, [position_id], ctx.account)[position_id]
     details = plan_rebalance(joint, position, new_price_lower, new_price_upper, fee)
     return joint.finish(action_class=ActionClass.REBALANCE, details=details)
@@ -157,7 +156,6 @@ def uniswap_lp_rebalance_position(
 def uniswap_lp_compound_fees(
     ctx: WriteContext,
     position_id: RangeId,
-    chain_id: ChainId | None = None,
     swap_to_optimal_ratio: Flag = True,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
@@ -167,7 +165,7 @@ def uniswap_lp_compound_fees(
     Does not change the range and adds no more than the fees; what the range does not take stays in the wallet.
     """
     ctx.step("Reading the position")
-    joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
+    joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)
     position = read_own(joint.reader, [position_id], ctx.account)[position_id]
     details = plan_compound(joint, position, swaps=swap_to_optimal_ratio)
     return joint.finish(action_class=ActionClass.REBALANCE, details=details)

@@ -49,7 +49,7 @@ from tools_app.protocols.uniswap.v3.positions import read_own_position, read_pos
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, PositionId
+from tools_app.toolkit.params import PositionId
 from tools_app.toolkit.plan import ItemGiven, TxPlan
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.spelling import Meaning
@@ -92,7 +92,7 @@ StakedIds = Annotated[
     ),
 )
 def uniswap_lp_stake_position(
-    ctx: WriteContext, position_id: PositionId, incentive: IncentiveName | None = None, chain_id: ChainId | None = None
+    ctx: WriteContext, position_id: PositionId, incentive: IncentiveName | None = None
 ) -> TxPlan:
     """Stake a Uniswap V3 position of the golem where an incentive pays for liquidity.
 
@@ -100,7 +100,7 @@ def uniswap_lp_stake_position(
     taken, of those in tokens that have a price.
     Does not stake V4 positions. The position stays the golem's, is worth the same, and comes back at any time.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment, contracts = deployment_on(reader.chain_id), contracts_on(reader.chain_id)
     ctx.step("Reading the position")
     position = read_own_position(reader, deployment, position_id, ctx.account)
@@ -151,14 +151,14 @@ def uniswap_lp_stake_position(
     guidelines=("Rewards in tokens this server does not know stay with the staker; claim them by their incentive.",),
 )
 def uniswap_lp_unstake_position(
-    ctx: WriteContext, position_id: PositionId, incentive: IncentiveName | None = None, chain_id: ChainId | None = None
+    ctx: WriteContext, position_id: PositionId, incentive: IncentiveName | None = None
 ) -> TxPlan:
     """Bring a staked Uniswap V3 position back into the golem's wallet, with what it earned.
 
     Use before collecting, moving or closing it. `incentive` names one that logs do not reach back to.
     Does not take liquidity out. A reward token that is not registered is not claimed, so that none stops the way out.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the staker")
     deployment = deployment_on(reader.chain_id)
     named = _named(incentive)
@@ -186,14 +186,13 @@ def uniswap_lp_claim_rewards(
     reward_contract: RewardContract = AUTO,
     incentive: IncentiveName | None = None,
     listed_claim: ListedClaimText | None = None,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Claim rewards for liquidity: of one staked V3 position, or one claim of a list under a Merkle root.
 
     Use when what is owed is worth the gas. The position is staked again in the same call where its incentive goes on.
     Does not collect the fees of the pool, and does not claim tokens that are neither registered nor named.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment, contracts = deployment_on(reader.chain_id), contracts_on(reader.chain_id)
     ctx.step("Reading rewards")
     known = [each for each in (contracts.staker, contracts.distributor) if each is not None]
@@ -227,16 +226,14 @@ def uniswap_lp_claim_rewards(
     snippet="harvest_rewards: fetch what all staked Uniswap V3 positions of the golem earned, in one transaction.",
     guidelines=("Positions whose incentives are over come back to the wallet; the others go on earning.",),
 )
-def uniswap_lp_harvest_rewards(
-    ctx: WriteContext, positions: StakedIds | None = None, chain_id: ChainId | None = None
-) -> TxPlan:
+def uniswap_lp_harvest_rewards(ctx: WriteContext, positions: StakedIds | None = None) -> TxPlan:
     """Claim the rewards of many staked V3 positions at once.
 
     Use to save gas over claims one by one. Without `positions` all are taken that logs tell of and that are owed
     something, at most twenty.
     Does not collect the fees of the pools.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading rewards")
     asked = _small(positions) if positions else list_deposited(reader, ctx.account)
@@ -261,15 +258,13 @@ def uniswap_lp_harvest_rewards(
     snippet="lp_rewards: what staked Uniswap V3 positions are owed, and which incentives run for one position.",
     guidelines=("An incentive pays by the share of liquidity in range; what is left is shared by all who stake.",),
 )
-def uniswap_lp_get_rewards(
-    ctx: ReadContext, position_id: PositionId | None = None, chain_id: ChainId | None = None
-) -> RewardsTold:
+def uniswap_lp_get_rewards(ctx: ReadContext, position_id: PositionId | None = None) -> RewardsTold:
     """What the golem's staked V3 positions are owed; with `position_id`, also what runs in the pool of that position.
 
     Use before stake_position and claim_rewards.
     Does not tell incentives in tokens without a price, nor what logs do not reach back to.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the staker")
     account = ctx.golem.address

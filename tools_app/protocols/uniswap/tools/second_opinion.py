@@ -22,7 +22,7 @@ from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import RiskLayer, TickBudget
 from tools_app.toolkit.official_sdk import OfficialSdk, SdkFallbackUnavailable
-from tools_app.toolkit.params import ChainId, DeadlineSeconds, RawAmount, SlippageBps, Token
+from tools_app.toolkit.params import DeadlineSeconds, RawAmount, SlippageBps, Token
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -60,16 +60,14 @@ class SecondOpinion:
     snippet="second_opinion: the route that Uniswap's own SDKs would take for a swap, beside ours, both quoted.",
     guidelines=("Ask it before a large swap; where the SDK's route gives more, pass it to swap as route.",),
 )
-def uniswap_get_second_opinion(
-    ctx: ReadContext, token_in: Token, token_out: Token, amount: RawAmount, chain_id: ChainId | None = None
-) -> SecondOpinion:
+def uniswap_get_second_opinion(ctx: ReadContext, token_in: Token, token_out: Token, amount: RawAmount) -> SecondOpinion:
     """Compare our route for an exact input with that of Uniswap's official SDKs, over the same pools at one block.
 
     Use before a large swap. What the SDK says is checked with the chain's quoter; where it does not run the code is
     SDK_FALLBACK_UNAVAILABLE, and quote and swap work without it.
     Does not tell V4 pools of the coin or with hooks to the SDK, and changes nothing.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
@@ -120,7 +118,6 @@ def uniswap_sdk_swap(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
@@ -130,7 +127,7 @@ def uniswap_sdk_swap(
     no less comes, the golem alone is paid and they end in time; else the code is FOREIGN_CALL_REFUSED.
     Does not take the chain's coin: name the wrapped one. Does not split, and mixes no versions.
     """
-    own = uniswap_execute_swap(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
+    own = uniswap_execute_swap(ctx, token_in, token_out, amount, slippage_bps, deadline)
     reader = ctx.chain(own.chain_id)
     (given,), (wanted,) = own.spends, own.receives
     if given.token.is_native or wanted.token.is_native:

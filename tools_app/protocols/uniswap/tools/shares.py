@@ -24,7 +24,7 @@ from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.markets import PositionNotFound
-from tools_app.toolkit.params import Address, ChainId, DeadlineSeconds, PercentWhole, SlippageBps
+from tools_app.toolkit.params import Address, DeadlineSeconds, PercentWhole, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange, PositionRef
 from tools_app.toolkit.result import TokenAmount
@@ -81,7 +81,6 @@ def report_remove_shares(outcome: PlanOutcome) -> RemoveSharesReport:
 def uniswap_lp_remove_shares(
     ctx: WriteContext,
     pair: Address,
-    chain_id: ChainId | None = None,
     percent_to_remove: PercentWhole = 100,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
@@ -92,7 +91,7 @@ def uniswap_lp_remove_shares(
     would be less by more than the slippage.
     Does not unwrap the coin, does not swap what comes out, and does not touch V3 positions.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the pair")
     found = _read_pair(reader, deployment, pair, ctx.account)

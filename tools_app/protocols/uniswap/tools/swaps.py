@@ -28,7 +28,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
+from tools_app.toolkit.params import DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -90,7 +90,6 @@ def uniswap_execute_swap(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
     exact_output: Flag = False,
@@ -107,7 +106,7 @@ def uniswap_execute_swap(
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
     UniswapX or limit orders.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)

@@ -18,7 +18,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
-from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
+from tools_app.toolkit.params import DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.retiring_tokens import list_falling
@@ -93,7 +93,6 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
 def uniswap_lp_remove_liquidity(
     ctx: WriteContext,
     position_id: RangeId,
-    chain_id: ChainId | None = None,
     percent_to_remove: PercentWhole = 100,
     collect_fees: Flag = True,
     slippage_bps: SlippageBps = 50,
@@ -106,7 +105,7 @@ def uniswap_lp_remove_liquidity(
     V4's NFT is burned with the last of it, V3's is not. Does not unwrap the coin and does not swap what comes out, but
     for a token that retires behind the golem's cage: as much of that as surely comes out is sold in the same plan.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
     if is_v4(position_id):
@@ -183,14 +182,14 @@ def uniswap_lp_remove_liquidity(
     ),
     guidelines=("Compare the fees with the gas first: a harvest worth less than its gas can wait.",),
 )
-def uniswap_lp_collect_fees(ctx: WriteContext, position_id: RangeId, chain_id: ChainId | None = None) -> TxPlan:
+def uniswap_lp_collect_fees(ctx: WriteContext, position_id: RangeId) -> TxPlan:
     """Collect the fees a Uniswap V3 or V4 position of the golem has earned.
 
     Use when the fees are worth more than the gas. Both tokens come to the golem's wallet.
     Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind the golem's
     cage are sold for the other one in the same plan.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
     if is_v4(position_id):

@@ -13,7 +13,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
     SendAnswer,
     read_whole,
 )
-from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
+from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api, uniswap_api_anywhere
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
 from tools_app.standards import erc20
@@ -26,7 +26,6 @@ from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
 from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import (
     Address,
-    ChainId,
     ChainIds,
     RawAmount,
     Token,
@@ -67,9 +66,7 @@ class ApiApprovals:
     snippet="api_approval: whether the Trading API would want an approval first, for whom and for how much.",
     guidelines=("Writes approve exactly what they need by themselves; nothing has to be approved beforehand.",),
 )
-def uniswap_api_check_approval(
-    ctx: ReadContext, token: Token, amount: RawAmount, chain_id: ChainId | None = None
-) -> ApiApprovals:
+def uniswap_api_check_approval(ctx: ReadContext, token: Token, amount: RawAmount) -> ApiApprovals:
     """Ask the Trading API whether a token of the golem's wallet would have to be approved first.
 
     Use to explain what the vendor's site would ask for; it asks for an unlimited one. An answer that would approve
@@ -77,7 +74,7 @@ def uniswap_api_check_approval(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an approval belongs to a wallet, and this golem has none")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     meta = reader.token(token)
     ctx.step("Asking the service")
     body = {"walletAddress": ctx.golem.address, "token": name_token(meta), "amount": str(amount)}
@@ -147,7 +144,7 @@ class ApiTransfer:
     guidelines=("transfer sends, under a permit; this only asks what another would take for it.",),
 )
 def uniswap_api_create_token_transfer(
-    ctx: ReadContext, token: Token, recipient: Address, amount: RawAmount, chain_id: ChainId | None = None
+    ctx: ReadContext, token: Token, recipient: Address, amount: RawAmount
 ) -> ApiTransfer:
     """Ask the Trading API for the transaction of a transfer, and look at its bytes: the very transfer, or refused.
 
@@ -156,7 +153,7 @@ def uniswap_api_create_token_transfer(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("a transfer leaves a wallet, and this golem has none")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the token")
     meta = reader.token(token)
     ctx.step("Asking the service")
@@ -217,7 +214,7 @@ class ApiDelegations:
     source: Source
 
 
-@uniswap_api.read(
+@uniswap_api_anywhere.read(
     query="api_delegation",
     schema_version=2,
     category=Category.WALLET,
@@ -284,15 +281,13 @@ class ApiDestinations:
     ),
     guidelines=("A list, and no quote: ask api_quote with token_out_chain_id for what would arrive.",),
 )
-def uniswap_api_get_bridgeable_tokens(
-    ctx: ReadContext, token_in: Token, chain_id: ChainId | None = None
-) -> ApiDestinations:
+def uniswap_api_get_bridgeable_tokens(ctx: ReadContext, token_in: Token) -> ApiDestinations:
     """List the chains and tokens to which the Trading API would bridge a token.
 
     Use to see where a way exists at all. Tokens are a stranger's list: the address counts, never the name.
     Does not quote and does not bridge.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the token")
     meta = reader.token(token_in)
     ctx.step("Asking the service")

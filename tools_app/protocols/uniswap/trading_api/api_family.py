@@ -28,6 +28,15 @@ uniswap_api = ToolFamily(
     prefix="uniswap",
     category=Category.TRADING,
     chains=CHAINS,
+    picks_chain=True,
     venue=NAME,
     requires=frozenset({API.need}),
 )
+uniswap_api_anywhere = ToolFamily(
+    prefix="uniswap",
+    category=Category.TRADING,
+    chains=CHAINS,
+    venue=NAME,
+    requires=frozenset({API.need}),
+)
+"""For what its parameters, or the service, name the chain of."""

@@ -12,7 +12,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
     QuoteAnswer,
     SwapStates,
 )
-from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
+from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api, uniswap_api_anywhere
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
@@ -22,7 +22,6 @@ from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
 from tools_app.toolkit.outside_services import Question, Source, ask
 from tools_app.toolkit.params import (
     Bytes32,
-    ChainId,
     DecimalText,
     Flag,
     Limit,
@@ -61,7 +60,7 @@ class ApiOrders:
     source: Source
 
 
-@uniswap_api.read(
+@uniswap_api_anywhere.read(
     query="api_orders",
     budget=TickBudget.SLOW,
     requires=(Requirement.WALLET,),
@@ -137,15 +136,13 @@ class ApiSwaps:
     snippet="api_swap_status: PENDING, SUCCESS, FAILED, EXPIRED or NOT_FOUND of swaps by hash, by the Trading API.",
     guidelines=("A permit's own outcome is read from receipts; this is for transactions of others.",),
 )
-def uniswap_api_check_swap_status(
-    ctx: ReadContext, transaction_hashes: TransactionHashes, chain_id: ChainId | None = None
-) -> ApiSwaps:
+def uniswap_api_check_swap_status(ctx: ReadContext, transaction_hashes: TransactionHashes) -> ApiSwaps:
     """Ask the Trading API what became of swaps or bridges, by the hashes of their transactions.
 
     Use for transactions this server did not send. A hash the answer leaves out is NOT_FOUND; one that was not asked
     about refuses it. Does not read receipts: a permit's own outcome does.
     """
-    wanted = chain_id if chain_id is not None else ctx.golem.home_chain_id
+    wanted = ctx.chain_id
     ctx.step("Asking the service")
     query = (("txHashes", ",".join(transaction_hashes)), ("chainId", str(wanted)))
     answer = ask(ctx, API, Question("GET", "/swaps", SwapStates, query=query, headers=HEADERS, seconds=6.0))
@@ -199,7 +196,6 @@ def uniswap_api_get_limit_order_quote(
     token_out: Token,
     amount: RawAmount,
     limit_price: DecimalText,
-    chain_id: ChainId | None = None,
     exact_output: Flag = False,
 ) -> ApiLimitQuote:
     """Quote a limit order by the Trading API: `limit_price` is units of token_out for one of token_in.
@@ -209,7 +205,7 @@ def uniswap_api_get_limit_order_quote(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an order belongs to a wallet, and this golem has none")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Asking the service")

@@ -9,7 +9,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
     ListedPool,
     Pools,
 )
-from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
+from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api, uniswap_api_anywhere
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.requests import post_question
 from tools_app.toolkit.context import ReadContext
@@ -18,7 +18,6 @@ from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
 from tools_app.toolkit.outside_services import Source, ask
 from tools_app.toolkit.params import (
     Bytes32,
-    ChainId,
     PoolAddress,
     PositionId,
 )
@@ -60,7 +59,6 @@ class ApiPool:
 )
 def uniswap_api_get_lp_pool_info(
     ctx: ReadContext,
-    chain_id: ChainId | None = None,
     pool_address: PoolAddress | None = None,
     pair_address: PoolAddress | None = None,
     pool_id: Bytes32 | None = None,
@@ -76,7 +74,7 @@ def uniswap_api_get_lp_pool_info(
             "name exactly one of pool_address, pair_address and pool_id", fields={"pool_address": "one of three"}
         )
     [(protocol, reference)] = named
-    wanted = chain_id if chain_id is not None else ctx.golem.home_chain_id
+    wanted = ctx.chain_id
     ctx.step("Asking the service")
     asked = post_question(
         "/lp/pool_info",
@@ -125,7 +123,7 @@ class NoEndpoint:
     instead: str
 
 
-@uniswap_api.read(
+@uniswap_api_anywhere.read(
     query="api_migrate",
     category=Category.LP,
     budget=TickBudget.FAST,
@@ -147,7 +145,7 @@ def uniswap_api_migrate_liquidity(ctx: ReadContext, position_id: PositionId) -> 
     )
 
 
-@uniswap_api.read(
+@uniswap_api_anywhere.read(
     query="api_rewards",
     category=Category.LP,
     budget=TickBudget.FAST,

@@ -38,7 +38,6 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.outside_services import Answered, Question, ask
 from tools_app.toolkit.params import (
-    ChainId,
     DeadlineSeconds,
     DecimalText,
     FeeTier,
@@ -67,7 +66,6 @@ def uniswap_api_create_lp_position(
     token1: Token,
     price_lower: DecimalText,
     price_upper: DecimalText,
-    chain_id: ChainId | None = None,
     fee: FeeTier | None = None,
     amount0: RawAmount | None = None,
     amount1: RawAmount | None = None,
@@ -81,7 +79,7 @@ def uniswap_api_create_lp_position(
     Does not open V2 or V4 positions and does not take the chain's own coin.
     """
     own = uniswap_lp_add_liquidity(
-        ctx, token0, token1, price_lower, price_upper, chain_id, fee, amount0, amount1, slippage_bps, deadline
+        ctx, token0, token1, price_lower, price_upper, fee, amount0, amount1, slippage_bps, deadline
     )
 
     def put(reader: ChainReader, wanted: bytes, until: int) -> Question[CreateAnswer]:
@@ -121,7 +119,6 @@ def uniswap_api_create_lp_position(
 def uniswap_api_increase_lp_position(
     ctx: WriteContext,
     position_id: PositionId,
-    chain_id: ChainId | None = None,
     amount0: RawAmount | None = None,
     amount1: RawAmount | None = None,
     slippage_bps: SlippageBps = 50,
@@ -132,7 +129,7 @@ def uniswap_api_increase_lp_position(
     Use where the owner wants the vendor's own calldata; it is held to our own plan argument by argument.
     Does not collect fees and does not change the range.
     """
-    own = uniswap_lp_increase_liquidity(ctx, position_id, chain_id, amount0, amount1, slippage_bps, deadline)
+    own = uniswap_lp_increase_liquidity(ctx, position_id, amount0, amount1, slippage_bps, deadline)
 
     def put(reader: ChainReader, wanted: bytes, until: int) -> Question[IncreaseAnswer]:
         ((_, most0, most1, _, _, _),) = read_exactly(wanted, v3.INCREASE)
@@ -167,7 +164,6 @@ def uniswap_api_increase_lp_position(
 def uniswap_api_decrease_lp_position(
     ctx: WriteContext,
     position_id: PositionId,
-    chain_id: ChainId | None = None,
     liquidity_pct: PercentWhole = 100,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
@@ -177,7 +173,7 @@ def uniswap_api_decrease_lp_position(
     Use where the owner wants the vendor's own calldata; it is held to our own plan argument by argument.
     Does not burn the position's NFT, and does not sell what retires behind a cage: remove_liquidity does that.
     """
-    own = uniswap_lp_remove_liquidity(ctx, position_id, chain_id, liquidity_pct, True, slippage_bps, deadline)
+    own = uniswap_lp_remove_liquidity(ctx, position_id, liquidity_pct, True, slippage_bps, deadline)
 
     def put(reader: ChainReader, wanted: bytes, until: int) -> Question[DecreaseAnswer]:
         first, second = _pair_of(reader, position_id, ctx.account)
@@ -209,13 +205,13 @@ def uniswap_api_decrease_lp_position(
     snippet="api_collect_fees: as collect_fees, with calldata of the Trading API that our own plan bounds.",
     guidelines=("Prefer collect_fees, which asks nobody.",),
 )
-def uniswap_api_claim_lp_fees(ctx: WriteContext, position_id: PositionId, chain_id: ChainId | None = None) -> TxPlan:
+def uniswap_api_claim_lp_fees(ctx: WriteContext, position_id: PositionId) -> TxPlan:
     """Collect the fees of a Uniswap V3 position of the golem with calldata of the Trading API.
 
     Use where the owner wants the vendor's own calldata; it is held to our own plan argument by argument.
     Does not take liquidity out, and does not sell what retires behind a cage: collect_fees does that.
     """
-    own = uniswap_lp_collect_fees(ctx, position_id, chain_id)
+    own = uniswap_lp_collect_fees(ctx, position_id)
 
     def put(reader: ChainReader, wanted: bytes, until: int) -> Question[ClaimAnswer]:
         return post_question(

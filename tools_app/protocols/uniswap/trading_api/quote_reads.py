@@ -82,7 +82,6 @@ def uniswap_api_get_quote(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     token_out_chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     exact_output: Flag = False,
@@ -93,7 +92,7 @@ def uniswap_api_get_quote(
     `exact_output`. An answer about another token, amount, chain or account is refused, and so is one that pays a part
     to somebody. Does not execute, and hands out nothing to sign.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     far = token_out_chain_id if token_out_chain_id is not None else reader.chain_id
     check_chain(far)
     ctx.step("Reading tokens")

@@ -24,7 +24,7 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.outside_services import Answered, ask
-from tools_app.toolkit.params import ChainId, ContractAddress, DeadlineSeconds, RawAmount, SlippageBps, Token
+from tools_app.toolkit.params import ContractAddress, DeadlineSeconds, RawAmount, SlippageBps, Token
 from tools_app.toolkit.plan import Call, TxPlan
 
 DELEGATED: Final = bytes.fromhex("ef0100")
@@ -48,7 +48,6 @@ def uniswap_api_create_swap_calldata(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
@@ -58,7 +57,7 @@ def uniswap_api_create_swap_calldata(
     comes, the golem alone is paid and it ends in time; else the code is FOREIGN_CALL_REFUSED.
     Does not buy an exact amount, and signs no typed data of the service.
     """
-    own, answer = _quote(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
+    own, answer = _quote(ctx, token_in, token_out, amount, slippage_bps, deadline)
     made = ask(
         ctx, API, post_question("/swap", SwapAnswer, quote=answer.value.quote, deadline=own.deadline, safetyMode="SAFE")
     )
@@ -79,7 +78,6 @@ def uniswap_api_batch_swap(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
@@ -89,7 +87,7 @@ def uniswap_api_batch_swap(
     that is sold, or the one swap; the approval that is signed is our own. Else the code is FOREIGN_CALL_REFUSED.
     Does not work for an account that is a plain key: it signs one call at a time.
     """
-    own, answer = _quote(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
+    own, answer = _quote(ctx, token_in, token_out, amount, slippage_bps, deadline)
     question = post_question("/swap_5792", BundleAnswer, quote=answer.value.quote, deadline=own.deadline)
     made = ask(ctx, API, question)
     for field, theirs, ours in (
@@ -116,7 +114,6 @@ def uniswap_api_create_delegated_swap(
     token_out: Token,
     amount: RawAmount,
     delegation_address: ContractAddress,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
@@ -126,7 +123,7 @@ def uniswap_api_create_delegated_swap(
     sends them itself; the contract it is delegated to is not called.
     Does not delegate: the chain says whether the account is, and to whom.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     found = reader.code(ctx.account)
     if found != DELEGATED + bytes.fromhex(delegation_address[2:]):
         raise AccountNotDelegated(
@@ -134,7 +131,7 @@ def uniswap_api_create_delegated_swap(
             delegated_to="0x" + found[len(DELEGATED) :].hex() if found.startswith(DELEGATED) else None,
             next={"action_type": "api_swap", "venue": "uniswap"},
         )
-    own, answer = _quote(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
+    own, answer = _quote(ctx, token_in, token_out, amount, slippage_bps, deadline)
     made = ask(
         ctx,
         API,
@@ -159,12 +156,11 @@ def _quote(
     token_in: str,
     token_out: str,
     amount: int,
-    chain_id: int | None,
     slippage_bps: int,
     deadline: int,
 ) -> tuple[TxPlan, Answered[QuoteToSendBack]]:
     """Our own plan, and the service's quote of the same, checked. Raises ForeignAnswerUnfit."""
-    own = uniswap_execute_swap(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
+    own = uniswap_execute_swap(ctx, token_in, token_out, amount, slippage_bps, deadline)
     reader: ChainReader = ctx.chain(own.chain_id)
     (given,), (wanted,) = own.spends, own.receives
     ctx.step("Asking the service")

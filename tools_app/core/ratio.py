@@ -71,6 +71,11 @@ def bps_as_percent(bps: int) -> str:
     return decimal_text(bps, 100)
 
 
+def percent_text(bps: int | None) -> str | None:
+    """The same, and nothing of what is not known."""
+    return None if bps is None else bps_as_percent(bps)
+
+
 def ceil_div(numerator: int, denominator: int) -> int:
     """Division rounded up."""
     return -(-numerator // denominator)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.signatures import parse_signature
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import UnknownCall
+from tools_app.toolkit.plan import Call
+
+_APPROVE: Final = "function approve(address,uint256)"
+_ALLOWANCE: Final = "function allowance(address,address) view returns (uint256)"
 
 
 def calls(data: bytes, signature: str) -> bool:
@@ -23,6 +29,18 @@ def read_exactly(data: bytes, signature: str) -> tuple[Any, ...]:
     if encode_call(signature, *values) != data:
         raise UnknownCall(f"the bytes of {signature} hold more than its arguments")
     return values
+
+
+def most_taken(token: str, taker: str, *, earlier: Sequence[Call], account: str, chain: ChainReader) -> int:
+    """What a contract may take of a token when a call runs that says no amount: what the plan approved last, or what
+    stands.
+    """
+    for call in reversed(earlier):
+        if call.to == token and calls(call.data, _APPROVE):
+            spender, amount = read_exactly(call.data, _APPROVE)
+            if spender == taker:
+                return int(amount)
+    return int(chain.call(token, _ALLOWANCE, account, taker)[0])
 
 
 def check_bounded(*least: int) -> None:

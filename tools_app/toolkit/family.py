@@ -159,7 +159,7 @@ class ToolFamily:
                     pi_tool=PiTool.PREVIEW_ACTION,
                     key=action_type or self._word_of(handler),
                     action_class=action_class,
-                    report=report.read if isinstance(report, type) else report,
+                    report=_read_by(report),
                     is_rescue=is_rescue,
                 )
             )
@@ -288,6 +288,10 @@ class ToolFamily:
             "handler": handler,
             "source": f"{code.co_filename}:{code.co_firstlineno}",
         }
+
+
+def _read_by(report: type[Report] | Callable[[PlanOutcome], Any] | None) -> Callable[[PlanOutcome], Any] | None:
+    return report.read if isinstance(report, type) and issubclass(report, Report) else report
 
 
 def on_chosen_chain(handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -41,7 +40,6 @@ class Report:
         return {name: _read(cls, name, kind, outcome) for name, kind in fields_of(cls).items()}
 
 
-@cache
 def fields_of(report: type[Report]) -> Mapping[str, Any]:
     """The fields of a report with their types, in their order."""
     return typing.get_type_hints(report)

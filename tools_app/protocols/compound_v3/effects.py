@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools_app.protocols.compound_v3.addresses import Comet, find_comet, known_comets
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.calldata import calls, most_taken, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -20,8 +20,6 @@ _SUPPLY: Final = "function supply(address,uint256)"
 _WITHDRAW: Final = "function withdraw(address,uint256)"
 _ALLOW: Final = "function allow(address,bool)"
 _CLAIM: Final = "function claim(address,address,bool)"
-_APPROVE: Final = "function approve(address,uint256)"
-_ALLOWANCE: Final = "function allowance(address,address) view returns (uint256)"
 _LENT: Final = "function balanceOf(address) view returns (uint256)"
 _COVER: Final = (
     "function getAssetInfoByAddress(address) view returns ((uint8,address,address,uint64,uint64,uint64,uint64,uint128))"
@@ -60,7 +58,7 @@ def _supply(
     is_all = amount == _ALL
     if is_all and asset != comet.base:
         raise UnknownCall("of a cover the largest number is no amount")
-    most = _most_taken(comet, earlier, account, chain) if is_all else amount
+    most = most_taken(comet.base, comet.address, earlier=earlier, account=account, chain=chain) if is_all else amount
     into.spends[asset] += most
     into.changes.append(_change(comet, asset, most, chain, is_exact=not is_all))
 
@@ -103,13 +101,3 @@ def _change(comet: Comet, token: str, raw: int, chain: ChainReader, *, is_exact:
 def _check_asset(comet: Comet, asset: str, chain: ChainReader) -> None:
     if asset != comet.base and chain.call(comet.address, _COVER, asset)[0][1] != asset:
         raise UnknownCall(f"{asset} is no asset of the {comet.label}")
-
-
-def _most_taken(comet: Comet, earlier: Sequence[Call], account: str, chain: ChainReader) -> int:
-    """What the market may take of what it lends when the call runs: what the plan approved last, or what stands."""
-    for call in reversed(earlier):
-        if call.to == comet.base and calls(call.data, _APPROVE):
-            spender, amount = read_exactly(call.data, _APPROVE)
-            if spender == comet.address:
-                return int(amount)
-    return int(chain.call(comet.base, _ALLOWANCE, account, comet.address)[0])

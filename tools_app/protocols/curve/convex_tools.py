@@ -7,6 +7,7 @@ from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.curve.addresses import CHAINS, LOCAL_CHAIN_ID, Place, find_place, places_on
@@ -157,7 +158,7 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
         details={
             **_details(place),
             "amount": str(asked),
-            "crv_apy": _percent(convex_bps(reader, place, standing, there)),
+            "crv_apy": percent_text(convex_bps(reader, place, standing, there)),
         },
     )
 
@@ -268,7 +269,7 @@ def _describe(reader: ChainReader, place: Place) -> ConvexPool:
         pool=place.pool.address,
         curve_lp_token=place.pool.lp,
         base_apy=base,
-        crv_apy=_percent(rate),
+        crv_apy=percent_text(rate),
         cvx_apy=None,
         extra_apy=None if there.extras else "0",
         total_apy=total,
@@ -333,10 +334,6 @@ def _claimed(outcome: PlanOutcome) -> tuple[Claimed, ...]:
         return Claimed(token.address, token.symbol, TokenAmount(raw, token), worth)
 
     return tuple(tell(flow.token) for flow in outcome.plan.receives)
-
-
-def _percent(bps: int | None) -> str | None:
-    return None if bps is None else format_units(bps, 2)
 
 
 def _bps(percent: str) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.curve.addresses import Place
@@ -104,9 +105,9 @@ def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
         lp_token=place.pool.lp,
         name="Curve 3pool",
         coins=tuple(Coin(token, TokenAmount(raw, token)) for token, raw in zip(tokens, books.balances, strict=True)),
-        base_apy=_percent(base),
-        crv_apy=_percent(reward),
-        total_apy=_percent(total),
+        base_apy=percent_text(base),
+        crv_apy=percent_text(reward),
+        total_apy=percent_text(total),
         tvl_usd=None if tvl is None else UsdAmount(tvl),
         volume_24h_usd=None if volume is None else UsdAmount(volume),
         pool_type="stable",
@@ -122,7 +123,7 @@ def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
 def reward_rates(reader: ChainReader, place: Place, standing: Standing) -> tuple[str | None, str | None]:
     """Percent a year of CRV, without votes and with all that help: two and a half times as much."""
     base = reward_bps(reader, place, standing)
-    return _percent(base), _percent(None if base is None else base * 100 // UNBOOSTED_PERCENT)
+    return percent_text(base), percent_text(None if base is None else base * 100 // UNBOOSTED_PERCENT)
 
 
 def reward_bps(reader: ChainReader, place: Place, standing: Standing) -> int | None:
@@ -169,7 +170,3 @@ def _volume(reader: ChainReader, place: Place, tokens: list[TokenMeta], prices: 
             sold[int(told["sold_id"])] += int(told["tokens_sold"])
     worth = [prices.weigh(token.address, raw).micro_usd for token, raw in zip(tokens, sold, strict=True)]
     return None if None in worth else sum(each for each in worth if each is not None)
-
-
-def _percent(bps: int | None) -> str | None:
-    return None if bps is None else format_units(bps, 2)

@@ -10,6 +10,7 @@ from pydantic import Field
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import tell_unix_time
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.ethena.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, vault_on
@@ -346,8 +347,8 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
     month_bps, week_bps = month.yearly_bps(staked=staked), week.yearly_bps(staked=staked)
     return Yields(
         current_apy=format_units(rate, 2),
-        apy_7d_average=_percent(week_bps),
-        apy_30d_average=_percent(month_bps),
+        apy_7d_average=percent_text(week_bps),
+        apy_30d_average=percent_text(month_bps),
         funding_rate_component=FundingPart(None, None, None, None, NO_SPLIT),
         staking_yield_component=None,
         total_historical=tuple(RewardPoint(each.block_number, TokenAmount(each.raw, token)) for each in month.all),
@@ -427,7 +428,3 @@ def _change(kind: str, vault: Vault, expected: int, bound: int, ref: PositionRef
 
 def _is_simulated(reader: ChainReader) -> bool:
     return reader.chain_id == LOCAL_CHAIN_ID
-
-
-def _percent(bps: int | None) -> str | None:
-    return None if bps is None else format_units(bps, 2)

@@ -182,11 +182,6 @@ def rate_text(rate: int) -> str:
     return format_units(rate, 18)
 
 
-def percent_text(bps: int | None) -> str | None:
-    """`312` -> `3.12`."""
-    return None if bps is None else format_units(bps, 2)
-
-
 def _find_request(outcome: PlanOutcome) -> str | None:
     details = outcome.plan.details
     issuer, contract = str(details["protocol"]), str(details["queue"])

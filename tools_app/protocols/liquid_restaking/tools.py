@@ -9,6 +9,7 @@ from pydantic import Field
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.clock import tell_unix_time
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.known import list_hints
@@ -49,7 +50,6 @@ from tools_app.protocols.liquid_restaking.reports import (
     HoldingRow,
     SlashRow,
     WaitingRow,
-    percent_text,
     rate_text,
     report_deposit,
     report_withdraw,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools_app.protocols.moonwell.addresses import Market, Place, find_place
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.calldata import calls, most_taken, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
@@ -22,8 +22,6 @@ _BORROW: Final = "function borrow(uint256)"
 _REPAY: Final = "function repayBorrow(uint256)"
 _ENTER: Final = "function enterMarkets(address[])"
 _CLAIM: Final = "function claimReward(address,address[])"
-_APPROVE: Final = "function approve(address,uint256)"
-_ALLOWANCE: Final = "function allowance(address,address) view returns (uint256)"
 _RATE: Final = "function exchangeRateCurrent() returns (uint256)"
 _DUE: Final = (
     "function getOutstandingRewardsForUser(address,address) view returns ((address,uint256,uint256,uint256)[])"
@@ -69,7 +67,11 @@ def _read_market(
         change(amount, is_exact=False)
     elif calls(call.data, _REPAY):
         (amount,) = read_exactly(call.data, _REPAY)
-        most = _most_taken(market, earlier, account, chain) if amount == _ALL else amount
+        most = (
+            most_taken(market.asset, market.address, earlier=earlier, account=account, chain=chain)
+            if amount == _ALL
+            else amount
+        )
         into.spends[market.asset] += most
         change(most, is_exact=False)
     elif calls(call.data, _BORROW) or calls(call.data, _REDEEM_UNDERLYING):
@@ -104,13 +106,3 @@ def _claim(place: Place, args: tuple[Any, ...], account: str, chain: ChainReader
                 into.receives[token] += due
                 into.open_minimums.add(token)
                 into.changes.append(ChangeRead("moonwell", "account", token, -due, ref, is_exact=False))
-
-
-def _most_taken(market: Market, earlier: Sequence[Call], account: str, chain: ChainReader) -> int:
-    """What the market may take of what it lends when the call runs: what the plan approved last, or what stands."""
-    for call in reversed(earlier):
-        if call.to == market.asset and calls(call.data, _APPROVE):
-            spender, amount = read_exactly(call.data, _APPROVE)
-            if spender == market.address:
-                return int(amount)
-    return int(chain.call(market.asset, _ALLOWANCE, account, market.address)[0])

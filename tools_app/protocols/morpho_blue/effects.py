@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 from tools_app.chain.abi import encode_args
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.standards.call_table import Reading, Says
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.calldata import calls, most_taken, read_exactly
 from tools_app.standards.loan_callback import is_announced
 from tools_app.toolkit.effects import RightRead, UnknownCall
 
@@ -29,8 +29,6 @@ _RELEASE: Final = f"function withdrawCollateral({_PARAMS},uint256,address,addres
 _LIQUIDATE: Final = f"function liquidate({_PARAMS},address,uint256,uint256,bytes)"
 _FLASH: Final = "function flashLoan(address,uint256,bytes)"
 _AUTHORIZE: Final = "function setAuthorization(address,bool)"
-_APPROVE: Final = "function approve(address,uint256)"
-_ALLOWANCE: Final = "function allowance(address,address) view returns (uint256)"
 _TOTALS: Final = "function market(bytes32) view returns (uint128,uint128,uint128,uint128,uint128,uint128)"
 _POSITION: Final = "function position(bytes32,address) view returns (uint256,uint128,uint128)"
 _LENT, _OWED = 0, 1
@@ -50,13 +48,8 @@ def _enter(reading: Reading, market: _Params, *, on_behalf: str | None = None, d
 
 
 def _most_taken(reading: Reading, token: str) -> int:
-    """What Morpho may take of a token when this call runs: what the plan approved last, or what stands."""
-    for call in reversed(reading.earlier):
-        if call.to == token and calls(call.data, _APPROVE):
-            spender, amount = read_exactly(call.data, _APPROVE)
-            if spender == reading.call.to:
-                return int(amount)
-    return int(_ask(reading, token, _ALLOWANCE, reading.account, reading.call.to)[0])
+    """What Morpho may take of a token when this call runs."""
+    return most_taken(token, reading.call.to, earlier=reading.earlier, account=reading.account, chain=reading.chain)
 
 
 def _check_all(reading: Reading, market: str, shares: int) -> None:

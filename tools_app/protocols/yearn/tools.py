@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_micro_usd, format_units, usd_to_micro
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.yearn.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, find_vault, known_vaults
@@ -373,8 +374,8 @@ def _describe(reader: ChainReader, vault: Vault, standing: Standing, worth: int 
         name=vault.label,
         asset=token.symbol,
         apy=format_units(standing.rate_bps, 2),
-        apy_7d=_percent(read_yearly_bps(reader, vault, days=WEEK, assets=standing.assets)),
-        apy_30d=_percent(read_yearly_bps(reader, vault, days=MONTH, assets=standing.assets)),
+        apy_7d=percent_text(read_yearly_bps(reader, vault, days=WEEK, assets=standing.assets)),
+        apy_30d=percent_text(read_yearly_bps(reader, vault, days=MONTH, assets=standing.assets)),
         tvl=TokenAmount(standing.assets, token),
         tvl_usd=_dollars(worth),
         strategy_type="multi" if standing.strategies > 1 else "single",
@@ -390,7 +391,3 @@ def _weigh(reader: ChainReader, vault: Vault, assets: int) -> int | None:
 
 def _dollars(micro_usd: int | None) -> str | None:
     return None if micro_usd is None else format_micro_usd(micro_usd)
-
-
-def _percent(bps: int | None) -> str | None:
-    return None if bps is None else format_units(bps, 2)

@@ -32,8 +32,3 @@ def time_text(seconds: int | None) -> str | None:
 def rate_text(rate: int) -> str:
     """Wei of a whole share as decimal text of ETH."""
     return format_units(rate, 18)
-
-
-def percent_text(bps: int | None) -> str | None:
-    """`312` -> `3.12`."""
-    return None if bps is None else format_units(bps, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, deployment_on
 from tools_app.protocols.lido.history import read_past, read_rebases
@@ -18,7 +19,7 @@ from tools_app.protocols.lido.reads import (
     read_requests,
     read_staking,
 )
-from tools_app.protocols.lido.tools.family import lido, percent_text, rate_text, time_text
+from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.market_orders import quote_swap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget

@@ -15,11 +15,6 @@ def rate_text(rate: int | None) -> str | None:
     return None if rate is None else format_units(rate, 18)
 
 
-def percent_text(bps: int | None) -> str | None:
-    """`312` -> `3.12`."""
-    return None if bps is None else format_units(bps, 2)
-
-
 def share_text(share: int) -> str:
     """A share of 1e18 in percent: 0.14e18 is `14`."""
     return format_units(share, 16)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
 from tools_app.protocols.rocketpool import reads
 from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, find_contracts
 from tools_app.protocols.rocketpool.math import ONE, Report, rate_change, yearly_bps
 from tools_app.protocols.rocketpool.reads import Operator, read_network, read_operators, read_reports
-from tools_app.protocols.rocketpool.tools.family import percent_text, rate_text, rocketpool, share_text
+from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.params import Address, CommissionPercent, Count

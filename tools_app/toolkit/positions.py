@@ -331,7 +331,8 @@ class Positions(Protocol):
         """
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """The positions that logs say `account` may now have; remembered as hints."""
+        """The positions that logs say `account` may now have; remembered as hints. None where contracts tell all."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

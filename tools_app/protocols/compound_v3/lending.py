@@ -18,14 +18,16 @@ from tools_app.protocols.compound_v3.reads import (
     yearly_ppm,
 )
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
-from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.lending import FlashTerms, LendingMarket, LendingPair, MarketClosed, MarketNotFound, Verb
+from tools_app.standards.loan_refusals import NoFlashLoans
+from tools_app.toolkit.lending import LendingMarket, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
 
 
-class CometLending:
+class CometLending(NoFlashLoans):
     """Rates and rooms of the known markets."""
+
+    label = "Compound V3"
 
     def markets(self, chain_id: int, asset: str) -> Reads[tuple[LendingMarket, ...]]:
         """The market that lends `asset`, if one is known. Raises PositionsUnreadable."""
@@ -123,19 +125,6 @@ class CometLending:
             is_all = amount is None or sum(earlier) + amount >= pair.debt_raw
             data = encode_call(signatures.SUPPLY, pair.debt, signatures.EVERYTHING if is_all else amount)
         return (Call(pair.market, data, 0, f"{verb.capitalize()} at Compound V3"),)
-
-    def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
-        """None: its markets lend nothing within one call."""
-        yield []
-        return None
-
-    def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
-        """Raises MarketClosed."""
-        raise MarketClosed("Compound V3 has no flash loans", reason="no_flash_loans")
-
-    def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
-        """Raises MarketClosed."""
-        raise MarketClosed("Compound V3 has no flash loans", reason="no_flash_loans")
 
 
 def _closed(market: Market, *, is_lent: bool) -> str:

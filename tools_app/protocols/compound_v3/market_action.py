@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tools_app.chain.abi import encode_call
-from tools_app.core.errors import InvalidParams, Recovery
+from tools_app.core.errors import InvalidParams
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import NAME, Comet, comets_on
 from tools_app.protocols.compound_v3.errors import DebtTooSmall, LendsHere, OwesHere
@@ -24,11 +24,12 @@ from tools_app.protocols.compound_v3.reads import (
 )
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import percent, show, show_health_of
+from tools_app.standards.loan_refusals import close_market, refuse_health
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketClosed, MarketNotFound
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketNotFound
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import HealthTooLow, PositionChange, drive, side_by_side
+from tools_app.toolkit.positions import PositionChange, drive, side_by_side
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -139,12 +140,7 @@ class Desk:
             )
         room = self.most_borrowed()
         if amount > room:
-            raise HealthTooLow(
-                f"borrowing {show(amount, self.base)} would leave a health under {DEFAULT_HEALTH_FLOOR_BPS} bps;"
-                f" at most {show(room, self.base)} passes",
-                most=str(room),
-                least_health_bps=str(DEFAULT_HEALTH_FLOOR_BPS),
-            )
+            refuse_health(f"borrowing {show(amount, self.base)}", room, self.base)
 
     def most_released(self, cover: Cover) -> int:
         """Base units of a cover that the debt does not need."""
@@ -165,12 +161,7 @@ class Desk:
         """Raises HealthTooLow naming the most that passes."""
         room = self.most_released(cover)
         if amount > room:
-            raise HealthTooLow(
-                f"taking {show(amount, token)} out would leave a health under {DEFAULT_HEALTH_FLOOR_BPS} bps;"
-                f" at most {show(room, token)} passes",
-                most=str(room),
-                least_health_bps=str(DEFAULT_HEALTH_FLOOR_BPS),
-            )
+            refuse_health(f"taking {show(amount, token)} out", room, token)
 
     def ratio_bps(self, *, owed: int, less: int = 0) -> int | None:
         """Covers over debt by value, with `less` base units of cover taken out; None without debt."""
@@ -191,18 +182,9 @@ class Desk:
             "owed_after": str(owed),
         }
 
-    def close(self, reason: str, why: str, *, room: int | None = None) -> None:
+    def close(self, reason: str, why: str, *, room: int | None = None) -> NoReturn:
         """Raises MarketClosed."""
-        told = {} if room is None else {"room": str(room)}
-        waits = reason in ("paused", "used", "liquidity")
-        raise MarketClosed(
-            f"the {self.comet.label} {why}",
-            recovery=Recovery.WAIT if waits else Recovery.FIX_PARAMS,
-            cleared_by="others repay or lend, or its guardians open it" if waits else "a smaller amount",
-            market=self.base.symbol,
-            reason=reason,
-            **told,
-        )
+        close_market(self.comet.label, self.base.symbol, reason, why, room=room)
 
 
 def find_market(reader: ChainReader, market: str) -> tuple[Comet, TokenMeta]:

@@ -22,11 +22,11 @@ from tools_app.toolkit.positions import (
     NeedsTrade,
     Position,
     PositionRef,
+    Positions,
     Reads,
     Wait,
     gather,
 )
-from tools_app.toolkit.views import LogEntry
 
 KIND: Final = "market"
 REWARD_SYMBOL: Final = "COMP"
@@ -43,7 +43,7 @@ def reward_of(token: str) -> RewardToken:
     return RewardToken(token, REWARD_SYMBOL, REWARD_DECIMALS)
 
 
-class CometPositions:
+class CometPositions(Positions):
     """One position for each market; one batch for who has nothing."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -67,10 +67,6 @@ class CometPositions:
             _make(chain_id, comet, each, state, int(answer_of(price, comet.label)[0]))
             for (comet, each), state, price in zip(held, states, prices, strict=True)
         )
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: markets tell balances."""
-        return ()
 
 
 def _state_calls(comet: Comet) -> list[ReadCall]:

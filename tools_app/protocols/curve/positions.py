@@ -9,8 +9,7 @@ from tools_app.protocols.curve.addresses import NAME, Place, find_places
 from tools_app.protocols.curve.reads import Held, ask_held, convex_call, tells_shut
 from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Locked, Position, PositionRef, Reads, gather
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.positions import Act, ExitStep, Locked, Position, PositionRef, Positions, Reads, gather
 
 KIND: Final = "pool"
 DUST: Final = 10**15
@@ -22,7 +21,7 @@ def ref_of(chain_id: int, place: Place) -> PositionRef:
     return PositionRef(NAME, KIND, chain_id, place.pool.lp)
 
 
-class CurvePositions:
+class CurvePositions(Positions):
     """One position for each pool; one batch for who has nothing, two for who has."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -41,10 +40,6 @@ class CurvePositions:
             _make(chain_id, place, each, read_counting(chain_id, place.pool, counting), is_shut=tells_shut(info))
             for (place, each), (info, *counting) in zip(owned, answers, strict=True)
         )
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: pools and gauges tell balances."""
-        return ()
 
 
 class CurveExits:

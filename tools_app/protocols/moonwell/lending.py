@@ -14,14 +14,16 @@ from tools_app.protocols.moonwell.addresses import NAME, Market, Place, find_pla
 from tools_app.protocols.moonwell.positions import ref_of
 from tools_app.protocols.moonwell.reads import Account, Held, ask_account, ask_markets, interest_in, yearly_ppm
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
-from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.lending import FlashTerms, LendingMarket, LendingPair, MarketClosed, MarketNotFound, Verb
+from tools_app.standards.loan_refusals import NoFlashLoans
+from tools_app.toolkit.lending import LendingMarket, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
 
 
-class MoonwellLending:
+class MoonwellLending(NoFlashLoans):
     """Rates and rooms of the known markets."""
+
+    label = "Moonwell"
 
     def markets(self, chain_id: int, asset: str) -> Reads[tuple[LendingMarket, ...]]:
         """The market that lends `asset`, if one is known. Raises PositionsUnreadable."""
@@ -134,19 +136,6 @@ class MoonwellLending:
         else:
             raise ValueError("how much is not said")
         return (Call(_market(pair, verb).address, data, 0, f"{verb.capitalize()} at Moonwell"),)
-
-    def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
-        """None: its markets lend nothing within one call."""
-        yield []
-        return None
-
-    def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
-        """Raises MarketClosed."""
-        raise MarketClosed("Moonwell has no flash loans", reason="no_flash_loans")
-
-    def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
-        """Raises MarketClosed."""
-        raise MarketClosed("Moonwell has no flash loans", reason="no_flash_loans")
 
 
 def _market(pair: LendingPair, verb: Verb) -> Market:

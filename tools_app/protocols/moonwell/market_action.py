@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tools_app.chain.abi import encode_call
-from tools_app.core.errors import Recovery
 from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import NAME, Market, Place, place_on
 from tools_app.protocols.moonwell.positions import ref_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_account, ask_markets, health_of, interest_in
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import show, show_health_of
+from tools_app.standards.loan_refusals import close_market, refuse_health
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
-from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketClosed, MarketNotFound
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketNotFound
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import ACCOUNT, HealthTooLow, PositionChange, drive
+from tools_app.toolkit.positions import ACCOUNT, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -111,7 +111,7 @@ class Desk:
         self.check_cash(amount)
         room = self.most_borrowed()
         if amount > room:
-            self._too_low(f"borrowing {show(amount, self.token)}", room)
+            refuse_health(f"borrowing {show(amount, self.token)}", room, self.token)
 
     def most_borrowed(self) -> int:
         """Base units that the floor of health lets through beside what is owed."""
@@ -131,7 +131,7 @@ class Desk:
         """Raises HealthTooLow naming the most that passes."""
         room = self.most_released()
         if amount > room:
-            self._too_low(f"taking {show(amount, self.token)} out", room)
+            refuse_health(f"taking {show(amount, self.token)} out", room, self.token)
 
     def ratio_bps(self, *, more: int = 0, less: int = 0) -> int | None:
         """What covers, at its whole worth, over debts, with dollars in 1e18 of debt more and of cover less."""
@@ -151,26 +151,9 @@ class Desk:
             "health_factor_after": show_health_of(health_of(cover, debt)),
         }
 
-    def close(self, reason: str, why: str, *, room: int | None = None) -> None:
+    def close(self, reason: str, why: str, *, room: int | None = None) -> NoReturn:
         """Raises MarketClosed."""
-        told = {} if room is None else {"room": str(room)}
-        waits = reason in ("paused", "used", "liquidity")
-        raise MarketClosed(
-            f"the {self.market.label} {why}",
-            recovery=Recovery.WAIT if waits else Recovery.FIX_PARAMS,
-            cleared_by="others repay or lend, or its guardians open it" if waits else "a smaller amount",
-            market=self.token.symbol,
-            reason=reason,
-            **told,
-        )
-
-    def _too_low(self, doing: str, room: int) -> None:
-        raise HealthTooLow(
-            f"{doing} would leave a health under {DEFAULT_HEALTH_FLOOR_BPS} bps;"
-            f" at most {show(room, self.token)} passes",
-            most=str(room),
-            least_health_bps=str(DEFAULT_HEALTH_FLOOR_BPS),
-        )
+        close_market(self.market.label, self.token.symbol, reason, why, room=room)
 
 
 def find_market(reader: ChainReader, asset: str) -> tuple[Place, Market, TokenMeta]:

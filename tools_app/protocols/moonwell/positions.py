@@ -20,11 +20,11 @@ from tools_app.toolkit.positions import (
     NeedsTrade,
     Position,
     PositionRef,
+    Positions,
     Reads,
     Stuck,
     Wait,
 )
-from tools_app.toolkit.views import LogEntry
 
 REWARD_SYMBOL: Final = "WELL"
 REWARD_DECIMALS: Final = 18
@@ -40,7 +40,7 @@ def reward_of(token: str) -> RewardToken:
     return RewardToken(token, REWARD_SYMBOL, REWARD_DECIMALS)
 
 
-class MoonwellPositions:
+class MoonwellPositions(Positions):
     """One position over all markets; one batch for who has nothing, two for who has."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -52,10 +52,6 @@ class MoonwellPositions:
         if found is None or found.is_empty:
             return ()
         return (_make(place, account, found),)
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing: markets tell balances."""
-        return ()
 
 
 def _make(place: Place, account: str, found: Account) -> Position:

@@ -9,8 +9,7 @@ from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
 from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Reads, Wait
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Positions, Reads, Wait
 
 KIND: Final = "market"
 REWARD_DECIMALS: Final = 18
@@ -27,7 +26,7 @@ def ref_of(chain_id: int, place: Place) -> PositionRef:
     return PositionRef(NAME, KIND, chain_id, place.market)
 
 
-class PendlePositions:
+class PendlePositions(Positions):
     """One position for each market, in one batch for all of them."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -41,10 +40,6 @@ class PendlePositions:
             for place, standing in zip(places, standings, strict=True)
             if not standing.held.is_nothing
         )
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: the known markets' tokens tell balances."""
-        return ()
 
 
 class PendleExits:

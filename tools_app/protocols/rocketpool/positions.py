@@ -16,11 +16,12 @@ from tools_app.toolkit.positions import (
     Locked,
     Position,
     PositionRef,
+    Positions,
     PositionsUnreadable,
     Reads,
     Wait,
 )
-from tools_app.toolkit.views import NATIVE, LogEntry
+from tools_app.toolkit.views import NATIVE
 
 STAKE: Final = "stake"
 RETH: Final = "reth"
@@ -32,7 +33,7 @@ def stake_ref(chain_id: int) -> PositionRef:
     return PositionRef(NAME, STAKE, chain_id, RETH)
 
 
-class RocketPoolPositions:
+class RocketPoolPositions(Positions):
     """rETH, at the rate the network reported last; one batch, two where there is some."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -61,10 +62,6 @@ class RocketPoolPositions:
                 locked=(Locked(NATIVE, ether - collateral, "dry"),) if collateral + DUST_WEI < ether else (),
             ),
         )
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: rETH tells its balances."""
-        return ()
 
 
 class RocketPoolExits:

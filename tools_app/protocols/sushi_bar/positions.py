@@ -8,8 +8,7 @@ from typing import Final
 from tools_app.protocols.sushi_bar.addresses import ENTRY, NAME, find_place
 from tools_app.protocols.sushi_bar.reads import ask_bar
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads, ShareIndex
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Positions, Reads, ShareIndex
 
 KIND: Final = "stake"
 _INDEX_SHARES: Final = 10**27
@@ -20,7 +19,7 @@ def ref_of(chain_id: int) -> PositionRef:
     return PositionRef(NAME, KIND, chain_id, ENTRY)
 
 
-class BarPositions:
+class BarPositions(Positions):
     """Shares at what they give now; one batch."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
@@ -42,10 +41,6 @@ class BarPositions:
                 share_index=ShareIndex(place.bar, bar.worth_of(_INDEX_SHARES), bar.held),
             ),
         )
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: the bar tells its balances."""
-        return ()
 
 
 class BarExits:

@@ -536,10 +536,11 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
     """
     claims, account = list_claim_tokens(simulation), simulation.account
     handed_over = {(account, each.contract, each.token_id, each.recipient) for each in plan.items}
-    came_back = {(each.contract, each.token_id) for each in (*plan.items, *plan.amounts) if each.recipient == account}
-    given = Counter[tuple[str, str, int | None, str]]()
+    came_back = {(each.contract, each.token_id) for each in plan.items if each.recipient == account}
+    came_back |= {(each.contract, each.token_id) for each in plan.amounts if each.recipient == account}
+    may_leave = Counter[tuple[str, str, int | None, str]]()
     for amount in plan.amounts:
-        given[account, amount.contract, amount.token_id, amount.recipient] += amount.raw
+        may_leave[account, amount.contract, amount.token_id, amount.recipient] += amount.raw
     for seen in simulation.unexpected_transfers:
         if seen.token in claims:
             continue
@@ -549,9 +550,9 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
         way = (seen.sender, seen.token, seen.token_id, seen.recipient)
         if way in handed_over:
             continue
-        if 0 < seen.amount <= given[way]:
+        if 0 < seen.amount <= may_leave[way]:
             # How many both sides have of it afterwards is measured beside (`tools_app/standards/amounts.py`).
-            given[way] -= seen.amount
+            may_leave[way] -= seen.amount
             continue
         if seen.recipient == account and (seen.token, seen.token_id) in came_back:
             continue

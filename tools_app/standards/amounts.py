@@ -1,7 +1,8 @@
 """So many of one number: what leaves or comes of a token that keeps many kinds under one contract.
 
 ERC-1155 and ERC-6909 tell by the same call how many of a number an account has. A plan that names an amount promises
-what both sides have afterwards, and is held to it in the simulation. See docs/decisions/0546-tokens-of-many-kinds-a-plan-names-how-many.md.
+what both sides have afterwards, and is held to it in the simulation.
+See docs/decisions/0546-tokens-of-many-kinds-a-plan-names-how-many.md.
 """
 
 from __future__ import annotations

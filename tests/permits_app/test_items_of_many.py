@@ -8,9 +8,9 @@ The protocol is made up and dropped in, and its author forgot that there may be 
 from __future__ import annotations
 
 import pytest
-from permits_app.approvals.bound_words import say_bounds
 
 from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.approvals.plan_bounds_text import say_bounds
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, AllowlistEntry, DeniedCall
 from permits_app.models.allowlist import AllowlistKind

@@ -26,6 +26,7 @@ STUCK = "concurrency/test_stuck_accounts.py::test_"
 PLACES = f"{STUCK}a_chain_and_an_account_have_a_few_places_and_who_found_none_is_remembered"
 CAGE = f"{SAFETY}policy_cage.py::test_"
 WINDOW = f"{EDGES}a_window_of_the_ledger_takes_exactly_its_limit"
+TRADING_COSTS = "permits_app/test_trading_costs.py::test_each_budget_takes_exactly_its_limit_and_counts_its_own"
 SETTINGS = "golem_project.settings.safety"
 
 TESTS: dict[str, str] = {
@@ -39,6 +40,9 @@ TESTS: dict[str, str] = {
     "LONGEST_DEADLINE_SECONDS": (
         "golem_project/pi/test_mended_previews.py::test_only_what_is_beyond_the_edge_is_changed"
     ),
+    "SpendingLimits.trading_costs_per_day_micro_usd": TRADING_COSTS,
+    "SpendingLimits.trading_costs_per_pair_micro_usd": TRADING_COSTS,
+    "SpendingLimits.trading_costs_per_venue_micro_usd": TRADING_COSTS,
     "SpendingLimits.hot_lane_micro_usd": f"{EDGES}a_preview_above_the_hot_lane_carries_its_review",
     "SpendingLimits.writes_per_hour": f"{EDGES}an_hour_takes_exactly_its_writes",
     "SpendingLimits.max_slippage_bps": f"{EDGES}slippage_passes_up_to_the_owners_limit",
@@ -162,6 +166,7 @@ NO_LIMITS: dict[str, str] = {
     "GOLEM_LIMIT_PER_SESSION_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_PER_DAY_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_HOT_LANE_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_TRADING_COSTS_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_WRITES_PER_HOUR": "a default of SpendingLimits",
     "GOLEM_LIMIT_SLIPPAGE_BPS": "a default of SpendingLimits",
     "GOLEM_LIMIT_PRICE_IMPACT_BPS": "a default of SpendingLimits",

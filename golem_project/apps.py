@@ -20,6 +20,8 @@ class GolemConfig(AppConfig):
         from tools_app.apps import load_registry
 
         celery.app.finalize()
+        # Protocols say at their import what is called there, so places are named before.
+        wiring.name_known_places()
         load_registry()
         wiring.configure()
         sign_ins.listen()

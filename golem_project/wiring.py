@@ -63,6 +63,7 @@ from tools_app.toolkit.callable_contracts import CallableContracts
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.faucets import Faucet
+from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside_services import OutsideDoor
@@ -70,6 +71,11 @@ from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.retiring_tokens import OnlyFalling
 from tools_app.toolkit.signed_orders import SignedOrders
+
+
+def name_known_places() -> None:
+    """Tell protocols which places the operator named; before they are imported."""
+    name_places(settings.GOLEM_NAMED_PLACES)
 
 
 def configure() -> None:

@@ -4,7 +4,7 @@ pragma solidity 0.8.30;
 import {SimulatedRestakedToken} from "./SimulatedRestakedToken.sol";
 
 /// @title Simulated restake manager of Renzo: ezETH is a share of all it holds, and validators are only a number
-/// @notice Stands in on the local chain (31337) for RestakeManager, and for the provider of ezETH's rate.
+/// @notice Stands in on the local chain (31337) for RestakeManager, and tells ezETH's rate.
 contract SimulatedRenzoManager {
     address public immutable deployer;
     SimulatedRestakedToken public immutable ezETH;
@@ -54,7 +54,7 @@ contract SimulatedRenzoManager {
     }
 
     function depositETH(uint256 referralId) external payable {
-        if (paused) revert ContractPaused();
+        if (paused || queue.depositPaused()) revert ContractPaused();
         if (maxDepositTVL != 0 && _tvl + msg.value > maxDepositTVL) revert MaxTVLReached();
         uint256 minted = msg.value * 1 ether / getRate();
         if (minted == 0) revert InvalidTokenAmount();
@@ -66,7 +66,7 @@ contract SimulatedRenzoManager {
 }
 
 /// @title Simulated queue of Renzo: a cooldown, a buffer that may be short, and claims that anybody may make for the owner
-/// @notice Stands in on the local chain (31337) for WithdrawQueue and for the risk oracle it asks. A request pays the
+/// @notice Stands in on the local chain (31337) for WithdrawQueue, DepositQueue and the risk oracle they ask. A request pays the
 /// lower of the rate at the request and at the claim; the last request takes the place of one that is claimed.
 contract SimulatedRenzoQueue {
     struct WithdrawRequest {
@@ -92,6 +92,7 @@ contract SimulatedRenzoQueue {
     SimulatedRestakedToken public immutable ezETH;
     SimulatedRenzoManager public immutable restakeManager;
     bool public paused;
+    bool public depositPaused;
     bool public withdrawRequestPaused;
     bool public withdrawClaimPaused;
     uint256 public coolDownPeriod;
@@ -138,6 +139,15 @@ contract SimulatedRenzoQueue {
         require(msg.sender == deployer, "only the deployer");
         require(amount <= getAvailableToWithdraw(IS_NATIVE), "reserved");
         _pay(deployer, amount);
+    }
+
+    function pauseDeposits(bool isPaused) external {
+        require(msg.sender == deployer, "only the deployer");
+        depositPaused = isPaused;
+    }
+
+    function withdrawQueue() external view returns (address) {
+        return address(this);
     }
 
     function riskOracleMiddleware() external view returns (address) {

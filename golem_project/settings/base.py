@@ -19,6 +19,7 @@ from golem_project.settings.history import *  # noqa: F403
 from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.logins import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
+from golem_project.settings.named_places import *  # noqa: F403
 from golem_project.settings.orders import *  # noqa: F403
 from golem_project.settings.outside import *  # noqa: F403
 from golem_project.settings.resources import *  # noqa: F403

@@ -233,7 +233,7 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
         Whose.OWN: ("depositETH",),
     },
     "SimulatedRenzoQueue": {
-        Whose.DEPLOYER: ("configure", "stake"),
+        Whose.DEPLOYER: ("configure", "pauseDeposits", "stake"),
         Whose.OWN: ("withdraw",),
         Whose.ANYBODY: ("claim", "fillEthWithdrawBuffer"),
     },

@@ -18,6 +18,7 @@ from tools_app.toolkit.jars import Jars
 from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
+from tools_app.toolkit.named_places import Naming
 from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
@@ -197,6 +198,7 @@ class ProtocolDef:
     `listed_as` is what lists of yields call it,
     where they mean the same places as we do; without it nothing of a list is compared with it. `prices` tell what its
     own tokens are worth in an asset, where allowances and promises of them are counted.
+    `naming` asks the chain about an address that no list of its makers names, for an operator who names it here.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
@@ -220,6 +222,7 @@ class ProtocolDef:
     jars: Jars | None = None
     venues: Venues | None = None
     hooked: HookedPools | None = None
+    naming: Naming | None = None
     lending: Lending | None = None
     yields: Yields | None = None
     rates: LoggedRates | None = None

@@ -122,7 +122,8 @@ class Golem:
         assert self.protocol.exits is not None
         while positions := self.positions():
             held = {token: self.chain.rpc.balance_of(token, self.address) for token in tokens}
-            step = self.protocol.exits.next_step(positions[0], held, self.chain.timestamp())
+            steps = [self.protocol.exits.next_step(each, held, self.chain.timestamp()) for each in positions]
+            step = next((each for each in steps if each is not None), None)
             if step is None:
                 break
             assert isinstance(step, Act), step

@@ -92,6 +92,14 @@ CURVE = Package(
     packed_bytes=279_508,
     keep=("lib/constants/network_constants.js", "lib/constants/pools/ethereum.js"),
 )
+PENDLE_CHAINS = (1, 56, 8453, 42161)
+PENDLE = Package(
+    name="@pendle/core-v2",
+    version="6.11.0",
+    integrity="sha512-Q7h2KaYzYl8kZKNPe5qWKHYtdToVEL9FqCH0/5ab9/H34JBdutQoqo8hcggfaPYlziOOQ79dgbWfvyzMDJNQCw==",
+    packed_bytes=2_042_361,
+    keep=tuple(f"deployments/{chain_id}-core.json" for chain_id in PENDLE_CHAINS),
+)
 MORPHO_CHAINS = {
     1: "EthMainnet",
     10: "OptimismMainnet",
@@ -230,6 +238,37 @@ def test_the_pool_of_three_dollars_and_who_pays_its_gauge_are_those_of_their_mak
     assert f'"crv": "{place.reward.address}"' in ethereum
 
 
+@pytest.mark.parametrize("chain_id", PENDLE_CHAINS)
+def test_pendle_lies_where_its_makers_package_says_with_every_factory_it_names(chain_id: int) -> None:
+    listed = json.loads((fetch(PENDLE) / "deployments" / f"{chain_id}-core.json").read_text())
+    told = {key: checksum(each) for key, each in listed.items() if isinstance(each, str) and each.startswith("0x")}
+    wanted = {
+        "router": told["router"],
+        "limit_router": told["limitRouter"],
+        "oracle": told["pyYtLpOracle"],
+        "pendle": told["PENDLE"],
+        **{
+            re.sub("V", "_v", ours + key.removeprefix(theirs)): address
+            for theirs, ours in (("yieldContractFactory", "yield_factory"), ("marketFactory", "market_factory"))
+            for key, address in told.items()
+            if key.startswith(theirs)
+        },
+    }
+    protocol = SHELF.get("pendle")
+    assert protocol is not None and dict(protocol.deployments(chain_id) or {}) == wanted
+
+
+def test_pendle_is_served_where_the_texts_want_it_and_nowhere_else() -> None:
+    protocol = SHELF.get("pendle")
+    assert protocol is not None
+    assert {each for each in KNOWN_NETWORKS if not KNOWN_NETWORKS[each].is_dev and protocol.is_on(each)} == {
+        1,
+        56,
+        8453,
+        42161,
+    }
+
+
 @pytest.mark.parametrize("name", sorted(LISTS))
 def test_what_no_package_lists_lies_where_its_makers_own_list_says(name: str) -> None:
     told, protocol = LISTS[name], SHELF.get(name.partition(":")[0])
@@ -248,7 +287,7 @@ def test_every_public_contract_of_these_protocols_is_compared_with_something() -
         "erc4626": {"vault"},
         "yearn": set(),
         "eigenlayer": set(),
-        "liquid_restaking": set(),
+        "liquid_restaking": {"renzo_queue", "renzo_risk"},
         "moonwell": set(),
     }
     for name, keys in by_package.items():

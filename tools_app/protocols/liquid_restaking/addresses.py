@@ -1,10 +1,13 @@
 """Where liquid restaking tokens are issued and taken back, as data: one deployment of three issuers a chain.
 
 Ethereum: ether.fi as `script/deploys/Deployed.s.sol` of its makers' repository lists it, Kelp as the README of its
-makers' does; a test compares both. Of Renzo no repository of its makers names the contracts, so that it is served on
-the local chain alone. Locally our own contracts stand in; their addresses follow from the account that deploys them, in
-that order. Kelp's vault and its withdrawals are one contract there, and so are Renzo's manager and who tells its rate,
-and its queue and the risk oracle that it asks.
+makers' does, Renzo's token, manager and deposit queue as its makers' repository says that it deployed them
+(`deployments/mainnet`); a test compares all three. Renzo's withdrawal queue is the one of
+docs.renzoprotocol.com/docs/contracts/ethereum-mainnet. It and the risk oracle, which is on no list, are used only while
+the chain names them: the deposit queue its withdrawal queue, and that one its oracle.
+
+Locally our own contracts stand in; their addresses follow from the account that deploys them, in that order. Kelp's
+vault and its withdrawals are one contract there, and so are Renzo's two queues and the risk oracle.
 """
 
 from __future__ import annotations
@@ -42,6 +45,11 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 "kelp_oracle": "0x349A73444b1a310BAe67ef67973022020d70020d",
                 "kelp_withdrawals": "0x62De59c08eB5dAE4b7E6F7a8cAd3006d6965ec16",
                 "kelp_vault": "0xc66830E2667bc740c0BED9A71F18B14B8c8184bA",
+                "ezeth": "0xbf5495Efe5DB9ce00f80364C8B423567e58d2110",
+                "renzo_manager": "0x74a09653A083691711cF8215a6ab074BB4e99ef5",
+                "renzo_deposits": "0xf2F305D14DCD8aaef887E0428B3c9534795D0d60",
+                "renzo_queue": "0x5efc9D10E42FB517456f4ac41EB5e2eBe42C8918",
+                "renzo_risk": "0x08921F17A32110F8df44A3d5007F2acd09Cfae6d",
             }
         ),
         LOCAL_CHAIN_ID: MappingProxyType(
@@ -59,7 +67,7 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 "kelp_vault": "0x73514775833B85f78317b3cBab14a4ec2dE10d7C",
                 "ezeth": "0xd8F942A22d921ef3949b65212a9A6327bF1ed302",
                 "renzo_manager": "0xC4e12c74137f5A1b488B457A6A8F6ff6DF32f6E5",
-                "renzo_rate": "0xC4e12c74137f5A1b488B457A6A8F6ff6DF32f6E5",
+                "renzo_deposits": "0x14D518CDAd41E9cc58834EF4F69bDce891C74A9E",
                 "renzo_queue": "0x14D518CDAd41E9cc58834EF4F69bDce891C74A9E",
                 "renzo_risk": "0x14D518CDAd41E9cc58834EF4F69bDce891C74A9E",
             }

@@ -106,7 +106,7 @@ _BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 _RATES: Final = {
     "weETH": ("weeth", "function getRate() view returns (uint256)"),
     "rsETH": ("kelp_oracle", "function rsETHPrice() view returns (uint256)"),
-    "ezETH": ("renzo_rate", "function getRate() view returns (uint256)"),
+    "ezETH": ("renzo_manager", "function getRate() view returns (uint256)"),
 }
 
 

@@ -22,8 +22,9 @@ _WAD: Final = 10**18
 _RATES: Final = {
     "etherfi": ("etherfi_pool", "function amountForShare(uint256) view returns (uint256)", (_WAD,)),
     "kelp": ("kelp_oracle", "function rsETHPrice() view returns (uint256)", ()),
-    "renzo": ("renzo_rate", "function getRate() view returns (uint256)", ()),
 }
+_RENZO_HOLDS: Final = "function calculateTVLs() view returns (uint256[][],uint256[],uint256)"
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
 _TERMS: Final = (
     "function tokenToRedemptionInfo(address) view returns ((uint64,uint64,uint64,uint64),uint16,uint16,uint16)"
 )
@@ -46,10 +47,7 @@ class RestakedEtherEffects(CallTable):
         key = next((key for key in issuers if at.get(key) == token), None)
         if key is None:
             return None
-        contract, signature, arguments = _RATES[issuers[key]]
-        ether = (
-            abs(raw) if key == "eeth" else abs(raw) * int(chain.call(at[contract], signature, *arguments)[0]) // _WAD
-        )
+        ether = abs(raw) if key == "eeth" else abs(raw) * _rate(chain, at, issuers[key]) // _WAD
         ref = PositionRef("liquid_restaking", "stake", chain.chain_id, issuers[key])
         return ChangeRead("liquid_restaking", "stake", NATIVE, ether if raw > 0 else -ether, ref, is_exact=False)
 
@@ -149,8 +147,16 @@ def _stake(reading: Reading, issuer: str, ether: int) -> None:
 
 
 def _worth(reading: Reading, issuer: str, tokens: int) -> int:
+    return tokens * _rate(reading.chain, reading.at, issuer) // _WAD
+
+
+def _rate(chain: ChainReader, at: Mapping[str, str], issuer: str) -> int:
+    """Wei of a whole token; of Renzo the share of all it holds."""
+    if issuer == "renzo":
+        supply = int(chain.call(at["ezeth"], _SUPPLY)[0])
+        return int(chain.call(at["renzo_manager"], _RENZO_HOLDS)[2]) * _WAD // supply if supply else _WAD
     contract, signature, arguments = _RATES[issuer]
-    return tokens * int(reading.ask(contract, signature, *arguments)) // _WAD
+    return int(chain.call(at[contract], signature, *arguments)[0])
 
 
 def _is_coin(asset: str, referral: str = "") -> None:

@@ -56,7 +56,7 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]]) -> Standing:
+def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
     """Their answers."""
     (rate,), (paused,), (liquid,), (waiting,), (is_shut,), (at_once,), terms = values
     return Standing(

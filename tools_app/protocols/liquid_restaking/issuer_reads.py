@@ -23,7 +23,7 @@ TIME: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
 def ask_standings(at: Mapping[str, str], issuers: Sequence[str]) -> Reads[dict[str, Standing]]:
     """How issuers stand, in one batch. Raises PositionsUnreadable."""
     told = yield from gather(*(MODULES[each].standing_calls(at) for each in issuers))
-    return {each: MODULES[each].parse_standing(_values(part)) for each, part in zip(issuers, told, strict=True)}
+    return {each: MODULES[each].parse_standing(_values(part), at) for each, part in zip(issuers, told, strict=True)}
 
 
 def ask_holdings(at: Mapping[str, str], account: str, numbers: Sequence[int]) -> Reads[list[Holding]]:
@@ -58,7 +58,7 @@ def ask_holdings(at: Mapping[str, str], account: str, numbers: Sequence[int]) ->
     (block,), (now,) = _values(of_clock)
     found = []
     for index, each in enumerate(held):
-        standing = MODULES[each].parse_standing(_values(rest[index]))
+        standing = MODULES[each].parse_standing(_values(rest[index]), at)
         listed = _values(rest[len(held) + index])
         has_more = counts[each] > MOST_REQUESTS
         if each == ETHERFI:

@@ -61,7 +61,7 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]]) -> Standing:
+def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
     """Their answers."""
     told = [each[0] for each in values]
     rate, is_in_paused, least_in, room, is_out_paused, least_out, delay, waiting, instant, fee, unlocked = told[:11]

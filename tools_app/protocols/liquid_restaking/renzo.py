@@ -12,7 +12,7 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from tools_app.protocols.liquid_restaking.addresses import COIN, RENZO
-from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing
+from tools_app.protocols.liquid_restaking.issuers import WAD, Holding, Request, Standing
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import WHEN_REPAID
@@ -20,7 +20,7 @@ from tools_app.toolkit.positions import WHEN_REPAID
 DEPOSIT: Final = "function depositETH(uint256 referralId) payable"
 REQUEST: Final = "function withdraw(uint256 amount, address assetOut)"
 CLAIM: Final = "function claim(uint256 withdrawRequestIndex, address user)"
-RATE: Final = "function getRate() view returns (uint256)"
+SUPPLY: Final = "function totalSupply() view returns (uint256)"
 PAUSED: Final = "function paused() view returns (bool)"
 MOST_TVL: Final = "function maxDepositTVL() view returns (uint256)"
 TVL: Final = "function calculateTVLs() view returns (uint256[][] each, uint256[] sums, uint256 total)"
@@ -28,6 +28,9 @@ COOLDOWN: Final = "function coolDownPeriod() view returns (uint256)"
 AVAILABLE: Final = "function getAvailableToWithdraw(address asset) view returns (uint256)"
 DEFICIT: Final = "function getQueueDeficit(address asset) view returns (uint256)"
 RISK_COOLDOWN: Final = "function withdrawCooldownPeriod() view returns (uint256)"
+DEPOSITS_PAUSED: Final = "function depositPaused() view returns (bool)"
+QUEUE: Final = "function withdrawQueue() view returns (address)"
+RISK: Final = "function riskOracleMiddleware() view returns (address)"
 REQUESTS_PAUSED: Final = "function withdrawRequestPaused() view returns (bool)"
 CLAIMS_PAUSED: Final = "function withdrawClaimPaused() view returns (bool)"
 LINE: Final = "function ethWithdrawQueue() view returns (uint256 toFill, uint256 filled)"
@@ -52,8 +55,11 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     """The reads of how it stands."""
     manager, queue, risk = at["renzo_manager"], at["renzo_queue"], at["renzo_risk"]
     return [
-        ReadCall(at["renzo_rate"], RATE),
+        ReadCall(at["renzo_deposits"], QUEUE),
+        ReadCall(queue, RISK),
+        ReadCall(at["ezeth"], SUPPLY),
         ReadCall(manager, PAUSED),
+        ReadCall(risk, DEPOSITS_PAUSED),
         ReadCall(manager, MOST_TVL),
         ReadCall(manager, TVL),
         ReadCall(queue, PAUSED),
@@ -67,19 +73,26 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]]) -> Standing:
-    """Their answers."""
-    rate, manager_paused, most, tvl, queue_paused, no_requests, no_claims, cool, risk_cool, free, short, line = values
+def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
+    """Their answers.
+
+    Nothing goes in where the chain names another queue or risk oracle than those that are known, and nothing is asked
+    of a queue that is none any more; what another oracle would say of the way out, the simulation finds out.
+    """
+    told = [each[0] for each in values]
+    named_queue, named_risk, supply, manager_paused, no_deposits, most = told[:6]
+    tvl, (queue_paused, no_requests, no_claims, cool, risk_cool, free, short) = int(values[6][2]), told[7:14]
+    is_queue, is_risk = str(named_queue) == at["renzo_queue"], str(named_risk) == at["renzo_risk"]
     return Standing(
-        rate=int(rate[0]),
-        is_in_paused=bool(manager_paused[0]),
-        is_out_paused=bool(queue_paused[0] or no_requests[0]),
-        is_claim_paused=bool(queue_paused[0] or no_claims[0]),
-        waiting=int(short[0]),
-        liquid=int(free[0]),
-        room=max(0, int(most[0]) - int(tvl[2])) if most[0] else None,
-        delay=max(int(cool[0]), int(risk_cool[0])),
-        next_unlocked=int(line[1]),
+        rate=tvl * WAD // int(supply) if supply else WAD,
+        is_in_paused=bool(manager_paused or no_deposits) or not (is_queue and is_risk),
+        is_out_paused=bool(queue_paused or (is_risk and no_requests)) or not is_queue,
+        is_claim_paused=bool(queue_paused or (is_risk and no_claims)),
+        waiting=int(short),
+        liquid=int(free),
+        room=max(0, int(most) - tvl) if most else None,
+        delay=max(int(cool), int(risk_cool)),
+        next_unlocked=int(values[14][1]),
     )
 
 

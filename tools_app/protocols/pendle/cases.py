@@ -33,7 +33,7 @@ CASES: Final = (
             ({"amount": str(10**27)}, "PENDLE_TRADE_IMPOSSIBLE"),
             ({"amount": str(10**24)}, "PENDLE_SLIPPAGE_TOO_HIGH"),
             ({"slippage_bps": 1}, "PENDLE_SLIPPAGE_TOO_HIGH"),
-            ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+            ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED"),
         ),
         loses_bps=40,
     ),
@@ -179,14 +179,14 @@ READS: Final = (
             "markets.0.volume_24h": None,
             "is_simulated": True,
         },
-        refuses=(({"underlying": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
+        refuses=(({"underlying": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=6,
     ),
     ReadCase(
         "pendle_get_position",
         {"account": "0x" + "22" * 20},
         {"pt_positions.#": 0, "yt_positions.#": 0, "lp_positions.#": 0, "total_value_usd": "0.000000"},
-        refuses=(({"account": "me"}, "INVALID_PARAMS"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
+        refuses=(({"account": "me"}, "INVALID_PARAMS"), ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=6,
     ),
     ReadCase(
@@ -205,7 +205,7 @@ READS: Final = (
         given=("it signed an order that gives 300 DAI for claims",),
         refuses=(
             ({"order_hash": "0x" + "11" * 32}, "PENDLE_ORDER_UNKNOWN"),
-            ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+            ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED"),
         ),
     ),
 )

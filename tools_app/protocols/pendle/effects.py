@@ -55,9 +55,11 @@ class PendleEffects:
                 into.approvals.append((call.to, spender, amount))
                 return
             if call.to == place.sy and calls(call.data, REDEEM_SHARES):
-                _redeem_shares(_Reading(place, account, chain, into), read_exactly(call.data, REDEEM_SHARES))
+                whose = _claimed_of(places, place, earlier)
+                _redeem_shares(_Reading(whose, account, chain, into), read_exactly(call.data, REDEEM_SHARES))
                 return
             if call.to == place.limit_router and calls(call.data, CANCEL_ORDER):
+                # One router serves every market: which of them the order is of is in its bytes.
                 _cancel_order(_Reading(place, account, chain, into), read_exactly(call.data, CANCEL_ORDER))
                 return
         for signature, reader in _OF_ROUTER.items():
@@ -137,6 +139,16 @@ def _find(places: Sequence[Place], to: str, args: tuple[Any, ...], signature: st
         if place.router == to and named <= mine and (signature != REDEEM or named == {place.yt}):
             return place
     raise UnknownCall(f"{to} is no router of Pendle, or the market is not known")
+
+
+def _claimed_of(places: Sequence[Place], first: Place, earlier: Sequence[Call]) -> Place:
+    """Whose shares are redeemed: of the market whose interest was claimed just before, or of the one that counts what
+    lies in the wallet.
+    """
+    if earlier and calls(earlier[-1].data, CLAIM):
+        place = _find(places, earlier[-1].to, read_exactly(earlier[-1].data, CLAIM), CLAIM)
+        return place if place.sy == first.sy else first
+    return first
 
 
 def _check(guess: Any, limit: Any) -> None:

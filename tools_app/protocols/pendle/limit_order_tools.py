@@ -286,11 +286,11 @@ def _find_order(ctx: ReadContext, reader: ChainReader, order_hash: str) -> tuple
     found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]
         golem_id=ctx.golem.id, chain_id=reader.chain_id, name=order_hash
     )
-    places = {each.limit_router: each for each in find_places(reader.chain_id)}
-    place = places.get(found.typed.contract) if found is not None else None
+    signed_for = (found.typed.contract, found.typed.message.get("YT")) if found is not None else None
+    place = next((each for each in find_places(reader.chain_id) if (each.limit_router, each.yt) == signed_for), None)
     if found is None or place is None:
         raise OrderNotSigned(f"this golem signed no order {order_hash} for Pendle on chain {reader.chain_id}")
-    return next(each for each in places.values() if each.yt == found.typed.message["YT"]), found
+    return place, found
 
 
 def _look_at(reader: ChainReader, typed: TypedData) -> tuple[int, int, bool]:

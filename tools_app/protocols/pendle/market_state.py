@@ -35,6 +35,11 @@ REWARDS: Final = "function redeemRewards(address user) returns (uint256[] reward
 PAUSED: Final = "function paused() view returns (bool)"
 """Of a yield that can be paused, as Pendle's own base of yields can; others do not answer."""
 NOW: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
+TOKENS: Final = "function readTokens() view returns (address sy, address pt, address yt)"
+IS_MARKET: Final = "function isValidMarket(address market) view returns (bool)"
+ASSET: Final = "function assetInfo() view returns (uint8 kind, address asset, uint8 decimals)"
+IS_TOKEN: Final = 0
+"""What `assetInfo` says of a yield whose asset is a token that its shares stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,9 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
         ReadCall(place.yield_factory, INTEREST_FEE),
         ReadCall(place.oracle, PT_RATE, (place.market, AVERAGE_SECONDS)),
         ReadCall(place.oracle, LP_RATE, (place.market, AVERAGE_SECONDS)),
+        ReadCall(place.market, TOKENS),
+        ReadCall(place.market_factory, IS_MARKET, (place.market,)),
+        ReadCall(place.sy, ASSET),
         *(erc20.balance_call(token, account) for token in (place.pt, place.yt, place.market, place.sy)),
         ReadCall(place.yt, INTEREST, (account,)),
         ReadCall(place.sy, PAUSED),
@@ -128,8 +136,10 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
 
 def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
     """The answers to `standing_calls`. Raises PositionsUnreadable."""
-    state, now, share_rate, stored, closed, fee, pt_rate, lp_rate, *own = outcomes
+    state, now, share_rate, stored, closed, fee, pt_rate, lp_rate, *rest = outcomes
+    tokens, is_market, info, *own = rest
     *balances, interest, paused, reward = own
+    _check_named(place, tokens, is_market, info)
     if not all(each.ok for each in (state, now, share_rate, stored, fee, *balances, interest)):
         raise PositionsUnreadable(f"the market of {place.symbols.pt} does not tell how it stands")
     rate = int(share_rate.values[0])
@@ -154,7 +164,7 @@ def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
         pt=pt,
         yt=yt,
         lp=lp,
-        sy=sy,
+        sy=sy if place.counts_shares else 0,
         interest=earned - earned * int(fee.values[0]) // WAD,
         # A reward that cannot be told keeps nobody in: it counts as none.
         reward=int(reward.values[0][-1]) if reward.ok and reward.values[0] else 0,
@@ -167,6 +177,14 @@ def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
         held=held,
         is_paused=paused.ok and bool(paused.values[0]),
     )
+
+
+def _check_named(place: Place, tokens: ReadOutcome, is_market: ReadOutcome, info: ReadOutcome) -> None:
+    """Raises PositionsUnreadable where the chain says otherwise of a market than who named it."""
+    named = (place.sy, place.pt, place.yt), (True,), (IS_TOKEN, place.asset, place.decimals)
+    told = (tuple(tokens.values), tuple(is_market.values), tuple(info.values))
+    if not all(each.ok for each in (tokens, is_market, info)) or told != named:
+        raise PositionsUnreadable(f"{place.market} is another market than the one that is known as {place.symbols.pt}")
 
 
 def ask_standings(chain_id: int, places: Sequence[Place], account: str) -> Reads[list[Standing]]:

@@ -25,6 +25,7 @@ from tools_app.protocols.pendle.market_maths import (
     yearly_rate,
 )
 from tools_app.protocols.pendle.market_state import Standing, ask_standings
+from tools_app.protocols.pendle.naming import describe_unnamed
 from tools_app.protocols.pendle.positions import KIND, ref_of
 from tools_app.standards import erc20
 from tools_app.standards.claims_due import AVERAGE_SECONDS
@@ -52,7 +53,8 @@ def look_at(ctx: WriteContext, reader: ChainReader, address: str) -> tuple[Place
     known = places_on(reader.chain_id)
     place = find_place(reader.chain_id, address)
     if place is None:
-        raise MarketNotFound(f"{address} is no known market of Pendle", markets=[each.market for each in known])
+        told = describe_unnamed(reader, address)
+        raise MarketNotFound(f"{address} is no known market of Pendle: {told}", markets=[each.market for each in known])
     (standing,) = drive(ask_standings(reader.chain_id, (place,), ctx.account), reader.call_many)
     if standing.is_paused:
         raise YieldPaused(

@@ -100,7 +100,7 @@ def _open_renzo(site: Site) -> dict[str, str]:
     return {
         "ezeth": ezeth,
         "renzo_manager": manager,
-        "renzo_rate": manager,
+        "renzo_deposits": queue,
         "renzo_queue": queue,
         "renzo_risk": queue,
     }

@@ -21,6 +21,7 @@ from tests.tools_app.protocols.liquid_restaking.issuers import (
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
+from tools_app.protocols.liquid_restaking import renzo
 from tools_app.protocols.liquid_restaking.addresses import COIN, deployments
 from tools_app.protocols.liquid_restaking.etherfi import NEWEST, list_newest
 from tools_app.protocols.liquid_restaking.issuer_reads import MOST_REQUESTS
@@ -243,6 +244,39 @@ def test_an_issuer_that_pauses_is_waited_for_told_as_locked_and_entered_by_nobod
     assert refused(golem, "lrt_deposit", protocol=issuer, amount=TEN).code == "DEPEG_RISK_HIGH"
 
 
+def test_deposits_that_renzo_s_risk_oracle_pauses_are_refused_and_what_is_there_leaves_as_before(golem: Golem) -> None:
+    golem.act("lrt_deposit", protocol="renzo", amount=TEN)
+    as_admin(golem.chain, "renzo_queue", "pauseDeposits(bool)", True)
+    assert refused(golem, "lrt_deposit", protocol="renzo", amount=TEN).code == "DEPEG_RISK_HIGH"
+    assert of_kind(golem, "stake").locked[0].reason == "queue"
+    golem.act("lrt_withdraw", protocol="renzo", amount="max", mode="queue")
+
+
+@pytest.mark.parametrize(
+    ("queue", "risk", "in_paused", "out_paused"),
+    [
+        ("renzo_queue", "renzo_risk", False, False),
+        ("renzo_queue", "weeth", True, False),
+        ("weeth", "renzo_risk", True, True),
+    ],
+)
+def test_a_queue_or_a_risk_oracle_that_renzo_replaced_is_entered_by_nobody(
+    queue: str, risk: str, in_paused: bool, out_paused: bool
+) -> None:
+    known = deployments(1) or {}
+    calls = renzo.standing_calls(known)
+    told = {
+        renzo.QUEUE: (known[queue],),
+        renzo.RISK: (known[risk],),
+        renzo.SUPPLY: (100 * ETH,),
+        renzo.TVL: ((), (), 107 * ETH),
+        renzo.LINE: (0, 0),
+    }
+    values: list[tuple[object, ...]] = [told.get(each.signature, (0,)) for each in calls]
+    found = renzo.parse_standing(values, known)
+    assert (found.rate, found.is_in_paused, found.is_out_paused) == (107 * ETH // 100, in_paused, out_paused)
+
+
 def test_a_report_that_lowers_the_rate_between_plan_and_call_refuses_the_plan(golem: Golem) -> None:
     golem.act("lrt_deposit", protocol="renzo", amount=TEN)
     plan = golem.plan("lrt_withdraw", protocol="renzo", amount="max", mode="queue")
@@ -283,7 +317,7 @@ def test_amounts_that_an_issuer_does_not_take_are_refused_with_the_figure(golem:
 def test_a_chain_and_an_issuer_that_are_not_known_are_refused_before_anything_is_read(golem: Golem) -> None:
     error = refused(golem, "lrt_deposit", protocol="kelp", amount=TEN, chain_id=8453)
     assert error.code == "CHAIN_NOT_SUPPORTED"
-    assert deployments(1) is not None and "ezeth" not in (deployments(1) or {})
+    assert {"weeth", "rseth", "ezeth"} <= set(deployments(1) or {}) and deployments(8453) is None
 
 
 def test_foreign_bytes_are_a_veto(golem: Golem) -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from golem_project.embedded.world.protocols.pendle import CREATE_GAS, FEE_ROOT, OBSERVATIONS, SCALAR_ROOT
 from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import make_context
+from tools_app.apps import load_registry
 from tools_app.chain.abi import checksum
-from tools_app.protocols.pendle import addresses, effects, positions, yields
-from tools_app.protocols.pendle.addresses import MARKET_FACTORY, YIELD_FACTORY, Place, Symbols, deployments
+from tools_app.protocols.pendle.addresses import (
+    MARKET_FACTORY,
+    NAME,
+    YIELD_FACTORY,
+    Place,
+    deployments,
+    find_places,
+)
+from tools_app.protocols.pendle.naming import ask_market
+from tools_app.protocols.pendle.protocol import describe_protocol
+from tools_app.toolkit import named_places
+from tools_app.toolkit.named_places import list_named
+from tools_app.toolkit.protocol import SHELF
 
 if TYPE_CHECKING:
     import pytest
@@ -21,16 +33,17 @@ YEAR: Final = 364 * 86_400
 _CREATE: Final = "createNewMarket(address,int256,int256,uint80)"
 
 
-def open_next_market(world: World, before: Place, patch: pytest.MonkeyPatch) -> Place:
-    """Create and fill it, and let the product know it beside the first: its oracle is ready once time has passed."""
+def create_next_market(world: World, before: Place, sy: str = "") -> str:
+    """Create and fill it, over the yield of the one before or another of the same asset; its address. Its oracle is
+    ready once time has passed.
+    """
+    sy = sy or before.sy
     at, maker = dict(deployments(CHAIN_ID) or {}), world.new_account(WAD, {"DAI": 4 * IN_MARKET})
     factory, markets, rpc = at[YIELD_FACTORY], at[MARKET_FACTORY], world.rpc
     expiry = int(rpc.read(before.market, "expiry()", returns="(uint256)")[0]) + YEAR
-    world.transact(
-        maker, factory, "createYieldContract(address,uint32,bool)", before.sy, expiry, True, gas=2 * CREATE_GAS
-    )
+    world.transact(maker, factory, "createYieldContract(address,uint32,bool)", sy, expiry, True, gas=2 * CREATE_GAS)
     pt, yt = (
-        checksum(rpc.read(factory, f"{each}(address,uint256)", before.sy, expiry, returns="(address)")[0])
+        checksum(rpc.read(factory, f"{each}(address,uint256)", sy, expiry, returns="(address)")[0])
         for each in ("getPT", "getYT")
     )
     made_of = (pt, SCALAR_ROOT, ANCHOR, FEE_ROOT)
@@ -38,21 +51,27 @@ def open_next_market(world: World, before: Place, patch: pytest.MonkeyPatch) -> 
     world.transact(maker, markets, _CREATE, *made_of, gas=2 * CREATE_GAS)
     world.transact(maker, market, "increaseObservationsCardinalityNext(uint16)", OBSERVATIONS, gas=2 * CREATE_GAS)
     dai = before.asset
-    world.transact(maker, dai, "approve(address,uint256)", before.sy, 4 * IN_MARKET)
+    world.transact(maker, dai, "approve(address,uint256)", sy, 4 * IN_MARKET)
     deposit = "deposit(address,address,uint256,uint256)"
-    world.transact(maker, before.sy, deposit, maker.address, dai, 3 * IN_MARKET, 0)
-    world.transact(maker, before.sy, "transfer(address,uint256)", yt, IN_MARKET)
+    world.transact(maker, sy, deposit, maker.address, dai, 3 * IN_MARKET, 0)
+    world.transact(maker, sy, "transfer(address,uint256)", yt, IN_MARKET)
     world.transact(maker, yt, "mintPY(address,address)", maker.address, maker.address)
-    for token in (before.sy, pt):
+    for token in (sy, pt):
         world.transact(maker, token, "transfer(address,uint256)", market, IN_MARKET)
     world.transact(maker, market, "mint(address,uint256,uint256)", maker.address, IN_MARKET, IN_MARKET)
-    place = replace(
-        before, market=market, pt=pt, yt=yt, symbols=Symbols("PT-DAI-NEXT", "YT-DAI-NEXT", "PLP-DAI-NEXT", "SY-DAI")
-    )
+    return market
 
-    def both(chain_id: int) -> tuple[Place, ...]:
-        return (before, place) if chain_id == CHAIN_ID else ()
 
-    for module in (addresses, effects, positions, yields):
-        patch.setattr(module, "find_places", both)
-    return place
+def name_market(world: World, market: str, patch: pytest.MonkeyPatch) -> Place:
+    """What the operator does who names it: the server knows it, as if it had been started anew."""
+    told = ask_market(make_context(world).chain(), market)
+    patch.setitem(named_places._NAMED, (NAME, CHAIN_ID), (*list_named(NAME, CHAIN_ID), told.text))
+    load_registry()
+    patch.setitem(SHELF._by_name, NAME, describe_protocol())
+    patch.setattr(SHELF, "version", SHELF.version + 1)
+    return find_places(CHAIN_ID)[-1]
+
+
+def open_next_market(world: World, before: Place, patch: pytest.MonkeyPatch) -> Place:
+    """Create it and name it."""
+    return name_market(world, create_next_market(world, before), patch)

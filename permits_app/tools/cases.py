@@ -1,5 +1,5 @@
-"""What reads of the golem itself, its wallet, its alerts and its owner's other golems tell on the local chain, and what
-its own alerts and breaker do.
+"""Describes, case by case, what reads of the golem itself, its wallet, its alerts and its owner's other golems tell on
+the local chain, and what its own alerts and breaker do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where Aave V3 is deployed, chain by chain, as data.
+"""Lists where Aave V3 is deployed, chain by chain, as data.
 
 The public chains are those of the npm package `@bgd-labs/aave-address-book` 4.44.22 (its main markets: Ethereum, OP
 Mainnet, BNB, Polygon, ZKsync, Base, Arbitrum, Celo, Avalanche), which a test compares. The local chain's constants

@@ -1,4 +1,4 @@
-"""What the `aave_*` writes do on the local chain, on Aave's own code."""
+"""Describes, case by case, what the `aave_*` writes do on the local chain, on Aave's own code."""
 
 from __future__ import annotations
 

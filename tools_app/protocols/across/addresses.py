@@ -1,4 +1,4 @@
-"""Where Across' spoke pools are, as data: one a chain, each behind a proxy.
+"""Lists where Across' spoke pools are, as data: one a chain, each behind a proxy.
 
 The public addresses are those of npm `@across-protocol/contracts@5.0.27` (`dist/broadcast/deployed-addresses.json`),
 which a test compares. The local ones follow from the account that deploys them, and are the same on both local chains.

@@ -1,4 +1,6 @@
-"""What the tools of the bridge do and tell between the two local chains, where nobody has sent anything yet."""
+"""Describes, case by case, what the tools of the bridge do and tell between the two local chains, where nobody has sent
+anything yet.
+"""
 
 from __future__ import annotations
 

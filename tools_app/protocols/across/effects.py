@@ -1,4 +1,4 @@
-"""What a call to a spoke pool does, read from its bytes; written from the contract's interface, not from the tools."""
+"""Reads what a call to a spoke pool does from its bytes; written from the contract's interface, not from the tools."""
 
 from __future__ import annotations
 

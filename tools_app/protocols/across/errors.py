@@ -1,4 +1,4 @@
-"""Why a transfer to another chain is refused."""
+"""Defines why a transfer to another chain is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What transfers of late tell of the next one: shares of a row of figures, fees in basis points."""
+"""Estimates the next transfer from those of late: shares of a row of figures, fees in basis points."""
 
 from __future__ import annotations
 

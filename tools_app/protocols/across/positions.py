@@ -1,4 +1,4 @@
-"""What is under way to an account, read on the chain where it is expected."""
+"""Reads what is under way to an account on the chain where it is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the pools tell of transfers: what was paid out of late, for how much, how quickly; what became of one."""
+"""Reads from the pools what became of transfers: what was paid out of late, for how much, how quickly; what became of
+one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which markets of Compound V3 are known, chain by chain, as data.
+"""Lists the markets of Compound V3 that are known, chain by chain, as data.
 
 The public addresses are those of its makers' repository (compound-finance/comet, `deployments`), and a market whose
 asset is not registered on its chain is left out. No package carries their bytecode, so that locally contracts of ours

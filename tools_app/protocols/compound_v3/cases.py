@@ -1,4 +1,6 @@
-"""What the `compound_v3_*` writes do on the local chain, in our own contract's market of USDC over WETH and DAI."""
+"""Describes, case by case, what the `compound_v3_*` writes do on the local chain, in our own contract's market of USDC
+over WETH and DAI.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to Compound V3 do, read from their bytes; written from the contracts' interfaces, not from the tools.
+"""Reads what calls to Compound V3 do from their bytes; written from the contracts' interfaces, not from the tools.
 
 `supply` of what a market lends repays before it lends, `withdraw` takes out before it borrows: either way the position
 moves by as much, and how it moves is measured.

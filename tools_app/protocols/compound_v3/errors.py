@@ -1,4 +1,4 @@
-"""What Compound V3's tools refuse with that no other lender has."""
+"""Defines what Compound V3's tools refuse with that no other lender has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account has in each market: what is lent, owed and covers; and the way out: the debt first."""
+"""Reads what an account has in each market: what is lent, owed and covers; and the way out: the debt first."""
 
 from __future__ import annotations
 

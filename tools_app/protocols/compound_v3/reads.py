@@ -1,4 +1,4 @@
-"""What a market says of itself and of an account, read without I/O: batches out, outcomes in."""
+"""Reads what a market says of itself and of an account, without I/O: batches out, outcomes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Curve's pool of three dollars is, its gauge, who pays the gauge's rewards, and Convex over it, as data.
+"""Lists where Curve's pool of three dollars is, its gauge, who pays the gauge's rewards, and Convex over it, as data.
 
 The public addresses of Curve are those of the npm package `@curvefi/api` 2.70.1, its makers' own. No package carries
 those of Convex: every tool of it asks its deposit contract whether LP token and place of rewards are those of the

@@ -1,4 +1,5 @@
-"""What the `curve_*` writes do on the local chain, in a pool of DAI, USDC and USDT in which all three cost a dollar.
+"""Describes, case by case, what the `curve_*` writes do on the local chain, in a pool of DAI, USDC and USDT in which
+all three cost a dollar.
 
 LP tokens count in DAI, the first of three equal coins. WBTC is what the gauge pays there.
 """

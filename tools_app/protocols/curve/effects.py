@@ -1,4 +1,4 @@
-"""What calls to Curve's pool, gauge and minter do, read from their bytes; written from the contracts' interfaces.
+"""Reads what calls to Curve's pool, gauge and minter do from their bytes; written from the contracts' interfaces.
 
 An LP token has 18 decimals and what it counts as may have fewer: how many are asked for, given back or staked is read
 word for word (`Effects.statements`), and how far the position moves is measured in the simulation.

@@ -1,4 +1,4 @@
-"""What can be wrong with a request to Curve."""
+"""Defines what can be wrong with a request to Curve."""
 
 from __future__ import annotations
 

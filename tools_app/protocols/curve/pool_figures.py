@@ -1,4 +1,4 @@
-"""What people are told of a pool: its size, what its fees and its gauge come to in a year."""
+"""Computes what people are told of a pool: its size, and what its fees and its gauge come to in a year."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What an account has at Curve: LP tokens of a pool, staked or not, and what its gauge owes it; and the way out."""
+"""Reads what an account has at Curve: LP tokens of a pool, staked or not, and what its gauge owes it; and the way
+out.
+"""
 
 from __future__ import annotations
 

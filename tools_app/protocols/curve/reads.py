@@ -1,4 +1,4 @@
-"""What is read of a pool and its gauge: for the account, and how they stand; one batch each."""
+"""Reads what is told of a pool and its gauge: for the account, and how they stand; one batch each."""
 
 from __future__ import annotations
 

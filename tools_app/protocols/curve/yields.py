@@ -1,4 +1,4 @@
-"""What a coin earns in a known pool of Curve, for whoever compares: at its gauge, and at Convex.
+"""Tells what a coin earns in a known pool of Curve, for whoever compares: at its gauge, and at Convex.
 
 Fees of a day are told as those of a year, and CRV at its price where it has one. CVX and other rewards are not counted.
 """

@@ -1,4 +1,4 @@
-"""Where EigenLayer is deployed, as data.
+"""Lists where EigenLayer is deployed, as data.
 
 Ethereum: the three managers and the strategies as the README of Layr-Labs/eigenlayer-contracts lists its deployments.
 Locally our own contracts stand in, over tokens that have feeds; their addresses follow from the account that deploys

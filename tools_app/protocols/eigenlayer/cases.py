@@ -1,4 +1,6 @@
-"""What the `eigenlayer_*` tools do on the local chain, whose strategies start with a guest's deposit."""
+"""Describes, case by case, what the `eigenlayer_*` tools do on the local chain, whose strategies start with a guest's
+deposit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to EigenLayer do, read from their bytes; written from the contracts' interfaces, not from the tools.
+"""Reads what calls to EigenLayer do from their bytes; written from the contracts' interfaces, not from the tools.
 
 A withdrawal is accounted for only if the account is its staker and its withdrawer, and if it waits at the contract.
 Whoever leaves an operator has everything queued.

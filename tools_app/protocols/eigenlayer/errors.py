@@ -1,4 +1,4 @@
-"""Why depositing, delegating or leaving is refused."""
+"""Defines why depositing, delegating or leaving is refused."""
 
 from __future__ import annotations
 

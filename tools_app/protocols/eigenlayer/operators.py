@@ -1,4 +1,6 @@
-"""What is read of operators and services: who there is, what is delegated to them, where they serve, their slashes."""
+"""Reads what is told of operators and services: who there is, what is delegated to them, where they serve, their
+slashes.
+"""
 
 from __future__ import annotations
 

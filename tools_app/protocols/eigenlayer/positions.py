@@ -1,4 +1,6 @@
-"""What an account has at EigenLayer: deposits by strategy after slashes, and withdrawals that wait; and the way out."""
+"""Reads what an account has at EigenLayer: deposits by strategy after slashes, and withdrawals that wait; and the way
+out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is read of deposits, delegation and the queue: whose they are, what slashes left of them, when they are free."""
+"""Reads what is told of deposits, delegation and the queue: whose they are, what slashes left of them, when they are
+free.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of EigenLayer answer, and what their reports read from events and balances."""
+"""Writes what the tools of EigenLayer answer, and what their reports read from events and balances."""
 
 from __future__ import annotations
 

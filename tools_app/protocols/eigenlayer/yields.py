@@ -1,4 +1,6 @@
-"""What restaking a token pays, for whoever compares: no contract tells it, and how long leaving waits one does."""
+"""Tells what restaking a token pays, for whoever compares: no contract tells it, and how long leaving waits one
+does.
+"""
 
 from __future__ import annotations
 

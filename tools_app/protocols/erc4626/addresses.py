@@ -1,4 +1,4 @@
-"""Which ERC-4626 vaults are known, chain by chain, as data.
+"""Lists the ERC-4626 vaults that are known, chain by chain, as data.
 
 Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`), sUSDS and
 Spark's sUSDC on other chains, which earns Sky's rate on USDC, are of Spark's registry of addresses

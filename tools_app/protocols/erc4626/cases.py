@@ -1,5 +1,5 @@
-"""What the vault tools do on the local chain, whose vault gives a share for 1.05 USDC; beside it one that is asked, and
-savings that pay 4.5% a year.
+"""Describes, case by case, what the vault tools do on the local chain, whose vault gives a share for 1.05 USDC; beside
+it one that is asked, and savings that pay 4.5% a year.
 """
 
 from __future__ import annotations

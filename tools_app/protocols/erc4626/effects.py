@@ -1,4 +1,4 @@
-"""What calls to known ERC-4626 vaults do, read back from their bytes."""
+"""Reads what calls to known ERC-4626 vaults do from their bytes."""
 
 from __future__ import annotations
 

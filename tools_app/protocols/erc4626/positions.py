@@ -1,4 +1,4 @@
-"""What an account has in known ERC-4626 vaults, and what a call to one of them does."""
+"""Reads what an account has in known ERC-4626 vaults, and what a call to one of them does."""
 
 from __future__ import annotations
 

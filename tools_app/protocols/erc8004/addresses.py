@@ -1,4 +1,4 @@
-"""Where the registries of ERC-8004 are, as data.
+"""Lists where the registries of ERC-8004 are, as data.
 
 Identity and reputation: the list of their makers, README.md of erc-8004/erc-8004-contracts (commit 2eb5adcb9ef2), which
 gives them the same addresses on every main network it names; `registry-addresses.json` there (commit e78c7fc823cc)

@@ -1,4 +1,4 @@
-"""How an agent is named: `31337:7` is number 7 in the registry of chain 31337."""
+"""Describes how an agent is named: `31337:7` is number 7 in the registry of chain 31337."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the `identity_*` writes do on the local chain: no money moves, and every word they write is told."""
+"""Describes, case by case, what the `identity_*` writes do on the local chain: no money moves, and every word they
+write is told.
+"""
 
 from __future__ import annotations
 

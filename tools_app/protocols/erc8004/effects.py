@@ -1,4 +1,4 @@
-"""What calls to the registries do, read from their bytes; written from the standard's text, not from the tools.
+"""Reads what calls to the registries do from their bytes; written from the standard's text, not from the tools.
 
 They move no money. What they write down is told word for word, and an agent that leaves is told with who gets it.
 """

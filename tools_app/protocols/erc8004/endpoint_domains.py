@@ -1,4 +1,5 @@
-"""Whether the domain of an agent's door says that the agent is its own: `/.well-known/agent-registration.json` of it.
+"""Checks whether the domain of an agent's door says that the agent is its own: `/.well-known/agent-registration.json`
+of it.
 
 The standard's optional proof. It shows who runs the domain, and nothing about what the agent does there.
 """

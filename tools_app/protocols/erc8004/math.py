@@ -1,4 +1,4 @@
-"""What is said of an agent, as figures: Beta posterior, points, tier, trust. Whole numbers throughout, no I/O.
+"""Computes what is said of an agent, as figures: Beta posterior, points, tier, trust. Whole numbers throughout, no I/O.
 
 A rating is a share of what can be had, in millionths. One client has one voice, its newest word: who says the same
 twice makes nothing surer, and yet whoever has many accounts has many voices. So nothing here decides anything; it

@@ -1,4 +1,6 @@
-"""What the registries say, read in bounded batches: agents, feedback, validations. What strangers wrote is raw here."""
+"""Tells what the registries say, read in bounded batches: agents, feedback, validations. What strangers wrote is raw
+here.
+"""
 
 from __future__ import annotations
 

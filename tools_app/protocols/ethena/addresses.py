@@ -1,4 +1,5 @@
-"""Where Ethena's staking is, as data: on Ethereum, and locally a contract of ours over DAI, since no USDe is there.
+"""Lists where Ethena's staking is, as data: on Ethereum, and locally a contract of ours over DAI, since no USDe is
+there.
 
 The public addresses are those that a lender lists as collateral (npm `@bgd-labs/aave-address-book`), which a test
 compares. The local one follows from the account that deploys it.

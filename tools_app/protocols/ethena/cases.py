@@ -1,4 +1,6 @@
-"""What the `ethena_*` writes do on the local chain, whose sUSDe stands for 1.04 of its token."""
+"""Describes, case by case, what the `ethena_*` writes do on the local chain, whose sUSDe stands for 1.04 of its
+token.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to sUSDe do, read from their bytes; written from the contract's interface, not from the tools."""
+"""Reads what calls to sUSDe do from their bytes; written from the contract's interface, not from the tools."""
 
 from __future__ import annotations
 

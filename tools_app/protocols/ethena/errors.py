@@ -1,4 +1,4 @@
-"""Why staking or leaving is refused."""
+"""Defines why staking or leaving is refused."""
 
 from __future__ import annotations
 

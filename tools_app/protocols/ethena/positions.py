@@ -1,4 +1,6 @@
-"""What an account has at Ethena: shares of sUSDe, and what cools down; and the way out, which takes a cooldown."""
+"""Reads what an account has at Ethena: shares of sUSDe, and what cools down; and the way out, which takes a
+cooldown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of sUSDe: the account's shares and cooldown, what a share stands for, and rewards."""
+"""Reads what is told of sUSDe: the account's shares and cooldown, what a share stands for, and rewards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cage counts sUSDe and what cools down: at what its contract says they give."""
+"""Describes how a cage counts sUSDe and what cools down: at what its contract says they give."""
 
 from __future__ import annotations
 

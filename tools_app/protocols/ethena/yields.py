@@ -1,4 +1,4 @@
-"""What staked USDe earns, for whoever compares: the rate at which rewards drip in now."""
+"""Tells what staked USDe earns, for whoever compares: the rate at which rewards drip in now."""
 
 from __future__ import annotations
 

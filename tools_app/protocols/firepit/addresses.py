@@ -1,4 +1,5 @@
-"""Where the jars of fees and their releasers are, as data; locally contracts of ours, over DAI in the place of UNI.
+"""Lists where the jars of fees and their releasers are, as data; locally contracts of ours, over DAI in the place of
+UNI.
 
 The public addresses are those of the README of Uniswap/protocol-fees (March 2026), which its page of deployments
 repeats; an earlier README named others, which are not used. What is given up, how much of it and for which jar is read

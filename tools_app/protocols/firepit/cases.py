@@ -1,4 +1,6 @@
-"""What the tools of the jar do on the local chain, where its contracts are ours and DAI is what is given up."""
+"""Describes, case by case, what the tools of the jar do on the local chain, where its contracts are ours and DAI is
+what is given up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release does, read from its bytes; written from the releaser's interface, not from the tools."""
+"""Reads what a release does from its bytes; written from the releaser's interface, not from the tools."""
 
 from __future__ import annotations
 

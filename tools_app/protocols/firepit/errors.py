@@ -1,4 +1,4 @@
-"""What speaks against emptying the jar."""
+"""Defines what speaks against emptying the jar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the jar and its releaser say: the terms in one batch, balances in another."""
+"""Tells what the jar and its releaser say: the terms in one batch, balances in another."""
 
 from __future__ import annotations
 

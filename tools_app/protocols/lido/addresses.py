@@ -1,4 +1,4 @@
-"""Where Lido is deployed, as data.
+"""Lists where Lido is deployed, as data.
 
 Ethereum: the queue is that of the npm package `@lido-sdk/constants` 3.5.1, stETH, the oracle and its consensus those of
 `deployed-mainnet.json` (lidofinance/core, commit 0252fa7391ba), both its makers' own, and stETH and wstETH those that

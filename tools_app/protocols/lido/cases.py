@@ -1,4 +1,6 @@
-"""What the `lido_*` writes do on the local chain. All of it is ether in one form or another."""
+"""Describes, case by case, what the `lido_*` writes do on the local chain. All of it is ether in one form or
+another.
+"""
 
 from __future__ import annotations
 

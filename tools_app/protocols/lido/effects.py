@@ -1,4 +1,4 @@
-"""What calls to Lido do, read from their bytes; written from the contracts' interfaces, not from the tools.
+"""Reads what calls to Lido do from their bytes; written from the contracts' interfaces, not from the tools.
 
 Everything must come back to the account that calls: an owner of requests other than that is not accounted for, nor is
 any function that is not below.

@@ -1,4 +1,4 @@
-"""What the pool earned and what an account's shares did, from the logs of the pool and its wrapped token."""
+"""Tells what the pool earned and what an account's shares did, from the logs of the pool and its wrapped token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account has at Lido: stETH, wstETH and places in the queue, as ether; and the way out.
+"""Reads what an account has at Lido: stETH, wstETH and places in the queue, as ether; and the way out.
 
 Legs are in the chain's coin, which is what comes back and what feeds price. So a rebase is more ether in a position,
 which is yield, and no token balance that changed by itself. Anybody may ask for a withdrawal in the name of an account:

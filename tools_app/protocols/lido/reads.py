@@ -1,4 +1,4 @@
-"""What the tools read of the pool, the queue and the oracle, each in one batch."""
+"""Reads for the tools what they need of the pool, the queue and the oracle, each in one batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How a cage's valuer of what is staked at Lido is made: stETH, wstETH and places in the queue are one position."""
+"""Describes how a cage's valuer of what is staked at Lido is made: stETH, wstETH and places in the queue are one
+position.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staked ether earned at Lido, for whoever compares: the rate of the oracle's reports of a week."""
+"""Tells what staked ether earned at Lido, for whoever compares: the rate of the oracle's reports of a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where liquid restaking tokens are issued and taken back, as data: one deployment of three issuers a chain.
+"""Lists where liquid restaking tokens are issued and taken back, as data: one deployment of three issuers a chain.
 
 Ethereum: ether.fi as `script/deploys/Deployed.s.sol` of its makers' repository lists it, Kelp as the README of its
 makers' does, Renzo's token, manager and deposit queue as its makers' repository says that it deployed them

@@ -1,4 +1,4 @@
-"""What the `lrt_*` tools do on the local chain. All of it is ether in one form or another."""
+"""Describes, case by case, what the `lrt_*` tools do on the local chain. All of it is ether in one form or another."""
 
 from __future__ import annotations
 

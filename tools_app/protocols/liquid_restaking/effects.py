@@ -1,4 +1,4 @@
-"""What calls to issuers of restaked ether do, read from their bytes; written from the contracts' interfaces alone.
+"""Reads what calls to issuers of restaked ether do from their bytes; written from the contracts' interfaces alone.
 
 Everything must come back to the account that calls, as ether: another receiver, another asset or a referral is not
 accounted for, nor is any function that is not below.

@@ -1,4 +1,4 @@
-"""Why liquid restaking is refused."""
+"""Defines why liquid restaking is refused."""
 
 from __future__ import annotations
 

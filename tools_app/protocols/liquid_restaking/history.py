@@ -1,4 +1,4 @@
-"""What issuers' rates were, from what their contracts logged: reports, prices told, and deposits at a rate."""
+"""Tells what issuers' rates were, from what their contracts logged: reports, prices told, and deposits at a rate."""
 
 from __future__ import annotations
 

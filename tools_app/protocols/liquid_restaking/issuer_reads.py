@@ -1,4 +1,4 @@
-"""How the three issuers stand and what an account has at them, read in the same batches."""
+"""Reads how the three issuers stand and what an account has at them, read in the same batches."""
 
 from __future__ import annotations
 

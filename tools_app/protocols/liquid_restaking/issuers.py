@@ -1,4 +1,6 @@
-"""What the three issuers have in common: how each stands, what an account has there, and the requests that wait."""
+"""Defines what the three issuers have in common: how each stands, what an account has there, and the requests that
+wait.
+"""
 
 from __future__ import annotations
 

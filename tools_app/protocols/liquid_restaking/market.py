@@ -1,4 +1,6 @@
-"""What markets pay for a restaked token: a feed of it where one is registered, and the pool with most ether in it."""
+"""Tells what markets pay for a restaked token: a feed of it where one is registered, and the pool with most ether in
+it.
+"""
 
 from __future__ import annotations
 

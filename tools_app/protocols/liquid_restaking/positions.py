@@ -1,4 +1,5 @@
-"""What an account has at issuers of restaked ether: their tokens, and requests that wait; as ether, which comes back.
+"""Reads what an account has at issuers of restaked ether: their tokens, and requests that wait; as ether, which comes
+back.
 
 ether.fi lists no requests: those that the golem's receipts told are looked for, so that whatever a stranger asks for in
 its name is neither counted nor in the way. Anybody may claim a request at Renzo for its owner, and Kelp's operators may

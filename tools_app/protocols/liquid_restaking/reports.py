@@ -1,4 +1,4 @@
-"""What the tools of liquid restaking answer."""
+"""Writes what the tools of liquid restaking answer."""
 
 from __future__ import annotations
 

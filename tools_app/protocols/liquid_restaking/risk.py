@@ -1,4 +1,4 @@
-"""How far a restaked token may be from its ether: a class, and the facts it follows from. Integers only."""
+"""Judges how far a restaked token may be from its ether: a class, and the facts it follows from. Integers only."""
 
 from __future__ import annotations
 

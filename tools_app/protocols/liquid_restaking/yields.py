@@ -1,4 +1,4 @@
-"""What restaked ether earned, for whoever compares: growth of issuers' rates over a week."""
+"""Tells what restaked ether earned, for whoever compares: growth of issuers' rates over a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Maker is, as data: on Ethereum as its changelog says, locally our own contracts in its place.
+"""Lists where Maker is, as data: on Ethereum as its changelog says, locally our own contracts in its place.
 
 The public addresses are those of the npm package `@makerdao/dai-plugin-mcd` 1.8.5, and the same in
 `makerdao/spells-mainnet` (src/test/addresses_mainnet.sol), both its makers' own. The local ones follow from the account

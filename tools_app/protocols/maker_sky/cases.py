@@ -1,4 +1,6 @@
-"""What the `maker_*` writes do on the local chain, whose ETH-A asks for 145% and a fee of 5% a year."""
+"""Describes, case by case, what the `maker_*` writes do on the local chain, whose ETH-A asks for 145% and a fee of 5% a
+year.
+"""
 
 from __future__ import annotations
 

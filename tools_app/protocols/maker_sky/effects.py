@@ -1,4 +1,4 @@
-"""What calls to Maker do, read back from their bytes.
+"""Reads what calls to Maker do from their bytes.
 
 Written from the contracts' interfaces alone. Only vaults of the account are known, and every hand over inside the
 ledger must be the account's own.

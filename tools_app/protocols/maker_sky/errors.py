@@ -1,4 +1,4 @@
-"""What can be wrong with an action at Maker, each with the next step for its reader."""
+"""Defines what can be wrong with an action at Maker, each with the next step for its reader."""
 
 from __future__ import annotations
 

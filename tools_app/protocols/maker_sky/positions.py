@@ -1,4 +1,4 @@
-"""What an account has at Maker: one position for each vault, by its number."""
+"""Reads what an account has at Maker: one position for each vault, by its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the `maker_*` tools tell of a plan that was mined."""
+"""Writes what the `maker_*` tools tell of a plan that was mined."""
 
 from __future__ import annotations
 

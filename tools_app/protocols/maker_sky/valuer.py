@@ -1,4 +1,6 @@
-"""How a cage's valuer of an account's vaults at Maker is made: over the kinds that are served on the chain."""
+"""Describes how a cage's valuer of an account's vaults at Maker is made: over the kinds that are served on the
+chain.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the delegation framework is, as data: one set of addresses on every public chain, and the local chain's.
+"""Lists where the delegation framework is, as data: one set of addresses on every public chain, and the local chain's.
 
 The public ones are those of version 1.3.0 in the npm package `@metamask/delegation-deployments` 2.0.0, its makers' own.
 The local ones follow from the account that deploys the same bytecode.

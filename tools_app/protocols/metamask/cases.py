@@ -1,4 +1,6 @@
-"""What a draw does on the local chain, from an owner who gives 25 USDC a day, and what is told of what is left."""
+"""Describes, case by case, what a draw does on the local chain, from an owner who gives 25 USDC a day, and what is told
+of what is left.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a redemption does, read from its bytes: one transfer of one token from who gave to the account."""
+"""Reads what a redemption does from its bytes: one transfer of one token from who gave to the account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was granted, read from the delegation's own caveats and never from what was asked for.
+"""Tells what was granted, read from the delegation's own caveats and never from what was asked for.
 
 Only what is bounded in every way is taken: one ERC-20 by period, a time at which it ends, a nonce by which its giver
 takes all back at once. What an unknown enforcer asks for nobody here could tell, so it is refused.

@@ -1,4 +1,6 @@
-"""Whether a delegation stands: not disabled, its nonce the giver's, its signature good; and how much is left of it."""
+"""Checks whether a delegation stands: not disabled, its nonce the giver's, its signature good; and how much is left of
+it.
+"""
 
 from __future__ import annotations
 

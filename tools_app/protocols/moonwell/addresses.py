@@ -1,4 +1,4 @@
-"""Which markets of Moonwell are known, chain by chain, as data.
+"""Lists the markets of Moonwell that are known, chain by chain, as data.
 
 Base: the contracts as `chains/8453.json` of its makers' repository lists them; a test compares. A market whose asset is
 not registered on its chain is left out. No package carries their bytecode, so that locally contracts of ours stand in,

@@ -1,4 +1,4 @@
-"""What the `moonwell_*` tools do on the local chain, whose three markets are ours."""
+"""Describes, case by case, what the `moonwell_*` tools do on the local chain, whose three markets are ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to Moonwell do, read from their bytes; written from the contracts' interfaces, not from the tools.
+"""Reads what calls to Moonwell do from their bytes; written from the contracts' interfaces, not from the tools.
 
 A market answers a number and does nothing where it does not allow what is asked: what really moved is measured.
 """

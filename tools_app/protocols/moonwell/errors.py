@@ -1,4 +1,4 @@
-"""What Moonwell's tools refuse with that no other lender has."""
+"""Defines what Moonwell's tools refuse with that no other lender has."""
 
 from __future__ import annotations
 

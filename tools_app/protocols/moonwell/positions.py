@@ -1,4 +1,6 @@
-"""What an account has at Moonwell, as one position: one debt is covered by all that was entered; and the way out."""
+"""Reads what an account has at Moonwell, as one position: one debt is covered by all that was entered; and the way
+out.
+"""
 
 from __future__ import annotations
 

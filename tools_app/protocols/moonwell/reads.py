@@ -1,4 +1,4 @@
-"""What markets say of themselves and of an account, read without I/O: batches out, outcomes in."""
+"""Reads what markets say of themselves and of an account, without I/O: batches out, outcomes in."""
 
 from __future__ import annotations
 

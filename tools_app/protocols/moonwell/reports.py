@@ -1,4 +1,4 @@
-"""What the tools of Moonwell answer."""
+"""Writes what the tools of Moonwell answer."""
 
 from __future__ import annotations
 

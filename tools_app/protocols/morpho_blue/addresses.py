@@ -1,4 +1,4 @@
-"""Where Morpho Blue is deployed, and the markets that are known by name, chain by chain, as data.
+"""Lists where Morpho Blue is deployed, and the markets that are known by name, chain by chain, as data.
 
 The public chains are the facts of the npm package `@morpho-org/morpho-ts` 2.8.0, the public markets those of
 `@morpho-org/morpho-test` 4.0.3, both the authors' own. The local addresses follow from the account that deploys there.

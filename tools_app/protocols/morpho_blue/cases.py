@@ -1,4 +1,6 @@
-"""What the `morpho_*` writes do on the local chain, on Morpho Blue's own code, in its market of USDC against WETH."""
+"""Describes, case by case, what the `morpho_*` writes do on the local chain, on Morpho Blue's own code, in its market
+of USDC against WETH.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to Morpho Blue do, read back from their bytes.
+"""Reads what calls to Morpho Blue do from their bytes.
 
 Written from the interface of the one contract that a chain has. Every call must act for the account itself, carry no
 data for a callback and no byte that is not accounted for.

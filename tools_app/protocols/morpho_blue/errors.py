@@ -1,4 +1,4 @@
-"""What can be wrong with an action at Morpho Blue, each with the next step for its reader."""
+"""Defines what can be wrong with an action at Morpho Blue, each with the next step for its reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan must not do at Morpho Blue: stand a debt on too little, or trust an oracle that is off.
+"""Checks what a plan must not do at Morpho Blue: stand a debt on too little, or trust an oracle that is off.
 
 Collateral counts at the lower of the market's own oracle and the price feeds. The two must lie near each other for
 anything that takes risk; what leaves never asks.

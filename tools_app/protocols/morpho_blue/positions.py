@@ -1,4 +1,4 @@
-"""What an account has at Morpho Blue: one position for each market, by the market's id.
+"""Reads what an account has at Morpho Blue: one position for each market, by the market's id.
 
 The contract lists no markets of an account. Looked at are the known markets of the chain and those that hints name;
 `born` tells from logs which they are. For an account without anything it is one batch of reads.

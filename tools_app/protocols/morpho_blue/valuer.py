@@ -1,4 +1,4 @@
-"""How a cage's valuer of an account at Morpho Blue is made: over the markets that are known on the chain."""
+"""Describes how a cage's valuer of an account at Morpho Blue is made: over the markets that are known on the chain."""
 
 from __future__ import annotations
 

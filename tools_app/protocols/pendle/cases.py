@@ -1,4 +1,5 @@
-"""What the `pendle_*` tools do on the local chain, in a market of DAI until 2031 that implies five percent a year.
+"""Describes, case by case, what the `pendle_*` tools do on the local chain, in a market of DAI until 2031 that implies
+five percent a year.
 
 Every way in and out pays the market's fee, so no walk that holds the net asset value still goes through it.
 """

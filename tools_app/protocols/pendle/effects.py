@@ -1,4 +1,4 @@
-"""What calls to Pendle do, read from their bytes; written from the contracts' interfaces.
+"""Reads what calls to Pendle do from their bytes; written from the contracts' interfaces.
 
 How many claims, yield tokens or LP tokens a call gives or asks for is read word for word (`Effects.statements`); how
 far positions move is measured in the simulation. Whatever sends a call through another exchange, fills somebody's limit

@@ -1,4 +1,4 @@
-"""What can be wrong with a request to Pendle."""
+"""Defines what can be wrong with a request to Pendle."""
 
 from __future__ import annotations
 

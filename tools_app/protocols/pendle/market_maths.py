@@ -1,4 +1,4 @@
-"""What a trade does in a market of claims and shares, exactly as the market itself computes it. Pure.
+"""Computes what a trade does in a market of claims and shares, exactly as the market itself computes it. Pure.
 
 The market's curve is a logit in the share of claims, flat where the implied rate of interest barely moves and steeper
 the nearer claims are due. Integers, series and roundings are those of the contracts, so that a trade of the same block

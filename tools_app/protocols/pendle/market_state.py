@@ -1,4 +1,6 @@
-"""What is read of a market: how it stands, what its oracle tells, and what an account has of it; one batch for all."""
+"""Reads what is told of a market: how it stands, what its oracle tells, and what an account has of it; one batch for
+all.
+"""
 
 from __future__ import annotations
 

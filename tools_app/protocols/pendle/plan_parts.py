@@ -1,4 +1,4 @@
-"""What plans of Pendle are put together from: the market looked at, its price checked, changes and payments."""
+"""Builds the parts of Pendle plans: the market looked at, its price checked, changes and payments."""
 
 from __future__ import annotations
 

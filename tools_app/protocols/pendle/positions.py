@@ -1,4 +1,6 @@
-"""What an account has at Pendle: a part of a market, claims and yield of it, all in one position; and the way out."""
+"""Reads what an account has at Pendle: a part of a market, claims and yield of it, all in one position; and the way
+out.
+"""
 
 from __future__ import annotations
 

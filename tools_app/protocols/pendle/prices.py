@@ -1,4 +1,4 @@
-"""What claims and yield tokens cost in their asset, where an allowance or a promise of them is counted."""
+"""Computes what claims and yield tokens cost in their asset, where an allowance or a promise of them is counted."""
 
 from __future__ import annotations
 

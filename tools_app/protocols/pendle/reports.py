@@ -1,4 +1,4 @@
-"""What the writes of Pendle tell of their success."""
+"""Writes what the tools of Pendle tell of a plan that was mined."""
 
 from __future__ import annotations
 

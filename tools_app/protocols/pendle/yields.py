@@ -1,4 +1,4 @@
-"""What known Pendle markets pay who holds a principal token to its end, for whoever compares."""
+"""Tells what known Pendle markets pay who holds a principal token to its end, for whoever compares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Rocket Pool is deployed, as data.
+"""Lists where Rocket Pool is deployed, as data.
 
 Ethereum: all three are those of its makers' own list, "All Active Deployed Protocol Contracts" of their page
 `docs/en/protocol/contracts-integrations.md` (rocket-pool/docs.rocketpool.net, commit fb9282ae3f00); a test compares

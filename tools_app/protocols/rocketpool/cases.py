@@ -1,4 +1,4 @@
-"""What the `rocketpool_*` writes do on the local chain, whose network keeps a fee of 0.05%."""
+"""Describes, case by case, what the `rocketpool_*` writes do on the local chain, whose network keeps a fee of 0.05%."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to Rocket Pool do, read from their bytes; written from the contracts' interfaces, not from the tools."""
+"""Reads what calls to Rocket Pool do from their bytes; written from the contracts' interfaces, not from the tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account has at Rocket Pool, as ether, and the way out: burning, as far as there is ether behind it."""
+"""Reads what an account has at Rocket Pool, as ether, and the way out: burning, as far as there is ether behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools read of the network, in one batch after the storage has named its contracts."""
+"""Reads for the tools what they need of the network, in one batch after the storage has named its contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staked ether earned at Rocket Pool, for whoever compares: growth of the reported rate over a week."""
+"""Tells what staked ether earned at Rocket Pool, for whoever compares: growth of the reported rate over a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where SparkLend is deployed, as data.
+"""Lists where SparkLend is deployed, as data.
 
 Ethereum's contracts are those of the npm package `@oasisdex/addresses` 0.1.92 (its `spark` section), which a test
 compares: Spark's own registry is on no package registry. The local chain's constants follow from the account that

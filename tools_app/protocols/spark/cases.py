@@ -1,4 +1,4 @@
-"""What the `spark_*` writes do on the local chain: Aave's code with a market of its own."""
+"""Describes, case by case, what the `spark_*` writes do on the local chain: Aave's code with a market of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where the bar is, as data: on Ethereum, and locally the same code over DAI, since no SUSHI with a price is there.
+"""Lists where the bar is, as data: on Ethereum, and locally the same code over DAI, since no SUSHI with a price is
+there.
 
 The public addresses are those of the npm package `@sushiswap/core-sdk` 0.1.2, its makers' own, which a test compares;
 their list of tokens (npm `@sushiswap/default-token-list`) names the same two. The page of addresses in SushiSwap's

@@ -1,4 +1,6 @@
-"""What the `sushi_bar_*` writes do on the local chain, whose bar gives a share for 1.05 of its token."""
+"""Describes, case by case, what the `sushi_bar_*` writes do on the local chain, whose bar gives a share for 1.05 of its
+token.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to the bar do, read from their bytes; written from the contract's source, not from the tools."""
+"""Reads what calls to the bar do from their bytes; written from the contract's source, not from the tools."""
 
 from __future__ import annotations
 

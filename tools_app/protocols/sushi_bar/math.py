@@ -1,4 +1,4 @@
-"""What shares of the bar are worth, in integers, rounded as the contract rounds: always for those who stay."""
+"""Computes what shares of the bar are worth, in integers, rounded as the contract rounds: always for those who stay."""
 
 from __future__ import annotations
 

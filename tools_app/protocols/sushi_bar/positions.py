@@ -1,4 +1,4 @@
-"""What an account has in the bar, and the way out of it, which is open at any time."""
+"""Reads what an account has in the bar, and the way out of it, which is open at any time."""
 
 from __future__ import annotations
 

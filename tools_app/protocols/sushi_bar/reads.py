@@ -1,4 +1,4 @@
-"""What is read of the bar: one batch."""
+"""Reads what is told of the bar: one batch."""
 
 from __future__ import annotations
 

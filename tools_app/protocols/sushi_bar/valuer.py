@@ -1,4 +1,4 @@
-"""How a cage counts shares of the bar: by what lies in it, as the bar pays them."""
+"""Describes how a cage counts shares of the bar: by what lies in it, as the bar pays them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where payments are settled, as data: the PyPI package `x402` 2.25.0, its makers' own (`mechanisms/evm/constants.py`).
+"""Lists where payments are settled, as data: the PyPI package `x402` 2.25.0, its makers' own
+(`mechanisms/evm/constants.py`).
 
 The two proxies have one address each on every chain, and so has Permit2, which takes what they ask for.
 """

@@ -1,4 +1,6 @@
-"""What the write that sends something does on the local chain, and what is told of a payment that was signed."""
+"""Describes, case by case, what the write that sends something does on the local chain, and what is told of a payment
+that was signed.
+"""
 
 from __future__ import annotations
 

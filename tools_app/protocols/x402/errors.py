@@ -1,4 +1,4 @@
-"""What speaks against a payment before it is signed."""
+"""Defines what speaks against a payment before it is signed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account signs for payees, read word by word, and what became of it."""
+"""Reads what an account signs for payees, read word by word, and what became of it."""
 
 from __future__ import annotations
 

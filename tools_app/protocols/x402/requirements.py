@@ -1,4 +1,4 @@
-"""What a payee asks for in its 402 answer: a stranger's text, read strictly and held to what the agent said."""
+"""Reads what a payee asks for in its 402 answer: a stranger's text, read strictly and held to what the agent said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Yearn V3 vaults are known, chain by chain, as data.
+"""Lists the Yearn V3 vaults that are known, chain by chain, as data.
 
 Each public one is a row of Yearn's own lists (yearn/cms, `packages/cdn/vaults/`), which a test compares. Locally a
 contract of ours stands in, at the address that follows from the account that deploys it.

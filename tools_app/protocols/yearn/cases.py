@@ -1,4 +1,4 @@
-"""What the `yearn_*` writes do on the local chain, whose vault gives a share for 1.02 USDC."""
+"""Describes, case by case, what the `yearn_*` writes do on the local chain, whose vault gives a share for 1.02 USDC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls to known Yearn V3 vaults do, read from their bytes; written from the contract's interface."""
+"""Reads what calls to known Yearn V3 vaults do from their bytes; written from the contract's interface."""
 
 from __future__ import annotations
 

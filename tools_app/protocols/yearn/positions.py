@@ -1,4 +1,4 @@
-"""What an account has in known Yearn V3 vaults, and the way out: shares given back, as many as it gives for."""
+"""Reads what an account has in known Yearn V3 vaults, and the way out: shares given back, as many as it gives for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a vault: how it earns, what it can give now, and what its strategies reported."""
+"""Reads what is told of a vault: how it earns, what it can give now, and what its strategies reported."""
 
 from __future__ import annotations
 

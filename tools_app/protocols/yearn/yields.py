@@ -1,4 +1,4 @@
-"""What known Yearn vaults earn, for whoever compares: the rate at which reported profit unlocks now."""
+"""Tells what known Yearn vaults earn, for whoever compares: the rate at which reported profit unlocks now."""
 
 from __future__ import annotations
 

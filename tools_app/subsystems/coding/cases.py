@@ -1,4 +1,4 @@
-"""What the reads of a golem's folder tell of a small program in it."""
+"""Describes, case by case, what the reads of a golem's folder tell of a small program in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the `data_*` reads tell of the local chain, where a WETH is worth 3,000 USDC in three pools of the pair."""
+"""Describes, case by case, what the `data_*` reads tell of the local chain, where a WETH is worth 3,000 USDC in three
+pools of the pair.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the `intel_*` reads tell of the local chain."""
+"""Describes, case by case, what the `intel_*` reads tell of the local chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the `lending_*` writes do on the local chain, at the lender that stands there with every market."""
+"""Describes, case by case, what the `lending_*` writes do on the local chain, at the lender that stands there with
+every market.
+"""
 
 from __future__ import annotations
 

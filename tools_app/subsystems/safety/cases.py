@@ -1,4 +1,4 @@
-"""What taking approvals back does on the local chain."""
+"""Describes, case by case, what taking approvals back does on the local chain."""
 
 from __future__ import annotations
 

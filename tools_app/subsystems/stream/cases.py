@@ -1,4 +1,6 @@
-"""What opening a subscription tells on the local chain; what it then streams is no answer of a read."""
+"""Describes, case by case, what opening a subscription tells on the local chain; what it then streams is no answer of a
+read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent may say of itself, field by field, as the text of a JSON object: `registration` and `updates`."""
+"""Tells what an agent may say of itself, field by field, as the text of a JSON object: `registration` and `updates`."""
 
 from __future__ import annotations
 

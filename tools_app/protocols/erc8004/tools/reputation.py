@@ -1,4 +1,6 @@
-"""What others say of an agent, weighed: reputation, trust, tier, eligibility. All of it informs and decides nothing."""
+"""Tells what others say of an agent, weighed: reputation, trust, tier, eligibility. All of it informs and decides
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ from archetypes_app.actions.create_api_key import NewApiKey
 from archetypes_app.actions.include_coding_tools import include_coding_tools
 from archetypes_app.models import CodingWorkspace, Golem
 from golem_project import wiring
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from permits_app.models import ChangeRequest, SpendingLimits
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device

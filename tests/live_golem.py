@@ -17,8 +17,9 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
 from golem_project import wiring
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from permits_app.custody.create_wallet import create_wallet
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, PolicyCage, SpendingLimits

@@ -16,8 +16,9 @@ from django.db import transaction
 
 from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Golem
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.release_permit import FreshJudgement, open_again, resimulate
+from permits_app.actions.start_commit import start_commit
 from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approvals.warden_announcements import wait_of
 from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound

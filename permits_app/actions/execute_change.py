@@ -21,11 +21,12 @@ from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.carry_out_withdrawal import carry_out_withdrawal
 from permits_app.actions.close_stale_change import close_stale_change
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.end_expired_signatures import end_expired_signatures, has_ended
 from permits_app.actions.follow_approved_permits import follow_approved_permit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
+from permits_app.actions.start_commit import start_commit
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approval_errors import ChangeStale, SignaturesIncomplete
 from permits_app.approvals import request_states

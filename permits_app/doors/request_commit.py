@@ -8,8 +8,8 @@ from uuid import UUID
 
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.announce import announce_permit
-from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
+from permits_app.actions.start_commit import start_commit
 from permits_app.approvals.warden_announcements import expects_warden
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import PermitNotCommittable

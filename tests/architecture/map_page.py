@@ -35,7 +35,7 @@ PREVIEW: Final = (
 COMMIT: Final = (
     "golem_project.pi.views.CommitActionView",
     "permits_app.doors.request_commit.request_commit",
-    "permits_app.actions.commit.start_commit",
+    "permits_app.actions.start_commit.start_commit",
     "permits_app.doors.hand_to_worker.hand_to_worker",
     "permits_app.tasks.commit_permit_task",
     "permits_app.actions.commit_in_turn.commit_in_turn",

@@ -31,7 +31,12 @@ _CONTRACTS = {
     "Tools plan, they do not simulate": "forbidden",
     "The embedded servers know nothing of the product": "forbidden",
 }
-_MINTERS = {"permits_app.actions.commit", "permits_app.actions.halt", "permits_app.execution"}
+_MINTERS = {
+    "permits_app.actions.commit",
+    "permits_app.actions.commit_local_write",
+    "permits_app.actions.halt",
+    "permits_app.execution",
+}
 
 
 def _read_linter() -> dict[str, object]:

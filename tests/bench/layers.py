@@ -20,8 +20,9 @@ from django.conf import settings
 from django.db import connection
 
 from archetypes_app.models import ApiKey, Golem
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.permits.selectors import get_permit
 from permits_app.tasks import preview_action_task

@@ -15,9 +15,10 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.demo.seed import seed_demo
 from permits_app.actions import commit as commit_module
 from permits_app.actions.cancel import cancel_permit
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from permits_app.halts.resume import resume_golem
 from permits_app.limits import ledger
 from permits_app.limits.policy import load_golem, read_policy

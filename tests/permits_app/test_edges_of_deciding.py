@@ -336,8 +336,8 @@ def test_a_commit_is_not_tried_again_in_the_last_second_of_its_permit(
     blocked: list[Any] = []
     put_off: list[datetime] = []
     monkeypatch.setattr(clock, "now", lambda: NOW)
-    monkeypatch.setattr(commit, "_block", lambda *told: blocked.append(told))
-    monkeypatch.setattr(commit, "_not_signed", lambda *_: "")
+    monkeypatch.setattr(commit, "end_commit", lambda *told: blocked.append(told))
+    monkeypatch.setattr(commit, "say_not_signed", lambda *_: "")
     nothing = SimpleNamespace(exists=lambda: False)
     permit: Any = SimpleNamespace(
         pk=uuid.uuid4(), expires_at=NOW + left, transactions=nothing, nonce_reservations=nothing

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from permits_app.actions.cancel import cancel_permit
-from permits_app.actions.commit import start_commit
 from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.halt import halt_golem
+from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PermitAlreadyCommitted, PermitExpired, PermitNotCommittable, PermitNotFound
 from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, OutcomeRecord, SpendEntry, SpendingLimits

@@ -25,8 +25,9 @@ from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.tick_claims import claim_due
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from permits_app.custody.create_wallet import create_wallet
 from permits_app.execution.follower import Follower
 from permits_app.limits.suggested_allowlist import suggest_allowlist

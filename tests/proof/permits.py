@@ -18,8 +18,8 @@ from django.db import transaction
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.golem import Maker
 from permits_app.actions.cancel import block_permit, cancel_permit
-from permits_app.actions.commit import start_commit
 from permits_app.actions.expire import expire_lapsed
+from permits_app.actions.start_commit import start_commit
 from permits_app.limits import ledger
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits

@@ -15,8 +15,8 @@ from golem_project.heartbeat.actions import change_action, put_off, refuse_actio
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.unfinished_actions import follow_permit
 from permits_app.actions.announce import announce_permit
-from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
+from permits_app.actions.start_commit import start_commit
 from permits_app.models import ActionRecord, Announcement
 from permits_app.models.action_record import ActionState
 from permits_app.permits import row_locks

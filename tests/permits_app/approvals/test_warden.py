@@ -29,9 +29,9 @@ from permits_app.actions.announce import (
     list_due_announcements,
     turn_warden_on,
 )
-from permits_app.actions.commit import start_commit
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.query import query_state
+from permits_app.actions.start_commit import start_commit
 from permits_app.approval_errors import ActionAnnounced
 from permits_app.doors.request_commit import request_commit
 from permits_app.errors import PermitNotCommittable, PermitNotFound

@@ -12,7 +12,7 @@ import pytest
 from django.test import override_settings
 
 from permits_app.actions.cancel import cancel_permit
-from permits_app.actions.commit import start_commit
+from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PermitNotCancellable
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.reconcile import reconcile_transactions

@@ -11,7 +11,7 @@ import pytest
 from django.test import override_settings
 
 from golem_project.embedded.world.rpc import call_data
-from permits_app.actions.commit import start_commit
+from permits_app.actions.start_commit import start_commit
 from permits_app.custody.signers.base import UnsignedTransaction
 from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.execution.payloads import send_payload

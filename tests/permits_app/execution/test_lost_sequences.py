@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 from django.test import override_settings
 
-from permits_app.actions.commit import start_commit
+from permits_app.actions.start_commit import start_commit
 from permits_app.custody.signers.base import UnsignedTransaction
 from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.execution.payloads import send_payload

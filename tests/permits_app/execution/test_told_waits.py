@@ -12,7 +12,7 @@ import pytest
 from django.test import override_settings
 
 from archetypes_app.models import Golem
-from permits_app.actions.commit import start_commit
+from permits_app.actions.start_commit import start_commit
 from permits_app.errors import AccountBlocked, ChainStuck, SameActionPending
 from permits_app.execution.commit_lease import take_lease
 from permits_app.execution.reconcile import reconcile_transactions

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from archetypes_app.models import Golem
-from permits_app.actions.commit import start_commit
+from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PermitExpired, PolicyRejected, SpendingLimitExceeded
 from permits_app.limits import ledger
 from permits_app.limits.valuation import PlanValue

@@ -14,8 +14,8 @@ from django.db import connection
 from django.test import override_settings
 from psycopg import sql
 
-from permits_app.actions.commit import start_commit
 from permits_app.actions.expire import fill_lapsed
+from permits_app.actions.start_commit import start_commit
 from permits_app.errors import PolicyRejected, TakenBeside
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus

@@ -37,7 +37,7 @@ class PublishingPaused(GolemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PublishedStatement:
     """What would be published: `support` of `total` rows bear it out, `sources` are the episodes behind it."""
 
     domain: str
@@ -79,7 +79,7 @@ def has_room(golem: Golem, *, now: datetime) -> bool:
 
 
 @whole
-def publish(*, golem: Golem, statement: Statement, actor: str, now: datetime) -> Artifact:
+def publish(*, golem: Golem, statement: PublishedStatement, actor: str, now: datetime) -> Artifact:
     """Store it, audit it and tell it. The caller holds a lock of the golem and has looked whether there is room."""
     with transaction.atomic():
         artifact = Artifact.objects.create(

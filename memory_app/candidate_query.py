@@ -96,7 +96,7 @@ WHERE {episode}.golem_id = %s
 """
 
 
-class Candidate(NamedTuple):
+class EpisodeCandidate(NamedTuple):
     """What ranking needs of an episode; whole rows are read for the best alone. None: the list did not hold it."""
 
     pk: UUID
@@ -108,7 +108,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class EpisodeScope:
     """The rows of one golem that pass a question's filters, as a condition."""
 
     golem_id: UUID
@@ -116,7 +116,7 @@ class Scope:
     parameters: tuple[Any, ...]
 
     @classmethod
-    def of(cls, golem_id: UUID, matching: QuerySet[Episode]) -> Scope:
+    def of(cls, golem_id: UUID, matching: QuerySet[Episode]) -> EpisodeScope:
         """The condition of `matching`, which has been made by `select_episodes`."""
         sql, parameters = matching.query.get_compiler(connection=connection).compile(matching.query.where)
         return cls(golem_id, sql, tuple(parameters))
@@ -137,7 +137,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class QuestionSize:
     """How many rows match, counted to one past the exact-scan limit, and the question's words, rarest first.
 
     `rows` is what `holders` are counted in: the table's where its statistics speak, else those that match.
@@ -153,7 +153,7 @@ class Size:
         return self.searched > settings.GOLEM_MEMORY_EXACT_SCAN_ROWS
 
 
-def size_up(scope: Scope, query: str) -> Size:
+def size_up(scope: EpisodeScope, query: str) -> QuestionSize:
     """Count what there is and look the words up; sets what the index scan needs for the rest of the transaction."""
     most = settings.GOLEM_MEMORY_EXACT_SCAN_ROWS
     tuning = {
@@ -168,19 +168,19 @@ def size_up(scope: Scope, query: str) -> Size:
         )
         searched, rows, least_share, lexemes, shares = cursor.fetchone()[:5]
     if least_share is None:
-        return Size(searched, float(searched), tuple(Word(lexeme, None) for lexeme in lexemes[:_MOST_WORDS]))
+        return QuestionSize(searched, float(searched), tuple(Word(lexeme, None) for lexeme in lexemes[:_MOST_WORDS]))
     # What the statistics do not list is rarer than the rarest they list.
     words = [
         Word(lexeme, rows * (share if share is not None else least_share / 2))
         for lexeme, share in zip(lexemes, shares, strict=True)
     ]
     words.sort(key=lambda word: (word.holders, word.lexeme))
-    return Size(searched, rows, tuple(words[:_MOST_WORDS]))
+    return QuestionSize(searched, rows, tuple(words[:_MOST_WORDS]))
 
 
 def find_candidates(
-    *, scope: Scope, size: Size, query_vector: Sequence[float] | None, wanted: int, use_index: bool
-) -> list[Candidate]:
+    *, scope: EpisodeScope, size: QuestionSize, query_vector: Sequence[float] | None, wanted: int, use_index: bool
+) -> list[EpisodeCandidate]:
     """The `wanted` best by words and the `wanted` nearest, unordered; runs after `size_up` in its transaction."""
     by_words, word_values = _word_part(scope, size, wanted) if size.words else (_NO_WORDS, [])
     by_vector, vector_values = _NO_VECTOR, list[Any]()
@@ -189,11 +189,11 @@ def find_candidates(
     sql = _JOIN.format(by_words=by_words, by_vector=by_vector, episode=_EPISODE)
     with connection.cursor() as cursor:
         cursor.execute(sql, [*word_values, *vector_values, scope.golem_id])
-        return [Candidate._make(row) for row in cursor.fetchall()]
+        return [EpisodeCandidate._make(row) for row in cursor.fetchall()]
 
 
 def find_nearest(
-    *, scope: Scope, query_vector: Sequence[float], wanted: int, use_index: bool
+    *, scope: EpisodeScope, query_vector: Sequence[float], wanted: int, use_index: bool
 ) -> list[tuple[UUID, float]]:
     """The `wanted` nearest with their cosine distances, nearest first; runs after `size_up` in its transaction."""
     part, values = _vector_part(scope, query_vector, wanted, use_index=use_index)
@@ -203,7 +203,7 @@ def find_nearest(
     return rows
 
 
-def _word_part(scope: Scope, size: Size, wanted: int) -> tuple[str, list[Any]]:
+def _word_part(scope: EpisodeScope, size: QuestionSize, wanted: int) -> tuple[str, list[Any]]:
     most = settings.GOLEM_MEMORY_TEXT_SCAN_ROWS
     chosen, brought = _choose_words(size, most)
     queries = [" | ".join(chosen)]
@@ -218,7 +218,7 @@ def _word_part(scope: Scope, size: Size, wanted: int) -> tuple[str, list[Any]]:
     return _BY_WORDS.format(holders=holders), [*values, size.rows, wanted]
 
 
-def _choose_words(size: Size, most: int) -> tuple[list[str], float]:
+def _choose_words(size: QuestionSize, most: int) -> tuple[list[str], float]:
     """The rarest words, as many as bring `most` rows together but one at least, and how many rows they bring.
 
     All of them where nobody knows how common they are.
@@ -233,7 +233,9 @@ def _choose_words(size: Size, most: int) -> tuple[list[str], float]:
     return chosen, brought or float(size.searched)
 
 
-def _vector_part(scope: Scope, query_vector: Sequence[float], wanted: int, *, use_index: bool) -> tuple[str, list[Any]]:
+def _vector_part(
+    scope: EpisodeScope, query_vector: Sequence[float], wanted: int, *, use_index: bool
+) -> tuple[str, list[Any]]:
     text = f"[{','.join(map(str, query_vector))}]"
     order = f"({_VECTOR}.embedding::{_HALF}) <=> %s::{_HALF}" if use_index else "distance"
     sql = _BY_VECTOR.format(episode=_EPISODE, vector=_VECTOR, where=scope.where, order=order)

@@ -34,7 +34,7 @@ _LONGEST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledInsight:
     """One insight that bears on the situation; `text` is data that says who wrote it, never an instruction."""
 
     pk: UUID
@@ -59,7 +59,7 @@ class Recalled:
         return self.kind == Kind.WARNING
 
 
-def recall(*, golem_id: UUID, situation: str, now: datetime) -> tuple[Recalled, ...]:
+def recall(*, golem_id: UUID, situation: str, now: datetime) -> tuple[RecalledInsight, ...]:
     """At most five insights of the golem for `situation` (words), best first: two places are for warnings that outcomes
     gave, at most two for what was only said.
     """
@@ -81,7 +81,7 @@ def recall(*, golem_id: UUID, situation: str, now: datetime) -> tuple[Recalled, 
     return _choose(_score(rows, now))
 
 
-def _score(rows: Sequence[Any], now: datetime) -> list[Recalled]:
+def _score(rows: Sequence[Any], now: datetime) -> list[RecalledInsight]:
     by_words = sorted((row for row in rows if row.words), key=lambda row: (-row.words, str(row.pk)))
     by_meaning = sorted((row for row in rows if row.distance is not None), key=lambda row: (row.distance, str(row.pk)))
     word_ranks = {row.pk: rank for rank, row in enumerate(by_words, start=1)}
@@ -99,8 +99,8 @@ def _score(rows: Sequence[Any], now: datetime) -> list[Recalled]:
     return sorted(found, key=lambda each: (-each.score, -each.confidence_percent, str(each.pk)))
 
 
-def _describe(row: Any, score: float) -> Recalled:
-    return Recalled(
+def _describe(row: Any, score: float) -> RecalledInsight:
+    return RecalledInsight(
         pk=row.pk,
         kind=row.kind,
         category=row.category,
@@ -115,7 +115,7 @@ def _describe(row: Any, score: float) -> Recalled:
     )
 
 
-def _choose(ranked: Sequence[Recalled]) -> tuple[Recalled, ...]:
+def _choose(ranked: Sequence[RecalledInsight]) -> tuple[RecalledInsight, ...]:
     verified = [each for each in ranked if each.is_verified]
     warnings = [each for each in verified if each.is_warning][:WARNINGS_KEPT]
     said = [each for each in ranked if not each.is_verified][:MOST_REPORTED]

@@ -52,7 +52,7 @@ _REVERT_CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NumberComparison:
     """One number that was predicted and then seen, both as text; the difference in basis points of the prediction."""
 
     what: str
@@ -71,7 +71,7 @@ class Reflection:
     happened: tuple[str, ...]
     why: tuple[str, ...]
     next_time: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[NumberComparison, ...]
     prediction_error_bps: int | None
 
     def as_json(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _explain_revert(reason: str) -> tuple[str, str]:
 
 
 def _explain_difference(
-    comparisons: tuple[Comparison, ...], error_bps: int | None
+    comparisons: tuple[NumberComparison, ...], error_bps: int | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if error_bps is None:
         return ("Nothing was predicted that the outcome could be held against.",), ()
@@ -153,11 +153,11 @@ def _explain_difference(
     return tuple(why), tuple(advice)
 
 
-def _describe(comparisons: tuple[Comparison, ...], side: str) -> tuple[str, ...]:
+def _describe(comparisons: tuple[NumberComparison, ...], side: str) -> tuple[str, ...]:
     return tuple(f"{comparison.what}: {getattr(comparison, side)}" for comparison in comparisons)
 
 
-def _compare(prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Iterator[Comparison]:
+def _compare(prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Iterator[NumberComparison]:
     predicted, seen = dict(_numbers(prediction)), dict(_numbers(outcome))
     # A token that one side lists and the other does not moved by nothing there.
     both = _token_lists(predicted) & _token_lists(seen)
@@ -167,7 +167,7 @@ def _compare(prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Itera
         actual = seen.get(path, _ZERO if is_listed else None)
         if expected is None or actual is None:
             continue
-        yield Comparison(
+        yield NumberComparison(
             what=path,
             expected=f"{expected:f}",
             actual=f"{actual:f}",

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from memory_app.candidate_query import Candidate, Scope, find_candidates, find_nearest, size_up
+from memory_app.candidate_query import EpisodeCandidate, EpisodeScope, find_candidates, find_nearest, size_up
 from memory_app.decay import retention_at
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused
@@ -74,7 +74,7 @@ def retrieve_episodes(
     wanted = max(_LEAST_CANDIDATES, limit * _CANDIDATES_PER_RESULT)
     with transaction.atomic():
         matching = select_episodes(golem_id=golem_id, filters=filters)
-        scope = Scope.of(golem_id, matching)
+        scope = EpisodeScope.of(golem_id, matching)
         size = size_up(scope, query)
         used_index = query_vector is not None and size.is_large
         candidates = find_candidates(
@@ -88,7 +88,7 @@ def retrieve_episodes(
             # Neither words nor vectors reach rows that share no word and have no vector yet.
             others = matching.exclude(pk__in=[candidate.pk for candidate in candidates]).order_by("-occurred_at", "pk")
             rows = others.values_list("pk", "last_accessed_at", "stability_days", "occurred_at")
-            candidates += [Candidate(*row, None, None) for row in rows[: limit - len(candidates)]]
+            candidates += [EpisodeCandidate(*row, None, None) for row in rows[: limit - len(candidates)]]
         best = _score(candidates, now=now, apply_decay=apply_decay)[:limit]
         episodes = Episode.objects.defer("search", "search_text").in_bulk([scored.candidate.pk for scored in best])
     return Retrieval(
@@ -103,7 +103,7 @@ def retrieve_episodes(
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    candidate: Candidate
+    candidate: EpisodeCandidate
     score: float
     fused: float
     retention: float
@@ -112,7 +112,7 @@ class _Scored:
     similarity: float | None
 
 
-def _score(candidates: Sequence[Candidate], *, now: datetime, apply_decay: bool) -> list[_Scored]:
+def _score(candidates: Sequence[EpisodeCandidate], *, now: datetime, apply_decay: bool) -> list[_Scored]:
     near = sorted(
         (candidate.distance, str(candidate.pk), candidate.pk)
         for candidate in candidates
@@ -176,7 +176,7 @@ def rank_by_vector(
 
     Through the index (`use_index`) they are the nearest but for a few in a hundred; exact again when that came short.
     """
-    scope = Scope.of(golem_id, select_episodes(golem_id=golem_id, filters=filters))
+    scope = EpisodeScope.of(golem_id, select_episodes(golem_id=golem_id, filters=filters))
     size_up(scope, "")
     if use_index:
         found = find_nearest(scope=scope, query_vector=query_vector, wanted=wanted, use_index=True)

@@ -278,7 +278,7 @@ def _run(
     check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
     params_hash = hash_params(params)
-    told = _Told(golem, now)
+    told = _CallEvents(golem, now)
     told.add(
         EventType.TOOL_START,
         tool_name=tool.name,
@@ -409,7 +409,7 @@ def _tell_progress(checkpoint: Checkpoint) -> dict[str, Any]:
     return {"checkpoint": figures} if figures else {}
 
 
-class _Told:
+class _CallEvents:
     """Events of one call, written together: a call of milliseconds costs one statement, a long one shows progress.
 
     All of them carry the same `call_id`, so that two calls of one tool at once can be told apart.
@@ -441,7 +441,7 @@ class _Told:
         self._events = []
 
 
-class _Untold(_Told):
+class _Untold(_CallEvents):
     """A call nobody made has no events."""
 
     def flush(self) -> None:
@@ -457,7 +457,7 @@ def _make_context(
     golem: GolemView,
     now: datetime,
     context: type[ReadContext],
-    told: _Told,
+    told: _CallEvents,
     chain: ChainReader | None,
     checkpoint: Checkpoint,
     on_chain: Callable[[ChainReader], None] | None = None,

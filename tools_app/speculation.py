@@ -43,7 +43,7 @@ _Place = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingAgent:
     """Who reads: the golem, its archetype, the tools it has, and whether it acted since a moment."""
 
     golem: GolemView
@@ -91,7 +91,7 @@ def is_predictable(tool: ToolDef) -> bool:
     )
 
 
-def run_read(*, tool: ReadTool, params: Mapping[str, Any], reading: Reading) -> ToolResult:
+def run_read(*, tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent) -> ToolResult:
     """The answer of `tool`, read ahead or now, while what usually follows is read beside it. Raises GolemError.
 
     Raises TypeError for anything but a read.
@@ -132,7 +132,7 @@ def prefetch(
     return _get_pool().submit(copy_context().run, call)
 
 
-def _recall(tool: ReadTool, params: Mapping[str, Any], reading: Reading, place: _Place) -> ToolResult | None:
+def _recall(tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent, place: _Place) -> ToolResult | None:
     session = _sessions.get(place)
     if session is None:
         return None
@@ -156,7 +156,7 @@ def _recall(tool: ReadTool, params: Mapping[str, Any], reading: Reading, place: 
 
 
 def _read_followers(
-    tool: ReadTool, params: Mapping[str, Any], reading: Reading, place: _Place, chain: ChainReader
+    tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent, place: _Place, chain: ChainReader
 ) -> None:
     names = _predict(reading.archetype).get(tool.name, ())
     if not names or chain.chain_id != place[1]:
@@ -217,7 +217,7 @@ def _predict(archetype: str) -> Mapping[str, tuple[str, ...]]:
     return known[1]
 
 
-def _open_session(place: _Place, block: BlockRef, reading: Reading) -> _Session:
+def _open_session(place: _Place, block: BlockRef, reading: ReadingAgent) -> _Session:
     """The session of this golem at this block; one of another block is over."""
     session = _sessions.get(place)
     if session is not None and session.block.hash == block.hash:

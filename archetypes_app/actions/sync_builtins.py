@@ -26,7 +26,7 @@ _UNTOUCHED = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class EditedField:
     """A field of a built-in row that was edited here. Values are JSON-ready."""
 
     row: str
@@ -44,7 +44,7 @@ class SyncReport:
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
-    differing: list[Difference] = field(default_factory=list)
+    differing: list[EditedField] = field(default_factory=list)
 
 
 @whole
@@ -126,7 +126,7 @@ def _write_relations(states: Mapping[str, State], rows: Mapping[str, Archetype])
 def _may_update(row: Archetype | ToolProfile, here: State, shipped: State, label: str, report: SyncReport) -> bool:
     """Whether `row` is to be written: it differs, and is as the last synchronisation left it. Reports what it finds."""
     if not row.is_builtin:
-        report.differing.append(Difference(label, "is_builtin", False, True))
+        report.differing.append(EditedField(label, "is_builtin", False, True))
         return False
     if here == shipped:
         return False
@@ -136,7 +136,7 @@ def _may_update(row: Archetype | ToolProfile, here: State, shipped: State, label
         report.updated.append(label)
         return True
     report.differing.extend(
-        Difference(label, name, here.get(name), shipped[name]) for name in shipped if here.get(name) != shipped[name]
+        EditedField(label, name, here.get(name), shipped[name]) for name in shipped if here.get(name) != shipped[name]
     )
     return False
 

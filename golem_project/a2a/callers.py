@@ -24,7 +24,7 @@ VISIT_PREFIX = "visit_"
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class A2ACaller:
     """One asker at one golem. `key` None: a stranger, who is the wallet `visitor` (lower-case 0x address)."""
 
     golem: Golem
@@ -54,7 +54,7 @@ class Caller:
         return Q(golem=self.golem, api_key__isnull=True, visitor=self.visitor)
 
 
-def identify_caller(request: Any, *, golem_id: UUID, now: datetime) -> Caller:
+def identify_caller(request: Any, *, golem_id: UUID, now: datetime) -> A2ACaller:
     """The caller behind a request's bearer token.
 
     Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, VisitOver, AgentUnknown.
@@ -69,10 +69,10 @@ def identify_caller(request: Any, *, golem_id: UUID, now: datetime) -> Caller:
     key = identify(token, now=now)
     if key.golem_id != golem_id:
         raise AgentUnknown("this token is not for an agent at this address")
-    return Caller(golem=key.golem, key=key, token=token)
+    return A2ACaller(golem=key.golem, key=key, token=token)
 
 
-def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
+def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> A2ACaller:
     visit = (
         Visit.objects.select_related("golem__archetype", "golem__warden")
         .filter(digest=hash_token(token), golem_id=golem_id)
@@ -83,4 +83,4 @@ def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
         raise VisitOver("sign a new challenge")
     if not is_owned(golem_id):
         raise OwnerGone("nobody with an active account owns this golem; it answers nobody until somebody does")
-    return Caller(golem=visit.golem, key=None, visitor=visit.address)
+    return A2ACaller(golem=visit.golem, key=None, visitor=visit.address)

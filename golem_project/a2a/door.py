@@ -32,7 +32,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.routing import Mount, Router
 
-from golem_project.a2a.callers import Caller, identify_caller
+from golem_project.a2a.callers import A2ACaller, identify_caller
 from golem_project.a2a.message_parsing import read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
@@ -129,7 +129,7 @@ def _read_base_url(request: ASGIRequest) -> str:
         raise BadRequest("this host name is not served here") from None
 
 
-def _admit(request: ASGIRequest, golem_id: UUID) -> Caller:
+def _admit(request: ASGIRequest, golem_id: UUID) -> A2ACaller:
     return identify_caller(request, golem_id=golem_id, now=clock.now())
 
 

@@ -24,7 +24,7 @@ from golem_project.a2a.errors import PushRefused, PushUnknown
 from golem_project.a2a.models import PushConfig, PushNotification, PushState, Task
 from golem_project.a2a.task_messages import show_change
 from golem_project.stream import delivery_turns, sealed_secrets
-from golem_project.stream.delivery_turns import Turn, Wanting
+from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock, guarded_http
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
@@ -131,7 +131,7 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
     return [Wanting(receiver=pk, person_id=owner) for pk, owner in rows.values_list("pk", "task__golem__owner_id")]
 
 
-def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
+def take_turn(*, turn: DeliveryTurn, read_clock: Callable[[], datetime]) -> int:
     """Tell the address whose turn it is what is due for it, until it fails. Returns how many it took."""
     begun = delivery_turns.begin_turn(kind=TurnKind.NOTICE, turn=turn, now=read_clock())
     if begun is None:

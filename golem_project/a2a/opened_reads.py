@@ -14,7 +14,7 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.publications import find_own_price
-from golem_project.a2a.selling import PAID_IN, Clock, Question, sell
+from golem_project.a2a.selling import PAID_IN, Clock, SoldQuestion, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
@@ -27,7 +27,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class PaidAnswer:
     """An answer, and the receipt of what was paid for it; empty where it is free."""
 
     answer: dict[str, Any]
@@ -55,7 +55,7 @@ def check_pace(*, golem: Golem, visitor: str, now: datetime) -> None:
         raise TooManyTasks("strangers asked enough for this minute", limit=mine)
 
 
-def answer_stranger(*, task: Task, read_clock: Clock) -> Answered:
+def answer_stranger(*, task: Task, read_clock: Clock) -> PaidAnswer:
     """The answer of an opened read. Raises NotForStrangers for whatever else is asked, PaymentNeeded where it has a
     price that the task did not pay, and what the read raises.
     """
@@ -65,19 +65,21 @@ def answer_stranger(*, task: Task, read_clock: Clock) -> Answered:
         raise _closed(task.golem)
     opened = find_opened(task.golem, query=query, venue=venue)
     if opened.price_micro_usdc is None:
-        return Answered(_work_out(opened, params, read_clock()), {})
+        return PaidAnswer(_work_out(opened, params, read_clock()), {})
     url = f"urn:uuid:{task.pk}"
     return sell_read(opened, params=params, url=url, payment=task.payment.get("payload"), read_clock=read_clock)
 
 
-def sell_read(opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, read_clock: Clock) -> Answered:
+def sell_read(
+    opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, read_clock: Clock
+) -> PaidAnswer:
     """The answer of an opened read that has a price, to whoever pays. Raises what `selling.sell` raises."""
     price = max(opened.price_micro_usdc or 0, find_own_price(opened.golem, query=opened.query, params=params))
-    question = Question(opened.golem, opened.query, opened.venue, params, price, url)
+    question = SoldQuestion(opened.golem, opened.query, opened.venue, params, price, url)
     sold = sell(
         question, payment=payment, work_out=lambda: _work_out(opened, params, read_clock()), read_clock=read_clock
     )
-    return Answered(sold.answer, sold.receipt)
+    return PaidAnswer(sold.answer, sold.receipt)
 
 
 def find_opened(golem: Golem, *, query: str, venue: str) -> OpenedRead:

@@ -17,7 +17,7 @@ from a2a.utils import errors as protocol
 from django.conf import settings
 
 from golem_project.a2a import errors, notifications, task_requests
-from golem_project.a2a.callers import Caller
+from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.cards import make_card
 from golem_project.a2a.message_parsing import Ask, read_ask, read_handed_in
 from golem_project.a2a.models import OPEN_STATES, Task
@@ -176,7 +176,7 @@ class GolemRequestHandler(RequestHandler):
         row, is_new = opened
         return row, self._start(row, caller) if is_new else None
 
-    def _start(self, row: Task, caller: Caller) -> asyncio.Future[None]:
+    def _start(self, row: Task, caller: A2ACaller) -> asyncio.Future[None]:
         work = asyncio.ensure_future(
             run_blocking(partial(carry_out, task_id=row.pk, token=caller.token), threads=self._workers)
         )
@@ -185,7 +185,7 @@ class GolemRequestHandler(RequestHandler):
         work.add_done_callback(self._running.discard)
         return work
 
-    async def _follow(self, caller: Caller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def _follow(self, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
         self._check_room(caller)
         try:
             async for event in self._streams.follow(caller=caller, task_id=task_id):
@@ -193,7 +193,7 @@ class GolemRequestHandler(RequestHandler):
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             raise_protocol_error(error)
 
-    def _check_room(self, caller: Caller) -> None:
+    def _check_room(self, caller: A2ACaller) -> None:
         try:
             self._streams.check_room(caller)
         except GolemError as error:
@@ -224,16 +224,16 @@ def raise_protocol_error(error: Exception) -> NoReturn:
     raise kind(message=f"{known.code}: {problem['detail']}", data=data) from None
 
 
-def _caller(context: ServerCallContext) -> Caller:
-    caller: Caller = context.state[CALLER]
+def _caller(context: ServerCallContext) -> A2ACaller:
+    caller: A2ACaller = context.state[CALLER]
     return caller
 
 
-def _find(caller: Caller, task_id: str) -> Task:
+def _find(caller: A2ACaller, task_id: str) -> Task:
     return task_requests.find_task(caller=caller, task_id=task_id, now=clock.now())
 
 
-def _open(caller: Caller, params: wire.SendMessageRequest, is_legacy: bool) -> wire.Message | tuple[Task, bool]:
+def _open(caller: A2ACaller, params: wire.SendMessageRequest, is_legacy: bool) -> wire.Message | tuple[Task, bool]:
     payment, task_id = read_handed_in(params.message), params.message.task_id
     if payment is not None and task_id:
         return task_requests.pay_task(caller=caller, task_id=task_id, payment=payment, now=clock.now()), True
@@ -246,7 +246,7 @@ def _open(caller: Caller, params: wire.SendMessageRequest, is_legacy: bool) -> w
     return row, is_new
 
 
-def _offer(caller: Caller, message: wire.Message) -> wire.Message:
+def _offer(caller: A2ACaller, message: wire.Message) -> wire.Message:
     """What is said to text: how to ask, and for what."""
     return wire.Message(
         message_id=str(uuid4()),
@@ -257,7 +257,7 @@ def _offer(caller: Caller, message: wire.Message) -> wire.Message:
 
 
 def _add_config(
-    caller: Caller, task_id: str, config: wire.TaskPushNotificationConfig, is_legacy: bool
+    caller: A2ACaller, task_id: str, config: wire.TaskPushNotificationConfig, is_legacy: bool
 ) -> wire.TaskPushNotificationConfig:
     if caller.key is None:
         raise errors.NotForStrangers("only agents with a key of this golem are notified")

@@ -27,7 +27,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
 from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_paid, find_way, is_used_up, read_payment
-from tools_app.standards.x402.price_offers import SECONDS, Method, Way, list_ways, write_required
+from tools_app.standards.x402.price_offers import SECONDS, Method, PriceOffer, list_ways, write_required
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
 
@@ -42,7 +42,7 @@ Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SoldQuestion:
     """What is asked of a golem, what its answer costs in millionths of a USDC, and how its address is written."""
 
     golem: Golem
@@ -66,7 +66,7 @@ class Sold:
     receipt: dict[str, Any]
 
 
-def sell(question: Question, *, payment: Any, work_out: Callable[[], dict[str, Any]], read_clock: Clock) -> Sold:
+def sell(question: SoldQuestion, *, payment: Any, work_out: Callable[[], dict[str, Any]], read_clock: Clock) -> Sold:
     """The answer of a question that is paid for; `payment` None asks for it.
 
     Raises PaymentNeeded with what is asked for, PaymentUsed, PaymentInWork, SaleNotPossible, TooManyTasks, and what
@@ -111,7 +111,7 @@ def close_left(*, read_clock: Clock) -> int:
     return len(left)
 
 
-def _ask(question: Question, reader: ChainReader, why: str) -> PaymentNeeded:
+def _ask(question: SoldQuestion, reader: ChainReader, why: str) -> PaymentNeeded:
     ways = _list_ways(question, reader, _find_token(reader))
     about = f"{question.query}@{question.venue} of the golem {question.golem.name}"
     return PaymentNeeded(why, x402=write_required(ways, url=question.url, description=about, error=why))
@@ -124,7 +124,7 @@ def _find_token(reader: ChainReader) -> TokenMeta:
         raise SaleNotPossible(f"chain {reader.chain_id} has no {PAID_IN} that this server knows") from None
 
 
-def _list_ways(question: Question, reader: ChainReader, token: TokenMeta) -> list[Way]:
+def _list_ways(question: SoldQuestion, reader: ChainReader, token: TokenMeta) -> list[PriceOffer]:
     account, raw = str(question.golem.address or ""), question.price * 10**token.decimals // 10**_DECIMALS
     ways = list_ways(reader, token=token, payee=account, amount=raw) if account and raw else []
     if not ways:
@@ -145,7 +145,7 @@ def _find(given: Payment, reader: ChainReader) -> SoldAnswer | None:
 
 
 def _take(
-    question: Question, given: Payment, way: Way, token: TokenMeta, reader: ChainReader, now: datetime
+    question: SoldQuestion, given: Payment, way: PriceOffer, token: TokenMeta, reader: ChainReader, now: datetime
 ) -> SoldAnswer:
     if given.ends_at > int((now + _LONGEST).timestamp()):
         raise PaymentUnfit(f"it holds longer than the {SECONDS} seconds that are asked for")
@@ -157,7 +157,7 @@ def _take(
     working = SoldAnswer.objects.filter(golem=question.golem, state=SaleState.TAKEN, lease_until__gt=now).count()
     if working >= settings.GOLEM_MOST_SALES_AT_ONCE:
         raise TooManyTasks("as many answers of this golem are being sold as may at once; nothing was paid")
-    sale = sell_answer.Sale(
+    sale = sell_answer.AnswerSale(
         golem_id=question.golem.pk,
         query=question.query,
         venue=question.venue,
@@ -179,12 +179,12 @@ def _take(
     return row
 
 
-def _check_same(row: SoldAnswer, question: Question) -> None:
+def _check_same(row: SoldAnswer, question: SoldQuestion) -> None:
     if row.golem_id != question.golem.pk or row.asked_digest != question.digest:
         raise PaymentUsed("this payment was handed in for another question; sign another one for this")
 
 
-def _tell_again(row: SoldAnswer, question: Question, work_out: Callable[[], dict[str, Any]], now: datetime) -> Sold:
+def _tell_again(row: SoldAnswer, question: SoldQuestion, work_out: Callable[[], dict[str, Any]], now: datetime) -> Sold:
     _check_same(row, question)
     if row.answer:
         return Sold(dict(row.answer), _write_receipt(row))
@@ -196,7 +196,7 @@ def _tell_again(row: SoldAnswer, question: Question, work_out: Callable[[], dict
     return Sold(answer, _write_receipt(row))
 
 
-def _take_up(row: SoldAnswer, question: Question, reader: ChainReader, now: datetime) -> Way:
+def _take_up(row: SoldAnswer, question: SoldQuestion, reader: ChainReader, now: datetime) -> PriceOffer:
     _check_same(row, question)
     if not sell_answer.take_over(row, now=now):
         raise PaymentInWork("this payment is being worked on")
@@ -206,7 +206,7 @@ def _take_up(row: SoldAnswer, question: Question, reader: ChainReader, now: date
 
 
 def _settle(
-    row: SoldAnswer, given: Payment, way: Way, question: Question, reader: ChainReader, read_clock: Clock
+    row: SoldAnswer, given: Payment, way: PriceOffer, question: SoldQuestion, reader: ChainReader, read_clock: Clock
 ) -> Sold:
     settled = open_facilitator(reader).settle(given, way)
     if not settled.reason:
@@ -226,7 +226,7 @@ def _settle(
     raise _ask(question, later, settled.reason)
 
 
-def _find_sold(row: SoldAnswer, way: Way, reader: ChainReader, now: datetime) -> SoldAnswer | None:
+def _find_sold(row: SoldAnswer, way: PriceOffer, reader: ChainReader, now: datetime) -> SoldAnswer | None:
     """The sale, where the chain tells that its payment was made and no other sale counts the same transaction."""
     paid = find_paid(reader, way=way, payer=row.payer, nonce=int(row.nonce, 16), since_block=row.since_block)
     tried = (sell_answer.record_sale(row, transaction_hash=each, now=now) for each in paid)
@@ -243,8 +243,8 @@ def _write_receipt(row: SoldAnswer) -> dict[str, Any]:
     }
 
 
-def _way_of(row: SoldAnswer) -> Way:
-    return Way(Method(row.method), row.chain_id, row.token, int(row.raw), row.payee, {})
+def _way_of(row: SoldAnswer) -> PriceOffer:
+    return PriceOffer(Method(row.method), row.chain_id, row.token, int(row.raw), row.payee, {})
 
 
 def _name(nonce: int) -> str:

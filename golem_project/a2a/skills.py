@@ -8,7 +8,7 @@ from a2a.types import a2a_pb2 as wire
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
-from golem_project.a2a.callers import Caller
+from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.opened_reads import describe_opened
 from golem_project.a2a.task_messages import JSON
 from golem_project.pi.definitions import define_tools, describe_key
@@ -42,7 +42,7 @@ def list_public(golem: Golem) -> list[wire.AgentSkill]:
     return skills
 
 
-def list_for(caller: Caller) -> list[wire.AgentSkill]:
+def list_for(caller: A2ACaller) -> list[wire.AgentSkill]:
     """What this caller can ask: of a key's loaded tools each one too, by its key and venue."""
     agent = caller.agent
     if agent is None:

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from golem_project.a2a.caller_turns import take_turn
-from golem_project.a2a.callers import Caller
+from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, TaskUnknown, TooManyTasks
 from golem_project.a2a.message_parsing import Ask
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
@@ -44,7 +44,7 @@ class Page:
     total: int
 
 
-def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime) -> tuple[Task, bool]:
+def open_task(*, caller: A2ACaller, message: wire.Message, ask: Ask, now: datetime) -> tuple[Task, bool]:
     """The task of a message, and whether it is new: the same message again is the same task.
 
     Raises TaskUnknown, TaskTakesNoMessage, TooManyTasks, InvalidParams.
@@ -80,7 +80,7 @@ def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime)
 
 
 @whole
-def _insert(row: Task, caller: Caller, now: datetime) -> None:
+def _insert(row: Task, caller: A2ACaller, now: datetime) -> None:
     most = settings.GOLEM_A2A_MOST_OPEN_TASKS
     with transaction.atomic():
         # Of two at once the second counts the first.
@@ -93,7 +93,7 @@ def _insert(row: Task, caller: Caller, now: datetime) -> None:
         tell_change(row, now=now)
 
 
-def pay_task(*, caller: Caller, task_id: str, payment: Any, now: datetime) -> Task:
+def pay_task(*, caller: A2ACaller, task_id: str, payment: Any, now: datetime) -> Task:
     """The task that waits to be paid for, with the payment that was handed in. Raises TaskUnknown,
     TaskTakesNoMessage.
     """
@@ -111,7 +111,7 @@ def pay_task(*, caller: Caller, task_id: str, payment: Any, now: datetime) -> Ta
     return Task.objects.get(pk=row.pk)
 
 
-def find_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
+def find_task(*, caller: A2ACaller, task_id: str, now: datetime) -> Task:
     """A task of the caller's, as it is now. Raises TaskUnknown."""
     row = Task.objects.filter(caller.match_theirs(), pk=_parse_id(task_id)).first()
     if row is None:
@@ -119,7 +119,7 @@ def find_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
     return follow_task(task_id=row.pk, now=now)
 
 
-def list_tasks(*, caller: Caller, request: wire.ListTasksRequest) -> Page:
+def list_tasks(*, caller: A2ACaller, request: wire.ListTasksRequest) -> Page:
     """The caller's tasks, newest first. Raises InvalidParams."""
     rows = Task.objects.filter(caller.match_theirs())
     if request.context_id:
@@ -143,7 +143,7 @@ def list_tasks(*, caller: Caller, request: wire.ListTasksRequest) -> Page:
     return Page(rows=page[:size], next_token=next_token, size=size, total=total)
 
 
-def cancel_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
+def cancel_task(*, caller: A2ACaller, task_id: str, now: datetime) -> Task:
     """Cancel a task and the permit it holds, by the agent API's own cancel_action.
 
     Raises TaskUnknown, TaskNotCancelable.
@@ -160,11 +160,11 @@ def cancel_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
     return Task.objects.get(pk=row.pk)
 
 
-def _count_open(caller: Caller) -> int:
+def _count_open(caller: A2ACaller) -> int:
     return Task.objects.filter(caller.match_theirs(), state__in=[str(state) for state in OPEN_STATES]).count()
 
 
-def _find_same(caller: Caller, message: wire.Message, ask: Ask) -> Task | None:
+def _find_same(caller: A2ACaller, message: wire.Message, ask: Ask) -> Task | None:
     row = Task.objects.filter(caller.match_theirs(), message_id=message.message_id).first()
     if row is not None and row.asked_digest != ask.digest:
         raise InvalidParams("this message id came with another question before", fields={"messageId": "used"})

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from golem_project.a2a.callers import Caller
+from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.models import OPEN_STATES, Task, Visit
 from golem_project.a2a.permit_of_task import follow_task
 from golem_project.a2a.task_messages import show_answer, show_change, show_task
@@ -30,11 +30,11 @@ class TaskStreams:
     def __init__(self, events: EventStream) -> None:
         self._events = events
 
-    def check_room(self, caller: Caller) -> None:
+    def check_room(self, caller: A2ACaller) -> None:
         """Raises StreamLimitReached."""
         self._events.check_room(caller.name, owner=caller.owner)
 
-    async def follow(self, *, caller: Caller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def follow(self, *, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
         """The task, then each change of it until it has ended, the caller may not listen any more, or is too slow."""
         hub = self._events.hub()
         with self._events.hold_room(caller.name, owner=caller.owner):
@@ -52,7 +52,7 @@ class TaskStreams:
             finally:
                 hub.leave()
 
-    async def _tell(self, client: Client, caller: Caller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def _tell(self, client: Client, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
         row = await run_blocking(partial(_look, task_id))
         yield show_task(row)
         version, has_answer, checked_ms = row.version, bool(row.answer), clock.monotonic_ms()
@@ -76,7 +76,7 @@ def _look(task_id: UUID) -> Task:
     return follow_task(task_id=task_id, now=clock.now())
 
 
-def _may_stay(caller: Caller) -> bool:
+def _may_stay(caller: A2ACaller) -> bool:
     if caller.key is None:
         return Visit.objects.filter(golem=caller.golem, address=caller.visitor, expires_at__gt=clock.now()).exists()
     try:

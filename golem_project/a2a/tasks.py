@@ -10,7 +10,7 @@ from uuid import UUID
 from celery import shared_task
 
 from golem_project.stream.delivery_tasks import ask_for_turns
-from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
+from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
 from permits_app.actions import sell_answer
 from tools_app.core import clock
@@ -42,7 +42,7 @@ def notify_task(*, receiver: str, turn_id: str) -> int:
     """Tell one address and pass the place on; a late or second task finds the turn is not its own."""
     from golem_project.a2a import notifications
 
-    taken = notifications.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    taken = notifications.take_turn(turn=DeliveryTurn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
     _ask_for_turns()
     return taken
 

@@ -25,7 +25,7 @@ from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
 from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
 from golem_project.stream import delivery_turns, sealed_secrets
-from golem_project.stream.delivery_turns import Turn, Wanting
+from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock, event_log, guarded_http
 from tools_app.core.event_log import EventFilter
@@ -94,7 +94,7 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
     return [Wanting(receiver=each.pk, person_id=each.person_id) for each in waiting if _is_due(each, now)]
 
 
-def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> bool:
+def take_turn(*, turn: DeliveryTurn, read_clock: Callable[[], datetime]) -> bool:
     """Send what waits for the channel whose turn it is; True when it got there."""
     begun = delivery_turns.begin_turn(kind=TurnKind.ALERT, turn=turn, now=read_clock())
     if begun is None:

@@ -8,7 +8,7 @@ from celery import shared_task
 
 from golem_project.alerts import channels
 from golem_project.stream.delivery_tasks import ask_for_turns
-from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
+from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock
 
@@ -23,7 +23,7 @@ def gather_alerts_task() -> int:
 @shared_task(ignore_result=True, expires=LASTS_SECONDS)
 def send_alerts_task(*, receiver: str, turn_id: str) -> bool:
     """Send what waits for one channel and pass the place on; a late or second task finds the turn is not its own."""
-    is_sent = channels.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    is_sent = channels.take_turn(turn=DeliveryTurn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
     _ask_for_turns()
     return is_sent
 

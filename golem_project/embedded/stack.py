@@ -23,7 +23,7 @@ from golem_project.embedded.children import (
 )
 from golem_project.embedded.environment import SECOND_FILE_VARIABLE
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.forked_children import Loading, Loads
+from golem_project.embedded.forked_children import LoadingProcess, Loads
 from golem_project.embedded.output import Output, Pump
 from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths
@@ -73,7 +73,7 @@ class PortTaken(Exception):
 
 
 @dataclasses.dataclass
-class Kept:
+class KeptProcess:
     """One process that is kept running: `begin` starts it anew, `has_ended` and `was_killed` look at it.
 
     Times are seconds of the monotonic clock; `started_at` is when it was begun last, or last forgotten a crash.
@@ -127,7 +127,7 @@ class Stack:
         )
         self.children: dict[str, Child] = {}
         self.plans: dict[str, ChildPlan] = {}
-        self.kept: dict[str, Kept] = {}
+        self.kept: dict[str, KeptProcess] = {}
         self.web_url = ""
         self.is_stopping = False
         self._preparation = preparation
@@ -135,7 +135,7 @@ class Stack:
         self._loads = loads
         # Of our own standard output a copy is handed on: the process that forks has another under that number.
         self._commands = {name: os.dup(descriptor) for name, descriptor in (commands or {}).items()}
-        self._loading: Loading | None = None
+        self._loading: LoadingProcess | None = None
         self._later: list[ChildPlan] = []
         self._preparing: Child | None = None
         self._chain_use = ChainUse()
@@ -228,7 +228,7 @@ class Stack:
         if self._loads is None:
             return
         names = [PREPARE, *(plan.name for plan in self._plan_children(0))]
-        self._loading = Loading(
+        self._loading = LoadingProcess(
             self._loads,
             environment=self.environment,
             outputs={**{name: self.output.pump(name).write_end for name in names}, **self._commands},
@@ -358,7 +358,7 @@ class Stack:
         begun = time.monotonic()
         begin()
         self.output.say(f"{name} ready ({time.monotonic() - begun:.2f} s)")
-        self.kept[name] = Kept(
+        self.kept[name] = KeptProcess(
             name=name,
             begin=lambda: self._restart_server(begin),
             has_ended=lambda: not self.servers.is_alive(name),
@@ -420,7 +420,7 @@ class Stack:
         """Look after `child` from now on, and record who it is."""
         self.children[plan.name] = child
         self.plans[plan.name] = plan
-        self.kept[plan.name] = Kept(
+        self.kept[plan.name] = KeptProcess(
             name=plan.name,
             begin=lambda: self._restart_child(plan),
             has_ended=lambda: self.children[plan.name].has_ended(),
@@ -465,7 +465,7 @@ class Stack:
             f"{plan.name} is not ready after {READY_TIMEOUT_SECONDS:.0f} s. See {self.paths.log_dir / plan.name}.log"
         )
 
-    def _look_after(self, kept: Kept) -> None:
+    def _look_after(self, kept: KeptProcess) -> None:
         now = time.monotonic()
         if kept.retry_at is None:
             if not kept.has_ended():

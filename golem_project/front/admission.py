@@ -10,14 +10,14 @@ from typing import Any, Final
 from django.conf import settings
 
 from golem_project.front.request_bodies import Bodies, CallerLeft, has_body, replay
-from golem_project.front.waiting_lines import Lanes, Standing
+from golem_project.front.waiting_lines import Lanes, PlaceInLine
 from golem_project.middleware.plain_http import App, Receive, Scope, Send
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.pi.mcp_door import ENVELOPE_BYTES, MCP_PATH
 from golem_project.pi.parsers import MAX_BODY_BYTES
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.errors import GolemError
-from tools_app.core.fair_turns import Turn
+from tools_app.core.fair_turns import WaitingTurn
 from tools_app.sandbox.module_size import most_module_bytes
 
 _PAGES: Final = ("/admin/", "/join")
@@ -48,7 +48,7 @@ class FrontDoor:
             return
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        told = _Told(send)
+        told = _AnswerBegun(send)
         try:
             standing = self.lanes.place(scope)
             with self.bodies.hold() as body:
@@ -63,7 +63,7 @@ class FrontDoor:
             await _refuse(error, scope, told.note(scope))
 
 
-class _Told:
+class _AnswerBegun:
     """Whether an answer has begun. From then on it needs its place no longer."""
 
     def __init__(self, send: Send) -> None:
@@ -80,7 +80,7 @@ class _Told:
 
         return pass_on
 
-    def until_begun(self, scope: Scope, standing: Standing, turn: Turn | None) -> Send:
+    def until_begun(self, scope: Scope, standing: PlaceInLine, turn: WaitingTurn | None) -> Send:
         send = self.note(scope)
 
         async def pass_on(message: dict[str, Any]) -> None:

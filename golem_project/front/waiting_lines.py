@@ -24,7 +24,7 @@ from golem_project.middleware.plain_http import Scope
 from golem_project.pi.errors import TooManyAtOnce
 from permits_app.errors import TooManyPreviews
 from tools_app.core.errors import GolemError
-from tools_app.core.fair_turns import NoRoom, Turn, Turns
+from tools_app.core.fair_turns import NoRoom, Turns, WaitingTurn
 
 HALT_PATH: Final = "/api/v1/pi/emergency_halt"
 PREVIEW_PATH: Final = "/api/v1/pi/preview_action"
@@ -36,7 +36,7 @@ _LOGINS_WAITING_OF_ONE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PlaceInLine:
     """Where a request stands: the line, and as whom in it. `line` None passes all lines."""
 
     line: Turns | None
@@ -72,7 +72,7 @@ class Lanes:
         )
         self._pace = LoginPace()
 
-    def place(self, scope: Scope) -> Standing:
+    def place(self, scope: Scope) -> PlaceInLine:
         """Where a request stands. Raises LoginsTooFast."""
         address = read_address(scope)
         if scope["method"] == "POST" and scope["path"].startswith(_PASSWORD_PATHS):
@@ -83,20 +83,20 @@ class Lanes:
                     f" this one was not looked at. Try again in {wait} seconds",
                     retry_after_seconds=wait,
                 )
-            return Standing(self._logins, address, is_known=False)
+            return PlaceInLine(self._logins, address, is_known=False)
         shown = _read_credential(scope)
         if shown is None:
-            return Standing(self._strangers, address, is_known=False)
+            return PlaceInLine(self._strangers, address, is_known=False)
         who = KNOWN.find(shown)
         if who is None:
-            return Standing(self._unproven, address, is_known=False)
+            return PlaceInLine(self._unproven, address, is_known=False)
         # A halt needs no place: it is what ends a crowd of one's own.
         path = scope["path"]
         line = None if path == HALT_PATH else self._previews if path == PREVIEW_PATH else self._known
-        return Standing(line, who, is_known=True, is_preview=path == PREVIEW_PATH)
+        return PlaceInLine(line, who, is_known=True, is_preview=path == PREVIEW_PATH)
 
     @contextlib.asynccontextmanager
-    async def hold(self, standing: Standing) -> AsyncIterator[Turn | None]:
+    async def hold(self, standing: PlaceInLine) -> AsyncIterator[WaitingTurn | None]:
         """A place until the end, or until the turn leaves its line. Raises TooManyFromHere, TooManyAtOnce,
         TooManyPreviews.
         """
@@ -109,7 +109,7 @@ class Lanes:
         finally:
             standing.line.leave(turn)
 
-    async def _take(self, standing: Standing, line: Turns) -> Turn:
+    async def _take(self, standing: PlaceInLine, line: Turns) -> WaitingTurn:
         loop = asyncio.get_running_loop()
         granted = asyncio.Event()
         try:
@@ -141,7 +141,7 @@ def _line_of_strangers(places: int) -> Turns:
     return Turns(places=places, of_one=max(1, places - 1), waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE)
 
 
-def _refuse(standing: Standing, *, is_own: bool) -> GolemError:
+def _refuse(standing: PlaceInLine, *, is_own: bool) -> GolemError:
     if standing.is_preview:
         return TooManyPreviews(
             "as many previews of this owner's golems wait as may; this one was not begun. Ask again shortly",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from golem_project.heartbeat.backoff import REHEARSAL, REHEARSED, Wait, wait_after
+from golem_project.heartbeat.backoff import REHEARSAL, REHEARSED, WishBackoff, wait_after
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.cancel import cancel_permit
@@ -59,7 +59,7 @@ def rehearse(state: CycleState, action: ActionRecord) -> None:
     """A dry run ends here: the preview was real, its permit is cancelled."""
     drop_permit(state, action, reason="dry run: the golem is not live")
     change_action(action, ActionState.REHEARSED)
-    state.waits[action.wish_key] = Wait(state.now() + REHEARSAL, REHEARSED, 1)
+    state.waits[action.wish_key] = WishBackoff(state.now() + REHEARSAL, REHEARSED, 1)
 
 
 def drop_permit(state: CycleState, action: ActionRecord, *, reason: str) -> None:

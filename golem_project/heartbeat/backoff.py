@@ -27,7 +27,7 @@ _MOST_KEPT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WishBackoff:
     """Why a wish waits: the code of the refusal, how often in a row, and until when."""
 
     until: datetime
@@ -36,8 +36,8 @@ class Wait:
 
 
 def wait_after(
-    *, before: Wait | None, code: str, recovery: Recovery, resets_at: datetime | None, now: datetime
-) -> Wait:
+    *, before: WishBackoff | None, code: str, recovery: Recovery, resets_at: datetime | None, now: datetime
+) -> WishBackoff:
     """The wait after one more refusal."""
     count = before.count + 1 if before is not None and before.code == code else 1
     first = _FIRST[recovery]
@@ -48,23 +48,23 @@ def wait_after(
     until = now + step
     if resets_at is not None and now < resets_at <= now + _LONGEST:
         until = max(until, resets_at) if recovery is not Recovery.WAIT else resets_at
-    return Wait(until, code, count)
+    return WishBackoff(until, code, count)
 
 
-def is_waiting(wait: Wait | None, *, now: datetime) -> bool:
+def is_waiting(wait: WishBackoff | None, *, now: datetime) -> bool:
     """Whether a wish has to wait still; a wait longer than a day was written by another clock and does not count."""
     return wait is not None and now < wait.until <= now + _LONGEST
 
 
-def read_waits(stored: Mapping[str, Any]) -> dict[str, Wait]:
+def read_waits(stored: Mapping[str, Any]) -> dict[str, WishBackoff]:
     """The waits of a stored state."""
     return {
-        key: Wait(datetime.fromisoformat(row["until"]), str(row["code"]), int(row["count"]))
+        key: WishBackoff(datetime.fromisoformat(row["until"]), str(row["code"]), int(row["count"]))
         for key, row in stored.items()
     }
 
 
-def write_waits(waits: Mapping[str, Wait], *, now: datetime) -> dict[str, Any]:
+def write_waits(waits: Mapping[str, WishBackoff], *, now: datetime) -> dict[str, Any]:
     """What is worth storing: the latest, and none that ended more than a day ago."""
     kept = sorted(
         ((key, wait) for key, wait in waits.items() if wait.until > now - _LONGEST), key=lambda item: item[1].until

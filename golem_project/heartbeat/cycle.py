@@ -32,7 +32,7 @@ from golem_project.heartbeat.steps.retrieve import retrieve
 from golem_project.heartbeat.steps.simulate import simulate
 from golem_project.heartbeat.steps.validate import validate
 from golem_project.heartbeat.steps.verify import verify
-from golem_project.heartbeat.tick_claims import Claim
+from golem_project.heartbeat.tick_claims import TickClaim
 from golem_project.heartbeat.tick_events import make_opening_events
 from golem_project.heartbeat.wait_for_commit import hand_to_worker
 from tools_app.core import clock, event_bus
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 def run_heartbeat_tick(
-    *, claim: Claim, now: Callable[[], datetime] = clock.now, work: Work = hand_to_worker
+    *, claim: TickClaim, now: Callable[[], datetime] = clock.now, work: Work = hand_to_worker
 ) -> DecisionCycleRecord | None:
     """Run the tick of `claim`; its decision, or None when the claim is not the newest or was begun before.
 

@@ -12,12 +12,12 @@ from archetypes_app.actions.update_vitality import VitalityUpdate
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.backoff import Wait, is_waiting
-from golem_project.heartbeat.debt_health import Told, WatchedDebt
+from golem_project.heartbeat.backoff import WishBackoff, is_waiting
+from golem_project.heartbeat.debt_health import ToldDebt, WatchedDebt
 from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.entry_caution import Doubted
 from golem_project.heartbeat.gate_formulas import GateVerdict, Surprise, Temper
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
@@ -25,7 +25,7 @@ from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick
-from memory_app.insights_for_situation import Recalled
+from memory_app.insights_for_situation import RecalledInsight
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
@@ -67,7 +67,7 @@ class Analysis:
     base_fees: tuple[int, ...] = ()
     health: int = 1_000_000
     pressure_ticks: int = 0
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[RuleWish, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
     entries_held: tuple[Doubted, ...] = ()
     due: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class CycleState:
     off_peg: tuple[OffPeg, ...] = ()
     permits: PermitFacts = field(default_factory=PermitFacts)
     anomalies: list[str] = field(default_factory=list)
-    recalled: tuple[Recalled, ...] = ()
+    recalled: tuple[RecalledInsight, ...] = ()
     analysis: Analysis = field(default_factory=Analysis)
     verdict: GateVerdict = field(default_factory=lambda: GateVerdict(InferenceTier.T0, 0, 0, ""))
     deliberations: list[Deliberation] = field(default_factory=list)
@@ -102,9 +102,9 @@ class CycleState:
     unheard: list[dict[str, Any]] = field(default_factory=list)
     current: ActionRecord | None = None
     permit: dict[str, Any] | None = None
-    waits: dict[str, Wait] = field(default_factory=dict)
+    waits: dict[str, WishBackoff] = field(default_factory=dict)
     debts: tuple[WatchedDebt, ...] = ()
-    told: dict[str, Told] = field(default_factory=dict)
+    told: dict[str, ToldDebt] = field(default_factory=dict)
     mutations: list[str] = field(default_factory=list)
     kept_values: tuple[NavSnapshot, ...] = ()
     vitality: VitalityUpdate | None = None
@@ -159,7 +159,7 @@ class CycleState:
         )
 
 
-def describe_recalled(insight: Recalled) -> dict[str, Any]:
+def describe_recalled(insight: RecalledInsight) -> dict[str, Any]:
     """An insight for a planner: data, with who wrote it."""
     return {
         "kind": insight.kind,

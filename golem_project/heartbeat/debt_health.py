@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from permits_app.models.action_record import RESCUE_KEY
 from permits_app.safety.figures import format_ratio
 from tools_app.core.units import BPS
@@ -46,18 +46,18 @@ class Alarm(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldDebt:
     """What the owner was told of a debt, the health it had then, and whether they were told that it is not known."""
 
     alarm: Alarm = Alarm.CALM
     health_bps: int = 0
     of_unknown: bool = False
 
-    def and_of(self, debt: WatchedDebt) -> Told:
+    def and_of(self, debt: WatchedDebt) -> ToldDebt:
         """With what is told now."""
         if debt.alarm is Alarm.UNKNOWN:
             return replace(self, of_unknown=True)
-        return Told(debt.alarm, debt.health_bps, self.of_unknown)
+        return ToldDebt(debt.alarm, debt.health_bps, self.of_unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def watch_debts(
     *,
     holdings: Holdings | None,
     floor_bps: int,
-    told: Mapping[str, Told],
+    told: Mapping[str, ToldDebt],
     remembered: Iterable[WatchedDebt] = (),
     asked: Sequence[AskedHealth] = (),
 ) -> tuple[WatchedDebt, ...]:
@@ -144,7 +144,7 @@ def watch_debts(
     return tuple(sorted(marked, key=lambda each: (-each.alarm, each.health_bps, each.ref)))
 
 
-def keep_told(told: Mapping[str, Told], debts: Iterable[WatchedDebt]) -> dict[str, Told]:
+def keep_told(told: Mapping[str, ToldDebt], debts: Iterable[WatchedDebt]) -> dict[str, ToldDebt]:
     """What was told of debts that are not well again."""
     return {
         each.ref: told[each.ref]
@@ -168,7 +168,7 @@ def list_breached(
 
 def plan_rescues(
     *, debts: Iterable[WatchedDebt], holdings: Holdings | None, account: str, now: int, refused: frozenset[str]
-) -> tuple[Wish, ...]:
+) -> tuple[RuleWish, ...]:
     """What lowers the debts that are under their floor, most urgent first. `now` in unix seconds; `refused` are keys
     of wishes that were refused and wait, in whose place the protocol's own way out is taken, or where that was refused
     too the smaller step of it.
@@ -176,7 +176,7 @@ def plan_rescues(
     if holdings is None:
         return ()
     by_ref = {str(each.ref): each for each in holdings.positions}
-    wishes: list[Wish] = []
+    wishes: list[RuleWish] = []
     for debt in debts:
         if debt.alarm is not Alarm.UNDER:
             continue
@@ -187,10 +187,10 @@ def plan_rescues(
     return tuple(wishes)
 
 
-def read_told(stored: Mapping[str, Any]) -> dict[str, Told]:
+def read_told(stored: Mapping[str, Any]) -> dict[str, ToldDebt]:
     """What was told, out of a stored state."""
     return {
-        ref: Told(Alarm(int(row["told"])), int(row["told_bps"]), bool(row.get("told_unknown")))
+        ref: ToldDebt(Alarm(int(row["told"])), int(row["told_bps"]), bool(row.get("told_unknown")))
         for ref, row in stored.items()
         if row.get("told") is not None
     }
@@ -212,7 +212,7 @@ def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:
     )
 
 
-def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, Told]) -> dict[str, Any]:
+def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, ToldDebt]) -> dict[str, Any]:
     """What the next tick starts from, JSON-ready."""
     return {
         each.ref: {
@@ -250,7 +250,7 @@ def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
     return tuple(found)
 
 
-def _write_told(told: Told) -> dict[str, Any]:
+def _write_told(told: ToldDebt) -> dict[str, Any]:
     return {"told": int(told.alarm), "told_bps": told.health_bps, "told_unknown": told.of_unknown}
 
 
@@ -273,7 +273,7 @@ def _watch(held: HeldPosition, floor_bps: int, asked: Sequence[AskedHealth]) -> 
     return replace(debt, alarm=Alarm.NEAR if debt.health_bps < debt.warning_bps else Alarm.CALM)
 
 
-def _is_news(debt: WatchedDebt, told: Told | None) -> bool:
+def _is_news(debt: WatchedDebt, told: ToldDebt | None) -> bool:
     if debt.alarm is Alarm.CALM:
         return False
     if debt.alarm is Alarm.UNKNOWN:
@@ -283,7 +283,7 @@ def _is_news(debt: WatchedDebt, told: Told | None) -> bool:
     return debt.alarm is Alarm.UNDER and debt.health_bps <= told.health_bps - WORSE_BPS
 
 
-def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | None:
+def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> RuleWish | None:
     """Sell collateral and repay: what works at every lender that core code knows to leave by legs."""
     protocol = SHELF.get(held.ref.protocol)
     if protocol is None or protocol.lending is None:
@@ -294,7 +294,7 @@ def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | N
         # The tool counts as the lender does; where our feeds see less, it has to go further.
         target = -(-target * told // debt.health_bps)
     target = min(target, HIGHEST_TARGET_BPS)
-    return Wish(
+    return RuleWish(
         key=f"{RESCUE_KEY}{debt.ref}",
         venue="lending",
         action_type="auto_deleverage",
@@ -311,7 +311,9 @@ def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | N
     )
 
 
-def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int, refused: frozenset[str]) -> list[Wish]:
+def _leave(
+    debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int, refused: frozenset[str]
+) -> list[RuleWish]:
     """The protocol's own next step out, where that is one of ours that leaves, and once it was refused the smaller one
     too; none where it waits or needs more.
     """
@@ -329,11 +331,11 @@ def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int, 
     return [each for each in found if each is not None]
 
 
-def _wish_to_leave(key: str, debt: WatchedDebt, step: Act, chain_id: int) -> Wish | None:
+def _wish_to_leave(key: str, debt: WatchedDebt, step: Act, chain_id: int) -> RuleWish | None:
     tool = REGISTRY.get(step.tool)
     if not isinstance(tool, WriteTool) or not (tool.is_rescue or tool.action_class in LEAVING):
         return None
-    return Wish(
+    return RuleWish(
         key=key,
         venue=tool.venue,
         action_type=tool.key,

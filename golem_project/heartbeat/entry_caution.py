@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from tools_app.portfolio.pegs import OffPeg
 from tools_app.subsystems.intel.entry_doubts import doubt_market
 from tools_app.subsystems.intel.indexed_market import KnownMarket
@@ -32,13 +32,13 @@ class Doubted:
     words: str
 
 
-def is_entering(wish: Wish) -> bool:
+def is_entering(wish: RuleWish) -> bool:
     """Whether it puts money to work, rather than taking some out or lowering a debt."""
     return not (wish.is_leaving or wish.is_rescue)
 
 
 def doubt_wishes(
-    wishes: Sequence[Wish],
+    wishes: Sequence[RuleWish],
     *,
     known: KnownMarket | None,
     debts: Sequence[WatchedDebt],

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from archetypes_app.phases import is_allowed
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
-from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, value_of
+from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken, value_of
 from tools_app.core.ratio import ratio_text
 from tools_app.core.units import BPS, apply_bps_up, format_micro_usd
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_moved
@@ -32,7 +32,7 @@ _LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RuleWish:
     """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait.
 
     `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position, `is_rescue` that it
@@ -50,7 +50,7 @@ class Wish:
 
 def plan_liquidity(
     *, observation: Observation, rule: LiquidityRule, phase: Phase, range_bps: int = 0
-) -> tuple[Wish, ...]:
+) -> tuple[RuleWish, ...]:
     """The next actions in order of urgency; empty when all is well or nothing can be told. `range_bps` is volatility.
 
     The first is to be done before the others are worth doing; positions of other pools are left alone.
@@ -78,7 +78,7 @@ def _least_taken(observation: Observation, rule: LiquidityRule) -> int:
     return max(rule.harvest_micro_usd, HARVEST_PAYS_TIMES * harvest_gas_micro_usd(observation))
 
 
-def _is_worth(held: HeldPosition, micro_usd: int) -> bool:
+def _is_worth(held: ObservedPosition, micro_usd: int) -> bool:
     """Whether it is worth as much, or nobody knows what it is worth."""
     return held.micro_usd is None or held.micro_usd >= micro_usd
 
@@ -92,10 +92,10 @@ def _may_leave(phase: Phase) -> bool:
     return is_allowed(phase, ActionClass.CLOSE_POSITION)
 
 
-def _close(held: HeldPosition, phase: Phase) -> Wish:
+def _close(held: ObservedPosition, phase: Phase) -> RuleWish:
     position = held.position
     where = "is out of range" if not position.is_in_range else f"is not kept in phase {phase.value}"
-    return Wish(
+    return RuleWish(
         key=f"close:{position.position_id}",
         venue=position.pool.protocol,
         action_type="remove_liquidity",
@@ -106,14 +106,14 @@ def _close(held: HeldPosition, phase: Phase) -> Wish:
     )
 
 
-def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, phase: Phase) -> Wish | None:
+def _harvest(held: ObservedPosition, observation: Observation, rule: LiquidityRule, phase: Phase) -> RuleWish | None:
     fees = held.fees_micro_usd
     if not fees or fees < _least_taken(observation, rule):
         return None
     if not is_allowed(phase, ActionClass.DECREASE_POSITION):
         return None
     position_id = held.position.position_id
-    return Wish(
+    return RuleWish(
         key=f"harvest:{position_id}",
         venue=held.position.pool.protocol,
         action_type="collect_fees",
@@ -131,7 +131,7 @@ def harvest_gas_micro_usd(observation: Observation) -> int:
     return value_of(2 * observation.block.base_fee * HARVEST_GAS, coin.token, coin.price)
 
 
-def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: int) -> Wish | None:
+def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: int) -> RuleWish | None:
     sides = (observation.holding(pool.token0), observation.holding(pool.token1))
     side0, side1 = sides
     if side0 is None or side1 is None:
@@ -152,7 +152,7 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
         return None
     half_width = min(MOST_HALF_WIDTH_BPS, max(rule.half_width_bps, range_bps))
     lower, upper = (_price_text(pool, side0, side1, bps) for bps in (-half_width, half_width))
-    return Wish(
+    return RuleWish(
         key="open",
         venue=pool.protocol,
         action_type="add_liquidity",
@@ -171,7 +171,9 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
     )
 
 
-def _fill_up(venue: str, short: Holding, other: Holding, wanted: int, kept: int, rule: LiquidityRule) -> Wish | None:
+def _fill_up(
+    venue: str, short: ObservedToken, other: ObservedToken, wanted: int, kept: int, rule: LiquidityRule
+) -> RuleWish | None:
     """A swap for what is missing of one side, out of what the other side has beyond its own half."""
     missing = wanted - short.raw
     if missing * BPS <= wanted * _LEAST_SHORTAGE_BPS or short.price is None:
@@ -182,7 +184,7 @@ def _fill_up(venue: str, short: Holding, other: Holding, wanted: int, kept: int,
     if needed is None or spare <= 0 or needed <= 0:
         return None
     amount = min(needed, spare)
-    return Wish(
+    return RuleWish(
         key=f"swap:{other.token.address}:{short.token.address}",
         venue=venue,
         action_type="swap",
@@ -196,6 +198,6 @@ def _fill_up(venue: str, short: Holding, other: Holding, wanted: int, kept: int,
     )
 
 
-def _price_text(pool: Pool, side0: Holding, side1: Holding, bps: int) -> str:
+def _price_text(pool: Pool, side0: ObservedToken, side1: ObservedToken, bps: int) -> str:
     ratio = ratio_of_sqrt_price(sqrt_price_moved(pool.sqrt_price, bps=bps))
     return ratio_text(ratio, base_decimals=side0.token.decimals, quote_decimals=side1.token.decimals)

@@ -15,8 +15,8 @@ from uuid import UUID
 
 from archetypes_app.models.tick import ROUGH, Regime
 from golem_project.heartbeat.entry_caution import Doubted
-from golem_project.heartbeat.liquidity_plan import Wish
-from memory_app.insights_for_situation import Recalled
+from golem_project.heartbeat.liquidity_plan import RuleWish
+from memory_app.insights_for_situation import RecalledInsight
 from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, InsightCategory
 from memory_app.token_keys import name_token
 from tools_app.toolkit.registry import REGISTRY
@@ -45,7 +45,7 @@ class HeldBack:
 
 
 def hold_back(
-    wishes: Sequence[Wish], recalled: Sequence[Recalled], *, regime: Regime, chain_id: int
+    wishes: Sequence[RuleWish], recalled: Sequence[RecalledInsight], *, regime: Regime, chain_id: int
 ) -> tuple[HeldBack, ...]:
     """The wishes that wait, each with its warning. Only warnings read from outcomes count, of 50% and more."""
     if regime not in ROUGH:
@@ -68,13 +68,15 @@ def hold_back(
     return tuple(found)
 
 
-def leave_out(wishes: Sequence[Wish], held: Sequence[HeldBack], doubted: Sequence[Doubted] = ()) -> tuple[Wish, ...]:
+def leave_out(
+    wishes: Sequence[RuleWish], held: Sequence[HeldBack], doubted: Sequence[Doubted] = ()
+) -> tuple[RuleWish, ...]:
     """The wishes that wait neither for a memory nor for what is known."""
     waiting = {each.wish_key for each in held} | {each.wish_key for each in doubted}
     return tuple(wish for wish in wishes if wish.key not in waiting)
 
 
-def _is_about(warning: Recalled, wish: Wish, chain_id: int) -> bool:
+def _is_about(warning: RecalledInsight, wish: RuleWish, chain_id: int) -> bool:
     if warning.tool_name not in REGISTRY:
         return False
     tool = REGISTRY.get(warning.tool_name)

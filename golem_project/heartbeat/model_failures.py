@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from archetypes_app.errors import ModelBudgetSpent
 from golem_project.heartbeat.cycle_state import CycleState
-from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from golem_project.heartbeat.rule_planner import NAME as RULES
 from golem_project.heartbeat.thinking.errors import (
     ModelAnswerInvalid,
@@ -92,5 +92,5 @@ def tell_failures(state: CycleState) -> None:
         words = THINKS_AGAIN
     else:
         return
-    alerts = [Alert("the language model fails", words, "an answer")]
+    alerts = [RuleAlert("the language model fails", words, "an answer")]
     tell_alerts(golem=state.golem, source=SOURCE, alerts=alerts, now=state.now(), waits_for_window=False)

@@ -17,7 +17,7 @@ from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class ObservedToken:
     """One token in the wallet. `price` None: no fresh feed."""
 
     token: TokenMeta
@@ -38,7 +38,7 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPosition:
+class ObservedPosition:
     """One of the golem's liquidity positions that still holds something; values None without a fresh price."""
 
     position: RangePosition
@@ -56,8 +56,8 @@ class Observation:
     """
 
     block: BlockRef | None = None
-    holdings: tuple[Holding, ...] = ()
-    positions: tuple[HeldPosition, ...] = ()
+    holdings: tuple[ObservedToken, ...] = ()
+    positions: tuple[ObservedPosition, ...] = ()
     whole: Holdings | None = None
     at_home: Holdings | None = None
     elsewhere: Elsewhere = NOWHERE
@@ -68,7 +68,7 @@ class Observation:
     anomalies: tuple[str, ...] = ()
     known_positions: Mapping[str, Any] = field(default_factory=dict)
 
-    def holding(self, address: str) -> Holding | None:
+    def holding(self, address: str) -> ObservedToken | None:
         """The holding of one token."""
         return next((each for each in self.holdings if each.token.address == address), None)
 
@@ -122,7 +122,7 @@ def describe_held(held: Held) -> dict[str, Any]:
     }
 
 
-def describe_position(held: HeldPosition) -> dict[str, Any]:
+def describe_position(held: ObservedPosition) -> dict[str, Any]:
     """One position for the record."""
     position = held.position
     return {

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
-from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps
+from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken, deviation_bps
 from permits_app.actions.weigh_unpriced import weigh_unpriced
 from permits_app.permits.elsewhere import Elsewhere
 from tools_app.chain.chains import get_deployment
@@ -212,7 +212,7 @@ def _remembered_pool(markets: Mapping[str, Markets], known: Mapping[str, Any]) -
 
 def _read_holdings(
     chain: ChainReader, golem: GolemView, tokens: Iterable[TokenMeta], anomalies: list[str]
-) -> list[Holding]:
+) -> list[ObservedToken]:
     if golem.address is None:
         return []
     wanted = list(tokens)
@@ -227,7 +227,7 @@ def _read_holdings(
         else:
             answer = raw_of[token.address]
             raw = int(answer.values[0]) if answer.ok else 0
-        found.append(Holding(token, raw, _read_price(chain, token, raw, anomalies)))
+        found.append(ObservedToken(token, raw, _read_price(chain, token, raw, anomalies)))
     return found
 
 
@@ -246,16 +246,16 @@ def _read_positions(
     chain: ChainReader,
     golem: GolemView,
     markets: Mapping[str, Markets],
-    held: Iterable[Holding],
+    held: Iterable[ObservedToken],
     known: Mapping[str, Any],
     whole: Holdings | None,
     pool: Pool | None,
-) -> tuple[tuple[HeldPosition, ...], dict[str, Any]]:
+) -> tuple[tuple[ObservedPosition, ...], dict[str, Any]]:
     if golem.address is None or not markets:
         return (), {}
     prices = {each.token.address: each for each in held}
     worth = {(each.ref.protocol, each.ref.id): each.micro_usd for each in whole.positions} if whole else {}
-    valued: list[HeldPosition] = []
+    valued: list[ObservedPosition] = []
     ranges: dict[str, Any] = {}
     for name, each in markets.items():
         first = _list_foremost(chain, each.ranges, whole, pool)
@@ -288,10 +288,12 @@ def _read_ranges(
     return found, {"held": count, "positions": rows, "empty": sorted(empty), "looks": looks}
 
 
-def _value_position(position: RangePosition, prices: Mapping[str, Holding], micro_usd: int | None) -> HeldPosition:
+def _value_position(
+    position: RangePosition, prices: Mapping[str, ObservedToken], micro_usd: int | None
+) -> ObservedPosition:
     """A position with its worth as the holdings count it, and what its fees are worth."""
     sides = (prices.get(position.pool.token0), prices.get(position.pool.token1))
-    plain = HeldPosition(position, None, None)
+    plain = ObservedPosition(position, None, None)
     if any(side is None or side.price is None for side in sides):
         return plain
     earned = sum(
@@ -302,7 +304,7 @@ def _value_position(position: RangePosition, prices: Mapping[str, Holding], micr
     return replace(plain, micro_usd=micro_usd, fees_micro_usd=earned)
 
 
-def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) -> tuple[int | None, int | None]:
+def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[ObservedToken]) -> tuple[int | None, int | None]:
     """The watched price, and how far the pool is from the feeds."""
     by_address = {each.token.address: each for each in held}
     if pool is None:
@@ -322,7 +324,7 @@ def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) ->
     return price, deviation_bps(pool_price=price, feed_price=fair)
 
 
-def _total(held: Sequence[Holding], whole: Holdings | None) -> int | None:
+def _total(held: Sequence[ObservedToken], whole: Holdings | None) -> int | None:
     """The net asset value in micro-USD; None where nothing has a price, or one of those that count is missing.
 
     A golem must not look poor, and fall into a worse phase for good, because a price is missing for a while.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation, WantedAction
 from tools_app.core.clock import Deadline
 
@@ -22,7 +22,7 @@ NAME: Final = "rules"
 class RulePlanner:
     """Turns the wishes of one look into what the tick does next. `waiting` are keys of wishes that were refused."""
 
-    wishes: tuple[Wish, ...]
+    wishes: tuple[RuleWish, ...]
     waiting: frozenset[str] = frozenset()
 
     @property
@@ -45,12 +45,12 @@ class RulePlanner:
         return Deliberation(planner=NAME, summary=free.reason, wanted=(wanted,))
 
 
-def choose_wish(wishes: Iterable[Wish], waiting: frozenset[str]) -> Wish | None:
+def choose_wish(wishes: Iterable[RuleWish], waiting: frozenset[str]) -> RuleWish | None:
     """The most urgent wish that does not wait."""
     return next((wish for wish in wishes if wish.key not in waiting), None)
 
 
-def _word_rest(wishes: tuple[Wish, ...]) -> str:
+def _word_rest(wishes: tuple[RuleWish, ...]) -> str:
     if not wishes:
         return "nothing to do"
     return f"waiting after a refusal: {', '.join(wish.key for wish in wishes)}"

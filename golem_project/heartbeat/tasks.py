@@ -12,7 +12,7 @@ from django.conf import settings
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.duties.regular_valuation import value_after_outcomes, value_unattended
 from golem_project.heartbeat.duties.run import run_duties
-from golem_project.heartbeat.tick_claims import Claim, claim_due
+from golem_project.heartbeat.tick_claims import TickClaim, claim_due
 from tools_app.core import clock
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def claim_heartbeats_task(**_: Any) -> int:
 @shared_task(ignore_result=True)
 def tick_golem_task(*, golem_id: str, fence: int, **_: Any) -> None:
     """One tick of one golem; delivered twice it runs once."""
-    run_heartbeat_tick(claim=Claim(UUID(golem_id), fence))
+    run_heartbeat_tick(claim=TickClaim(UUID(golem_id), fence))
 
 
 @shared_task(ignore_result=True)

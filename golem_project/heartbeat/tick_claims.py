@@ -29,7 +29,7 @@ _CLOCK, _TICK, _GOLEM = Heartbeat._meta.db_table, HeartbeatTick._meta.db_table, 
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TickClaim:
     """The right to begin one tick of one golem."""
 
     golem_id: UUID
@@ -61,7 +61,7 @@ class BegunTick:
 
 
 @whole
-def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int) -> list[Claim]:
+def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int) -> list[TickClaim]:
     """Claim at most `limit` golems that are due, the longest waiting first. Two callers never get the same one.
 
     Due too is a golem whose next tick lies further ahead than any interval, or whose lease does: the clock went back.
@@ -80,7 +80,7 @@ def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int)
                 "longest_lease": now + lease + _CLOCK_SLACK,
             },
         )
-        return [Claim(UUID(str(golem_id)), int(fence)) for golem_id, fence in cursor.fetchall()]
+        return [TickClaim(UUID(str(golem_id)), int(fence)) for golem_id, fence in cursor.fetchall()]
 
 
 _CLAIM_SQL = f"""
@@ -97,7 +97,7 @@ RETURNING clock.golem_id, clock.fence
 
 
 @whole
-def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick | None:
+def begin_tick(*, claim: TickClaim, lease_seconds: int, now: datetime) -> BegunTick | None:
     """Begin the tick of `claim`; None when a newer claim exists, it was begun before, the heartbeat was turned off,
     or nobody with an active account owns the golem.
 

@@ -28,7 +28,7 @@ Address = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Guide:
     """One guide: its title, its HTML, and the anchors in it."""
 
     name: str
@@ -44,12 +44,12 @@ def list_documents() -> list[str]:
 
 
 @cache
-def read_document(name: str) -> Document | None:
+def read_document(name: str) -> Guide | None:
     """The guide `how-to/approve-a-change` or `concepts` for pages of the admin; None where there is none."""
     return render_document(name, find_address=lambda target: reverse("help", args=[target]))
 
 
-def render_document(name: str, *, find_address: Address, keeps_pictures: bool = False) -> Document | None:
+def render_document(name: str, *, find_address: Address, keeps_pictures: bool = False) -> Guide | None:
     """The guide with links written by `find_address`; None when there is none of that name."""
     path = DOCS / f"{name}.md"
     if not _NAME.fullmatch(name) or not path.is_file():
@@ -69,7 +69,7 @@ def render_document(name: str, *, find_address: Address, keeps_pictures: bool = 
     title = next((token.content for before, token in _pairs(tokens) if before.tag == "h1"), name)
     # The parser escapes every text and takes no HTML: what it returns is markup of its own.
     html = mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308
-    return Document(name, title, html, frozenset(anchors))
+    return Guide(name, title, html, frozenset(anchors))
 
 
 def make_anchor(words: str) -> str:

@@ -55,7 +55,7 @@ class PublicClient(ClientMixin):
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class SignInCredential:
     """A sign-in as Authlib asks about it."""
 
     row: AgentSignIn
@@ -126,9 +126,9 @@ class DeviceCode(DeviceCodeGrant):
 
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
-    def query_device_credential(self, device_code: str) -> Credential | None:
+    def query_device_credential(self, device_code: str) -> SignInCredential | None:
         self._row = AgentSignIn.objects.filter(device_digest=hash_token(device_code)).first()
-        return Credential(self._row) if self._row is not None else None
+        return SignInCredential(self._row) if self._row is not None else None
 
     def query_user_grant(self, user_code: str) -> tuple[Any, bool] | None:
         """Who decided, and what, in the row of this device's own code; None while nobody has."""
@@ -137,7 +137,7 @@ class DeviceCode(DeviceCodeGrant):
             return None
         return row.decided_by_id, row.state != SignInState.DENIED
 
-    def should_slow_down(self, credential: Credential) -> bool:
+    def should_slow_down(self, credential: SignInCredential) -> bool:
         """Whether it asks again sooner than it was told."""
         now, before = clock.now(), credential.row.polled_at
         AgentSignIn.objects.filter(pk=credential.row.pk).update(polled_at=now)
@@ -156,11 +156,11 @@ class Renewal(RefreshTokenGrant):
 
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
-    def authenticate_refresh_token(self, refresh_token: str) -> Credential | None:
+    def authenticate_refresh_token(self, refresh_token: str) -> SignInCredential | None:
         row = find_renewable(refresh_token)
-        return Credential(row) if row is not None else None
+        return SignInCredential(row) if row is not None else None
 
-    def authenticate_user(self, credential: Credential) -> bool:
+    def authenticate_user(self, credential: SignInCredential) -> bool:
         """Asked where it is renewed."""
         return True
 
@@ -174,7 +174,7 @@ class Renewal(RefreshTokenGrant):
         except RenewalRefused as error:
             raise InvalidGrantError(error.detail) from None
 
-    def revoke_old_credential(self, credential: Credential) -> None:
+    def revoke_old_credential(self, credential: SignInCredential) -> None:
         """Done where it was renewed."""
 
 
@@ -183,11 +183,11 @@ class Revocation(RevocationEndpoint):
 
     CLIENT_AUTH_METHODS = ("none",)
 
-    def query_token(self, token: str, token_type_hint: str | None) -> Credential | None:
+    def query_token(self, token: str, token_type_hint: str | None) -> SignInCredential | None:
         row = find_renewable(token) or _find_by_access(token)
-        return Credential(row) if row is not None else None
+        return SignInCredential(row) if row is not None else None
 
-    def revoke_token(self, token: Credential, request: Any) -> None:
+    def revoke_token(self, token: SignInCredential, request: Any) -> None:
         key = require(token.row.key)
         revoke_as(key=key, actor=f"key:{key.prefix}", now=clock.now())
 

@@ -13,7 +13,7 @@ from golem_project.settings.admin_theme import MACHINERY
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class ListGroup:
     """One group of lists this person may see: title, icon and address of each."""
 
     title: str
@@ -23,7 +23,7 @@ class Shelf:
 @require_safe
 def show_machinery(request: HttpRequest) -> HttpResponse:
     """Every list behind the sidebar, in groups."""
-    shelves = [Shelf(group["title"], _list_allowed(request, group["items"])) for group in MACHINERY]
+    shelves = [ListGroup(group["title"], _list_allowed(request, group["items"])) for group in MACHINERY]
     context = {
         **admin.site.each_context(request),
         "title": "Machinery",

@@ -35,7 +35,7 @@ from permits_app.pages.opening_lines import list_opening_lines
 from permits_app.pages.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
 from permits_app.pages.refusals import RefusalLine, count_refusals, list_refusals
 from permits_app.pages.request_lines import name_request, say_held
-from permits_app.performance.profit_days import Worth, read_worths
+from permits_app.performance.profit_days import RecentWorth, read_worths
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
 from tools_app.core.audit_log import read_time
 from tools_app.core.liveness import BEAT, Silence, list_silent
@@ -181,7 +181,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
     )
 
 
-def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, Worth]) -> Owned:
+def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, RecentWorth]) -> Owned:
     known = list(worths.values())
     compared = [worth.parts.profit for worth in known if worth.has_history]
     debt = sum(worth.debt for worth in known)
@@ -344,7 +344,7 @@ def _find_heartbeat(golem: Golem, beats: QuerySet[Heartbeat]) -> str:
 
 
 def _list_golems(
-    rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, Worth], now: datetime
+    rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, RecentWorth], now: datetime
 ) -> tuple[GolemLine, ...]:
     ids = [row.pk for row in rows]
     limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}

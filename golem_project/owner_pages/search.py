@@ -34,7 +34,7 @@ _HASH: Final = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """One thing: its kind, what it is called, what more is said of it, and its page (empty where it has none)."""
 
     kind: str
@@ -73,7 +73,7 @@ def is_id(words: str) -> bool:
     return True
 
 
-def find(person: Any, words: str, golems: QuerySet[Golem]) -> tuple[Found, ...]:
+def find(person: Any, words: str, golems: QuerySet[Golem]) -> tuple[SearchHit, ...]:
     """What there is of it with `golems`, all of which `person` may see, at most MOST of each kind."""
     mine = golems.values("pk")
     if _HASH.fullmatch(words):
@@ -83,7 +83,7 @@ def find(person: Any, words: str, golems: QuerySet[Golem]) -> tuple[Found, ...]:
     return _find_id(golems, UUID(words)) if is_id(words) else _find_words(person, golems, words)
 
 
-def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[Found, ...]:
+def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[SearchHit, ...]:
     of_permit = Q(plan_hash=digest) | Q(simulation_hash=digest) | Q(action_hash=digest)
     sent = OutboundTransaction.objects.filter(tx_hash=digest).values("permit_id")
     permits = ActionPermit.objects.filter(golem__in=mine).filter(of_permit | Q(pk__in=sent))
@@ -91,14 +91,14 @@ def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[Found, ...]:
     return (*_tell_permits(permits), *_tell_requests(requests))
 
 
-def _find_id(golems: QuerySet[Golem], key: UUID) -> tuple[Found, ...]:
+def _find_id(golems: QuerySet[Golem], key: UUID) -> tuple[SearchHit, ...]:
     mine = golems.values("pk")
     permits = ActionPermit.objects.filter(golem__in=mine, pk=key)
     requests = ChangeRequest.objects.filter(golem__in=mine, pk=key)
     return (*_tell_golems(golems.filter(pk=key)), *_tell_permits(permits), *_tell_requests(requests))
 
 
-def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[Found, ...]:
+def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[SearchHit, ...]:
     mine = golems.values("pk")
     found = [*_tell_golems(golems.filter(address__iexact=address))]
     own = KnownAddress.objects.filter(owner_id=person.pk, address=address).first()
@@ -106,11 +106,11 @@ def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[F
     chains = sorted({golem.home_chain_id for golem in golems})
     book = read_book(person.pk)
     found += [
-        Found("address", book.say(chain, address), f"{address} on {format_chain(chain)}", page) for chain in chains
+        SearchHit("address", book.say(chain, address), f"{address} on {format_chain(chain)}", page) for chain in chains
     ]
     entries = AllowlistEntry.objects.filter(golem__in=mine, address=address).select_related("golem")[:MOST]
     found += [
-        Found(
+        SearchHit(
             "allowlist",
             f"{entry.get_kind_display()} of {entry.golem.name}",
             format_chain(entry.chain_id),
@@ -122,11 +122,11 @@ def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[F
     return (*found, *_tell_permits(dealt))
 
 
-def _find_words(person: Any, golems: QuerySet[Golem], words: str) -> tuple[Found, ...]:
+def _find_words(person: Any, golems: QuerySet[Golem], words: str) -> tuple[SearchHit, ...]:
     mine = golems.values("pk")
     named = KnownAddress.objects.filter(owner_id=person.pk, name__icontains=words).order_by("name")[:MOST]
     told = [
-        Found("address", row.name, row.address, reverse("admin:permits_app_knownaddress_change", args=[row.pk]))
+        SearchHit("address", row.name, row.address, reverse("admin:permits_app_knownaddress_change", args=[row.pk]))
         for row in named
     ]
     action = words.lower().replace(" ", "_")
@@ -140,9 +140,9 @@ def _find_words(person: Any, golems: QuerySet[Golem], words: str) -> tuple[Found
     )
 
 
-def _tell_golems(rows: QuerySet[Golem]) -> list[Found]:
+def _tell_golems(rows: QuerySet[Golem]) -> list[SearchHit]:
     return [
-        Found(
+        SearchHit(
             "golem",
             golem.name,
             shorten_hex(golem.address) if golem.address else "only reads",
@@ -152,9 +152,9 @@ def _tell_golems(rows: QuerySet[Golem]) -> list[Found]:
     ]
 
 
-def _tell_permits(rows: QuerySet[ActionPermit]) -> list[Found]:
+def _tell_permits(rows: QuerySet[ActionPermit]) -> list[SearchHit]:
     return [
-        Found(
+        SearchHit(
             "permit",
             describe_action(permit),
             f"{permit.golem.name}, {permit.get_status_display().lower()}, {permit.created_at:%Y-%m-%d %H:%M} UTC",
@@ -164,9 +164,9 @@ def _tell_permits(rows: QuerySet[ActionPermit]) -> list[Found]:
     ]
 
 
-def _tell_requests(rows: QuerySet[ChangeRequest]) -> list[Found]:
+def _tell_requests(rows: QuerySet[ChangeRequest]) -> list[SearchHit]:
     return [
-        Found(
+        SearchHit(
             "request",
             row.title,
             f"{row.golem.name}, {row.get_state_display().lower()}",

@@ -66,7 +66,7 @@ class IdempotencyKeyInvalid(GolemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FirstRequest:
     """This request is the first with its key and will give the answer that is kept."""
 
     record_id: int
@@ -94,7 +94,7 @@ class IdempotentView(APIView):
     """Honours Idempotency-Key on every POST whose scope allows an effect."""
 
     required_scope: Scope | None = None
-    _claim: Claim | None = None
+    _claim: FirstRequest | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -106,7 +106,7 @@ class IdempotentView(APIView):
         found = claim_key(
             api_key=request.auth, key=key, request_digest=digest_request(request.path, request.data), now=clock.now()
         )
-        if isinstance(found, Claim):
+        if isinstance(found, FirstRequest):
             self._claim = found
         else:
             raise _Replay(answer_again(found))
@@ -133,7 +133,7 @@ class IdempotentView(APIView):
 
 
 @whole
-def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) -> Claim | IdempotencyRecord:
+def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) -> FirstRequest | IdempotencyRecord:
     """A claim when this request is the first, else the record with the first answer.
 
     Raises IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyKeyInUse.
@@ -158,7 +158,7 @@ def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) 
     if existing is None:
         raise IdempotencyKeyInUse("the first request just ended without an answer to keep; send it again")
     if existing.claim == token:
-        return Claim(existing.pk, token)
+        return FirstRequest(existing.pk, token)
     if existing.request_digest != request_digest:
         raise IdempotencyKeyReused("this key came with another path or body before; take a new key")
     if existing.status:
@@ -168,7 +168,7 @@ def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) 
         pk=existing.pk, status=0, claim=existing.claim, locked_until__lte=now
     ).update(claim=token, locked_until=locked_until)
     if taken:
-        return Claim(existing.pk, token)
+        return FirstRequest(existing.pk, token)
     raise IdempotencyKeyInUse("the first request with this key still runs; ask again shortly", retry_after_seconds=1)
 
 
@@ -200,7 +200,7 @@ def _is_kept(response: Response) -> bool:
     return response.status_code < 500 and response.status_code not in _NOT_KEPT
 
 
-def _settle(claim: Claim, response: Response) -> None:
+def _settle(claim: FirstRequest, response: Response) -> None:
     if not _is_kept(response):
         claim.give_up()
         return

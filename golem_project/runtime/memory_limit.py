@@ -35,7 +35,7 @@ CHILD: Final = "child"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NearLimit:
     """A process near or beyond its bound."""
 
     name: str
@@ -85,7 +85,7 @@ class MemoryWatch:
 
     def _look(self) -> bool:
         """Whether it has to end."""
-        told = Told(self.name, read_used_bytes() // MIB, self._most_bytes // MIB)
+        told = NearLimit(self.name, read_used_bytes() // MIB, self._most_bytes // MIB)
         is_near = told.used_mib * 100 >= told.most_mib * TOLD_PERCENT
         if is_near:
             if not self._is_told:
@@ -110,7 +110,7 @@ def list_told() -> list[str]:
     return sorted(str(words) for words in found.values())
 
 
-def _note(told: Told) -> None:
+def _note(told: NearLimit) -> None:
     name = f"{socket.gethostname()}-{os.getpid()}"
     try:
         cache.set(f"{_KEY}:{name}", told.words, timeout=_KEPT_SECONDS)

@@ -23,7 +23,7 @@ from tools_app.core import clock
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class EventFollower:
     """Somebody who may follow events. `golem_ids` None means all of them: an operator of the server."""
 
     name: str
@@ -36,7 +36,7 @@ class Caller:
         return True
 
 
-def identify_caller(request: Any, *, now: datetime) -> Caller:
+def identify_caller(request: Any, *, now: datetime) -> EventFollower:
     """The caller behind a request: a bearer token first, else a session of the admin.
 
     Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, ScopeMissing, Forbidden.
@@ -50,7 +50,7 @@ def identify_caller(request: Any, *, now: datetime) -> Caller:
                 scope=str(Scope.EVENTS),
                 scopes=sorted(key.scopes),
             )
-        return Caller(
+        return EventFollower(
             name=f"key:{key.prefix}",
             golem_ids=frozenset({str(key.golem_id)}),
             owner=f"owner:{key.golem.owner_id}",
@@ -62,15 +62,17 @@ def identify_caller(request: Any, *, now: datetime) -> Caller:
         raise Forbidden("this account has no access to the admin")
     KNOWN.note(name_session(request.session.session_key), who=f"owner:{user.pk}")
     if is_operator(user):
-        return Caller(name=f"owner:{user.pk}", golem_ids=None, owner=f"owner:{user.pk}")
+        return EventFollower(name=f"owner:{user.pk}", golem_ids=None, owner=f"owner:{user.pk}")
     owned = list_golems_with(user, Power.SEE).values_list("pk", flat=True)
-    return Caller(name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned), owner=f"owner:{user.pk}")
+    return EventFollower(
+        name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned), owner=f"owner:{user.pk}"
+    )
 
 
 class CallerAuthentication(BaseAuthentication):
     """The same for Django REST framework's views; they only answer GET, so a session needs no CSRF token."""
 
-    def authenticate(self, request: Request) -> tuple[Caller, None]:
+    def authenticate(self, request: Request) -> tuple[EventFollower, None]:
         return identify_caller(_plain(request), now=clock.now()), None
 
     def authenticate_header(self, request: Request) -> str:
@@ -98,7 +100,7 @@ class IsCaller(BasePermission):
     """Lets in whom `CallerAuthentication` knew."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        return isinstance(request.user, Caller)
+        return isinstance(request.user, EventFollower)
 
 
 def _plain(request: Request) -> HttpRequest:

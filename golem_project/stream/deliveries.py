@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatures
-from golem_project.stream.delivery_turns import Turn, Wanting
+from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import DeliveryState, TurnKind, WebhookDelivery, WebhookEndpoint
 from golem_project.stream.webhooks import GIVE_UP_AFTER, disable_endpoint, list_golems, note_health, reveal_secrets
 from tools_app.core import clock, guarded_http
@@ -37,7 +37,7 @@ _GONE = 410
 _NO_LONGER_SEEN = "the webhook's owner may not see this golem any more"
 
 
-class Tried(Enum):
+class TriedDelivery(Enum):
     """What became of one delivery when its time came."""
 
     TAKEN = auto()
@@ -54,7 +54,7 @@ def list_wanting(*, now: datetime) -> list[Wanting]:
     return [Wanting(receiver=pk, person_id=owner_id) for pk, owner_id in rows.values_list("pk", "owner_id")]
 
 
-def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
+def take_turn(*, turn: DeliveryTurn, read_clock: Callable[[], datetime]) -> int:
     """Deliver what is due for the endpoint whose turn it is, until it fails or others are to come. Returns how many."""
     begun = delivery_turns.begin_turn(kind=TurnKind.WEBHOOK, turn=turn, now=read_clock())
     if begun is None:
@@ -72,9 +72,9 @@ def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
             began = clock.monotonic_ms()
             tried = try_delivery(delivery_id=delivery_id, now=now)
             longest = max(longest, clock.monotonic_ms() - began)
-            if tried is Tried.FAILED:
+            if tried is TriedDelivery.FAILED:
                 return taken
-            taken += tried is Tried.TAKEN
+            taken += tried is TriedDelivery.TAKEN
         failed = False
     finally:
         delivery_turns.end_turn(kind=TurnKind.WEBHOOK, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
@@ -88,7 +88,7 @@ def _list_due_of(endpoint_id: UUID, now: datetime) -> QuerySet[WebhookDelivery]:
     )
 
 
-def try_delivery(*, delivery_id: UUID, now: datetime) -> Tried:
+def try_delivery(*, delivery_id: UUID, now: datetime) -> TriedDelivery:
     """Try one delivery whose time has come, and write down what became of it.
 
     The claim is a lease: a process that dies in between is followed by another try, never by silence. Whatever was
@@ -102,15 +102,15 @@ def try_delivery(*, delivery_id: UUID, now: datetime) -> Tried:
     ).update(next_attempt_at=now + _LEASE, attempts=F("attempts") + 1)
     delivery = WebhookDelivery.objects.select_related("endpoint__owner").filter(pk=delivery_id).first()
     if not claimed or delivery is None:
-        return Tried.NOT_SENT
+        return TriedDelivery.NOT_SENT
     event = OutboxEvent.objects.filter(pk=delivery.event_id).first()
     if event is None:
         _record(delivery, began=now, now=now, error="the event is no longer kept", is_final=True)
-        return Tried.NOT_SENT
+        return TriedDelivery.NOT_SENT
     # Roles end while deliveries wait; whoever may not see the golem now hears nothing of it.
     if not list_golems(delivery.endpoint).filter(pk=event.golem_id).exists():
         _record(delivery, began=now, now=now, error=_NO_LONGER_SEEN, is_final=True)
-        return Tried.NOT_SENT
+        return TriedDelivery.NOT_SENT
     body = make_body(event)
     began_ms = clock.monotonic_ms()
     answer: guarded_http.Answer | None = None
@@ -128,7 +128,7 @@ def try_delivery(*, delivery_id: UUID, now: datetime) -> Tried:
     _record(delivery, began=now, now=ended, answer=answer, is_taken=not error, error=error)
     if answer is not None and answer.status == _GONE:
         disable_endpoint(endpoint=delivery.endpoint, reason="the receiver answered 410 Gone", now=ended)
-    return Tried.FAILED if error else Tried.TAKEN
+    return TriedDelivery.FAILED if error else TriedDelivery.TAKEN
 
 
 def replay(*, deliveries: Any, now: datetime) -> int:

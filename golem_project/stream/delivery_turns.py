@@ -40,7 +40,7 @@ class Wanting:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DeliveryTurn:
     """The right to send to one receiver, for a while."""
 
     receiver: UUID
@@ -48,7 +48,7 @@ class Turn:
 
 
 @whole
-def give_turns(*, kind: TurnKind, wanting: Sequence[Wanting], now: datetime) -> list[Turn]:
+def give_turns(*, kind: TurnKind, wanting: Sequence[Wanting], now: datetime) -> list[DeliveryTurn]:
     """Give the free places of this kind to receivers that wait, who was served least lately first."""
     if not wanting:
         return []
@@ -81,23 +81,23 @@ def give_turns(*, kind: TurnKind, wanting: Sequence[Wanting], now: datetime) -> 
             unique_fields=["kind", "receiver"],
             update_fields=["person_id", "turn_id", "until", "given_at"],
         )
-    return [Turn(row.receiver, row.turn_id) for row in made if row.turn_id is not None]
+    return [DeliveryTurn(row.receiver, row.turn_id) for row in made if row.turn_id is not None]
 
 
-def begin_turn(*, kind: TurnKind, turn: Turn, now: datetime) -> Turn | None:
+def begin_turn(*, kind: TurnKind, turn: DeliveryTurn, now: datetime) -> DeliveryTurn | None:
     """The turn under a new id, so that the same task a second time finds it begun; None where it holds no more."""
-    begun = Turn(turn.receiver, uuid.uuid4())
+    begun = DeliveryTurn(turn.receiver, uuid.uuid4())
     mine = OutgoingTurn.objects.filter(kind=kind, receiver=turn.receiver, turn_id=turn.turn_id, until__gt=now)
     return begun if mine.update(turn_id=begun.turn_id, until=now + _LASTS) else None
 
 
-def keep_turn(*, kind: TurnKind, turn: Turn, now: datetime) -> bool:
+def keep_turn(*, kind: TurnKind, turn: DeliveryTurn, now: datetime) -> bool:
     """Whether the turn still holds; then it lasts anew from now. Asked before each request of it."""
     mine = OutgoingTurn.objects.filter(kind=kind, receiver=turn.receiver, turn_id=turn.turn_id, until__gt=now)
     return bool(mine.update(until=now + _LASTS))
 
 
-def end_turn(*, kind: TurnKind, turn: Turn, now: datetime, failed: bool, longest_ms: float) -> None:
+def end_turn(*, kind: TurnKind, turn: DeliveryTurn, now: datetime, failed: bool, longest_ms: float) -> None:
     """Free the place. After a failure the receiver waits, ever longer up to five minutes; a success clears that.
 
     `longest_ms` is how long its longest request took.
@@ -114,7 +114,7 @@ def end_turn(*, kind: TurnKind, turn: Turn, now: datetime, failed: bool, longest
     )
 
 
-def give_back(*, kind: TurnKind, turn: Turn) -> None:
+def give_back(*, kind: TurnKind, turn: DeliveryTurn) -> None:
     """Free the place of a turn that nobody was asked to take."""
     OutgoingTurn.objects.filter(kind=kind, receiver=turn.receiver, turn_id=turn.turn_id).update(
         turn_id=None, until=None

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from golem_project.pi import serializers as wire
-from golem_project.stream.callers import Caller, CallerAuthentication, IsCaller
+from golem_project.stream.callers import CallerAuthentication, EventFollower, IsCaller
 from golem_project.stream.errors import StreamUnavailable
 from golem_project.stream.parameters import (
     CURSOR_PATTERN,
@@ -94,7 +94,7 @@ class EventPageView(APIView):
     def get(self, request: Request) -> Response:
         if "text/event-stream" in request.headers.get("Accept", "").lower():
             raise StreamUnavailable("ask for application/json here, or serve golem_project.asgi with an ASGI server")
-        caller = cast("Caller", request.user)
+        caller = cast("EventFollower", request.user)
         query = {name: ",".join(request.query_params.getlist(name)) for name in request.query_params}
         question = read_question(query, caller=caller, last_event_id=request.headers.get("Last-Event-ID"))
         head = event_log.read_head()

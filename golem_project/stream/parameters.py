@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from golem_project.stream.callers import Caller
+from golem_project.stream.callers import EventFollower
 from golem_project.stream.errors import GolemUnknown
 from tools_app.core.errors import InvalidParams
 from tools_app.core.event_log import EventFilter, LogHead, find_position
@@ -31,7 +31,7 @@ CURSOR_PATTERN = "^[0-9a-f]{8}-[0-9]{1,18}$"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EventQuestion:
     """The parsed query: a filter, and either a cursor or a time to start from."""
 
     wanted: EventFilter
@@ -48,7 +48,9 @@ class Question:
         return default
 
 
-def read_question(query: Mapping[str, str], *, caller: Caller, last_event_id: str | None = None) -> Question:
+def read_question(
+    query: Mapping[str, str], *, caller: EventFollower, last_event_id: str | None = None
+) -> EventQuestion:
     """Parse the query. `Last-Event-ID` wins over `cursor`, which wins over `since`.
 
     Raises InvalidParams, GolemUnknown.
@@ -56,7 +58,7 @@ def read_question(query: Mapping[str, str], *, caller: Caller, last_event_id: st
     unknown = set(query) - {"golem", "types", "since", "cursor", "last_event_id", "limit"}
     if unknown:
         raise InvalidParams(f"unknown parameters: {', '.join(sorted(unknown))}", fields=sorted(unknown))
-    return Question(
+    return EventQuestion(
         wanted=EventFilter(
             golem_ids=choose_golems(_words(query.get("golem")), caller=caller), types=read_types(query.get("types"))
         ),
@@ -66,7 +68,7 @@ def read_question(query: Mapping[str, str], *, caller: Caller, last_event_id: st
     )
 
 
-def choose_golems(named: Iterable[str], *, caller: Caller) -> frozenset[str] | None:
+def choose_golems(named: Iterable[str], *, caller: EventFollower) -> frozenset[str] | None:
     """The golems to follow: the named ones of the caller's, or all of the caller's. Raises GolemUnknown."""
     chosen = set()
     for word in named:

@@ -24,11 +24,11 @@ from django.core.handlers.asgi import ASGIRequest
 from golem_project.front.addresses import is_trusted, read_address
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
-from golem_project.stream.callers import Caller, identify_caller
+from golem_project.stream.callers import EventFollower, identify_caller
 from golem_project.stream.errors import StreamLimitReached
 from golem_project.stream.event_fanout import Client, EventHub, encode_frame
 from golem_project.stream.in_thread import run_blocking
-from golem_project.stream.parameters import Question, read_question
+from golem_project.stream.parameters import EventQuestion, read_question
 from tools_app.core import clock, event_log
 from tools_app.core.errors import GolemError
 from tools_app.core.event_log import CursorExpired
@@ -112,7 +112,14 @@ class EventStream:
             raise StreamLimitReached("this server holds as many event streams as it may", limit=most)
 
     async def _stream(
-        self, request: ASGIRequest, caller: Caller, question: Question, receive: Receive, send: Send, *, request_id: str
+        self,
+        request: ASGIRequest,
+        caller: EventFollower,
+        question: EventQuestion,
+        receive: Receive,
+        send: Send,
+        *,
+        request_id: str,
     ) -> None:
         hub = self.hub()
         hub.enter()
@@ -125,8 +132,8 @@ class EventStream:
         self,
         hub: EventHub,
         request: ASGIRequest,
-        caller: Caller,
-        question: Question,
+        caller: EventFollower,
+        question: EventQuestion,
         receive: Receive,
         send: Send,
         *,
@@ -165,8 +172,8 @@ class _Writer:
         hub: EventHub,
         client: Client,
         request: ASGIRequest,
-        caller: Caller,
-        question: Question,
+        caller: EventFollower,
+        question: EventQuestion,
         send: Send,
         request_id: str,
     ) -> None:
@@ -255,7 +262,7 @@ class _Writer:
         return caller == self._caller and question.wanted == self._question.wanted
 
 
-def _admit(request: ASGIRequest) -> tuple[Caller, Question]:
+def _admit(request: ASGIRequest) -> tuple[EventFollower, EventQuestion]:
     try:
         request.get_host()
     except DisallowedHost:

@@ -9,7 +9,7 @@ from uuid import UUID
 from celery import shared_task
 
 from golem_project.stream import deliveries, delivery_tasks, retention, webhooks
-from golem_project.stream.delivery_turns import LASTS_SECONDS, Turn
+from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock
 
@@ -24,7 +24,7 @@ def spread_webhooks_task() -> int:
 @shared_task(ignore_result=True, expires=LASTS_SECONDS)
 def deliver_webhooks_task(*, receiver: str, turn_id: str) -> int:
     """Take one endpoint's turn and pass the place on; a late or second task finds the turn is not its own."""
-    taken = deliveries.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    taken = deliveries.take_turn(turn=DeliveryTurn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
     _ask_for_turns()
     return taken
 

@@ -65,7 +65,7 @@ INSIGHT_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class GrimoireExport:
     """The file, how many rows of each kind it holds, and how many strategies stayed behind."""
 
     archive: Archive
@@ -83,7 +83,7 @@ def export_grimoire(
     actor: str,
     now: datetime,
     stem: str = "",
-) -> Export:
+) -> GrimoireExport:
     """The golem's memory as an archive under GOLEM_GRIMOIRE_DIR. `include_decayed` adds archived memories, `stem` names
     the file instead of the time.
 
@@ -111,7 +111,7 @@ def export_grimoire(
         data={"file": archive.path.name, "sha256": archive.sha256, **{name: str(n) for name, n in counts.items()}},
     )
     withheld = _withhold_strategies(golem_id, actor, now)
-    return Export(archive, counts["episode"], counts["insight"], withheld, archive.path.stat().st_size)
+    return GrimoireExport(archive, counts["episode"], counts["insight"], withheld, archive.path.stat().st_size)
 
 
 def _withhold_strategies(golem_id: UUID, actor: str, now: datetime) -> int:

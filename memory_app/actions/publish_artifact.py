@@ -15,7 +15,7 @@ from django.db import transaction
 
 from archetypes_app.models import Artifact, Golem
 from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
-from archetypes_app.publishing import LEAST_ROWS, PublishingPaused, Statement, has_room, publish
+from archetypes_app.publishing import LEAST_ROWS, PublishedStatement, PublishingPaused, has_room, publish
 from memory_app.models import Episode
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
@@ -25,7 +25,7 @@ NAMED_EPISODES: Final = "named_episodes"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ArtifactDraft:
     """What an agent would publish: episodes that bear it out, and those that speak against it."""
 
     domain: str
@@ -35,7 +35,7 @@ class Draft:
     speaks_against: Sequence[UUID]
 
 
-def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
+def check_draft(*, golem_id: UUID, draft: ArtifactDraft) -> PublishedStatement:
     """The statement it would become. Raises InvalidParams."""
     named = (*draft.bears_out, *draft.speaks_against)
     if len(set(named)) < len(named):
@@ -51,7 +51,7 @@ def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
         raise InvalidParams(
             "a statement rests on episodes of this golem", fields={"bears_out": f"unknown {unknown[0]}"}
         )
-    statement = Statement(
+    statement = PublishedStatement(
         domain=draft.domain,
         subject=draft.subject,
         text=draft.text,
@@ -80,7 +80,7 @@ def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
 
 
 @whole
-def publish_artifact(*, golem_id: UUID, draft: Draft, actor: str, now: datetime) -> Artifact:
+def publish_artifact(*, golem_id: UUID, draft: ArtifactDraft, actor: str, now: datetime) -> Artifact:
     """Publish it. Takes the golem's row lock. Raises InvalidParams, PublishingPaused."""
     with transaction.atomic():
         golem = Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem_id)

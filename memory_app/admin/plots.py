@@ -26,7 +26,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AxisLabel:
     """A label of an axis with its place."""
 
     x: int
@@ -35,7 +35,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class WeekBar:
     """One week of prediction errors."""
 
     x: int
@@ -50,8 +50,8 @@ class RetentionPlot:
     """Retention from `days` ago to `days` ahead; the vertical line is now, the dashed one the archive."""
 
     curves: tuple[Curve, ...]
-    across: tuple[Mark, ...]
-    up: tuple[Mark, ...]
+    across: tuple[AxisLabel, ...]
+    up: tuple[AxisLabel, ...]
     now_x: int
     archive_y: int
     width: int = WIDTH
@@ -62,8 +62,8 @@ class RetentionPlot:
 class ErrorPlot:
     """Mean prediction error of each of the last weeks; a week without outcomes has no bar."""
 
-    bars: tuple[Bar, ...]
-    up: tuple[Mark, ...]
+    bars: tuple[WeekBar, ...]
+    up: tuple[AxisLabel, ...]
     outcomes: int
     width: int = WIDTH
     height: int = HEIGHT
@@ -91,10 +91,10 @@ def plot_retention(
     return RetentionPlot(
         curves=tuple(curves),
         across=tuple(
-            Mark(_across(day, days), HEIGHT - 8, "now" if day == 0 else f"{day:+d} d")
+            AxisLabel(_across(day, days), HEIGHT - 8, "now" if day == 0 else f"{day:+d} d")
             for day in (-days, -days // 2, 0, days // 2, days)
         ),
-        up=tuple(Mark(LEFT - 6, _up(part / 100), f"{part}%") for part in (0, 50, 100)),
+        up=tuple(AxisLabel(LEFT - 6, _up(part / 100), f"{part}%") for part in (0, 50, 100)),
         now_x=_across(0, days),
         archive_y=_up(ARCHIVE_BELOW),
     )
@@ -120,9 +120,9 @@ def plot_errors_by_week(*, golem_ids: Sequence[UUID], now: datetime) -> ErrorPlo
         when = (start + timedelta(weeks=index)).strftime("%b %d")
         text = f"week of {when}: {mean} bps on average of {len(weeks[index])}"
         top = min(top, HEIGHT - BOTTOM - 2)
-        bars.append(Bar(LEFT + index * room + 4, top, room - 8, HEIGHT - BOTTOM - top, text))
+        bars.append(WeekBar(LEFT + index * room + 4, top, room - 8, HEIGHT - BOTTOM - top, text))
     marks = sorted({0, highest // 2, highest})  # with a mean of 1 there is no half
-    up = tuple(Mark(LEFT - 6, _up(mark / highest), f"{mark} bps") for mark in marks)
+    up = tuple(AxisLabel(LEFT - 6, _up(mark / highest), f"{mark} bps") for mark in marks)
     return ErrorPlot(tuple(bars), up, sum(map(len, weeks)))
 
 

@@ -11,7 +11,7 @@ from archetypes_app.models import Artifact, Golem
 from archetypes_app.models.artifact import Domain
 from archetypes_app.ownership import list_owned_golems
 from archetypes_app.publishing import MOST_SOURCES, price_of
-from memory_app.actions.publish_artifact import Draft, check_draft
+from memory_app.actions.publish_artifact import ArtifactDraft, check_draft
 from memory_app.actions.publish_artifact import publish_artifact as publish_statement
 from memory_app.tools.families import MemoryId, Note, ResultLimit, publish, query, read_id
 from tools_app.core.errors import InvalidParams
@@ -247,8 +247,8 @@ def _read(
     text: str,
     bears_out: list[str],
     against: list[str] | None,
-) -> Draft:
-    return Draft(
+) -> ArtifactDraft:
+    return ArtifactDraft(
         domain=str(domain),
         subject=subject,
         text=text,

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from django.db.models import Min
 
-from permits_app.limits.pending_requests import Look, judge_look, put_off, record_look
+from permits_app.limits.pending_requests import RequestLook, judge_look, put_off, record_look
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.permits.blocked_commits import list_silent_chains
@@ -105,7 +105,9 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
             continue
         position = by_ref.get(row.ref)
         step = _next_step(protocol, position, chain.block.timestamp)
-        at = Look(now, position, step, claims[row.pk], block=chain.block.number, block_time=chain.block.timestamp)
+        at = RequestLook(
+            now, position, step, claims[row.pk], block=chain.block.number, block_time=chain.block.timestamp
+        )
         try:
             look = replace(at, **_ask_about_end(chain, row, position, protocol, now))
             look = replace(look, **_ask_others(chain, row, position, protocol))

@@ -16,7 +16,7 @@ from permits_app.limits.policy import Policy
 from permits_app.limits.trading_costs import measure_trade
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.previews.judged_call import Judged
+from permits_app.previews.judged_call import JudgedCall
 from permits_app.previews.new_permit import make_permit
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
@@ -30,7 +30,7 @@ def open_permit(
     *,
     golem: Golem,
     policy: Policy,
-    judged: Judged,
+    judged: JudgedCall,
     action_hash: str,
     api_key_id: UUID | None,
     actor: str,

@@ -92,7 +92,7 @@ def query_state(
     given = dict(renew_params(tool=tool, params=given, now=now))
     known = tool.params_model.model_fields
     wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
-    reading = speculation.Reading(
+    reading = speculation.ReadingAgent(
         golem=view_golem(golem),
         archetype=golem.archetype.name,
         toolset=resolve_toolset(golem),

@@ -28,7 +28,7 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Sale:
+class AnswerSale:
     """What is sold, and the payment that was handed in for it."""
 
     golem_id: UUID
@@ -53,7 +53,7 @@ def find_sale(*, chain_id: int, token: str, method: str, payer: str, nonce: str)
     return rows.first()
 
 
-def take_payment(sale: Sale, *, now: datetime) -> SoldAnswer | None:
+def take_payment(sale: AnswerSale, *, now: datetime) -> SoldAnswer | None:
     """The row of a payment that is worked on from now; None where another process was quicker."""
     columns = {name: getattr(sale, name) for name in sale.__slots__}
     key = {name: columns.pop(name) for name in ("chain_id", "token", "method", "payer", "nonce")}

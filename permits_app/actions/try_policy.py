@@ -15,7 +15,7 @@ from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState, apply_differences, read_policy_state
 from permits_app.backtest.least_policy import suggest_least_policy
 from permits_app.backtest.past_decisions import MOST_DECISIONS, count_decisions
-from permits_app.backtest.policy_replay import Replay, ReplayLine, replay_permits, sum_worth
+from permits_app.backtest.policy_replay import PolicyReplay, ReplayLine, replay_permits, sum_worth
 from permits_app.models import PolicyTrial
 from permits_app.models.policy_trial import TrialState
 from tools_app.core import clock, event_bus
@@ -86,7 +86,7 @@ def run_trial(*, trial_id: UUID) -> None:
         _end(trial, TrialState.DONE)
 
 
-def describe_replay(replay: Replay) -> dict[str, Any]:
+def describe_replay(replay: PolicyReplay) -> dict[str, Any]:
     """A replay as JSON: sums, flips by rule, and the newest flips and unjudged decisions one by one."""
     unknown: dict[str, int] = {}
     for line in replay.unknown:

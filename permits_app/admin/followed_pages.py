@@ -48,7 +48,7 @@ class ContractLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainLine:
+class FollowedChainLine:
     """The follower of one chain: how far it is, what it met, and what is spent of this minute's questions."""
 
     chain: str
@@ -150,9 +150,9 @@ def _say_gap(gap: LogGap) -> str:
     return f"{blocks}, from {since} to {gap.until_time:%Y-%m-%d %H:%M} UTC ({gap.because}); {state}"
 
 
-def _describe_chain(row: FollowedChain, now: datetime) -> ChainLine:
+def _describe_chain(row: FollowedChain, now: datetime) -> FollowedChainLine:
     lies = f"{row.lies}, the last: {row.last_lie}" if row.lies else ""
-    return ChainLine(
+    return FollowedChainLine(
         chain=format_chain(row.pk),
         block=group_digits(str(row.next_block - 1)),
         read_until=row.head_time,

@@ -34,7 +34,7 @@ from permits_app.admin.story_facts import (
 from permits_app.admin.story_lines import (
     DID_NOT_RUN,
     CallLine,
-    Flow,
+    FlowArrow,
     HookLine,
     SentLine,
     describe_commit,
@@ -58,7 +58,7 @@ _OPEN = frozenset({S.CREATED, S.AWAITING_APPROVAL, S.ANNOUNCED})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """A dot on the rail at the top."""
 
     key: str
@@ -79,9 +79,9 @@ class Story:
     chain: str
     is_simulated_chain: bool
     venue_name: str
-    spends: tuple[Flow, ...]
-    receives: tuple[Flow, ...]
-    steps: tuple[Step, ...]
+    spends: tuple[FlowArrow, ...]
+    receives: tuple[FlowArrow, ...]
+    steps: tuple[StoryStep, ...]
     request: tuple[Fact, ...]
     soft_params: tuple[Fact, ...]
     memory_note: str
@@ -200,7 +200,7 @@ def _venue_name(permit: ActionPermit) -> str:
 
 def _steps(
     permit: ActionPermit, outcome: OutcomeRecord | None, has_episode: bool, audit: Sequence[AuditEntry]
-) -> tuple[Step, ...]:
+) -> tuple[StoryStep, ...]:
     status = PermitStatus(permit.status)
     simulated = bool(permit.simulation)
     sent = permit.transactions.exists()
@@ -223,18 +223,18 @@ def _steps(
     elif permit.is_local and status == S.COMMITTED:
         outcome_tone, outcome_note = "good", "done"
     return (
-        Step("request", "Request", "good", permit.created_at.strftime("%H:%M:%S")),
-        Step("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.plan_calls), "call")),
-        Step("simulation", "Simulation", "good" if simulated else "quiet", _fidelity(permit)),
-        Step("hooks", "Safety hooks", *_judge_hooks(permit)),
-        Step(
+        StoryStep("request", "Request", "good", permit.created_at.strftime("%H:%M:%S")),
+        StoryStep("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.plan_calls), "call")),
+        StoryStep("simulation", "Simulation", "good" if simulated else "quiet", _fidelity(permit)),
+        StoryStep("hooks", "Safety hooks", *_judge_hooks(permit)),
+        StoryStep(
             "risk", "Risk", "good" if permit.risk_tier in ("ROUTINE", "STANDARD") else "warn", permit.risk_tier.lower()
         ),
-        Step("permit", "Permit", permit_tone, status.label.lower()),
-        Step("commit", "Commit", commit_tone, commit_note),
-        Step("outcome", "Outcome", outcome_tone, outcome_note),
-        Step("audit", "Audit", "good" if audit else "todo", _count(len(audit), "entry", "entries")),
-        Step("memory", "Memory", "good" if has_episode else "todo", "remembered" if has_episode else "–"),
+        StoryStep("permit", "Permit", permit_tone, status.label.lower()),
+        StoryStep("commit", "Commit", commit_tone, commit_note),
+        StoryStep("outcome", "Outcome", outcome_tone, outcome_note),
+        StoryStep("audit", "Audit", "good" if audit else "todo", _count(len(audit), "entry", "entries")),
+        StoryStep("memory", "Memory", "good" if has_episode else "todo", "remembered" if has_episode else "–"),
     )
 
 

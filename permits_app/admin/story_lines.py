@@ -41,7 +41,7 @@ HOOK_PURPOSE: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class FlowArrow:
     """One arrow of the picture: a promised movement, and what really moved once that is known."""
 
     symbol: str
@@ -92,12 +92,12 @@ class SentLine:
     sent: str
 
 
-def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -> Flow:
+def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -> FlowArrow:
     """One promised movement; `sign` -1 for a spend."""
     token = flow["token"]
     moved = _moved(permit, token["address"])
     least = "at most" if sign < 0 else "at least"
-    return Flow(
+    return FlowArrow(
         symbol=str(token["symbol"]),
         amount=show_amount(format_units(int(flow["expected"]), int(token["decimals"]), token["symbol"])),
         bound=f"{least} {shorten_amount(format_units(int(flow['bound']), int(token['decimals']), token['symbol']))}",

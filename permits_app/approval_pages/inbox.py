@@ -15,7 +15,7 @@ from archetypes_app.actors import spell_actors
 from archetypes_app.ownership import has_power, is_operator, list_deciders, list_golems_with
 from archetypes_app.roles import Power
 from permits_app.approvals.request_sentences import describe_asked, foresee_refusal
-from permits_app.approvals.second_factor import Held, find_held, has_second_factor
+from permits_app.approvals.second_factor import HeldFactors, find_held, has_second_factor
 from permits_app.approvals.stale_requests import find_staleness
 from permits_app.approvals.votes import count_all, read_standing
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
@@ -117,7 +117,7 @@ class DecisionPage:
     why_not: str
     may_cancel: bool
     needs_device: bool
-    held: Held
+    held: HeldFactors
     asks_passkey: bool
     only_passkey: bool
     audit: tuple[tuple[AuditEntry, str], ...]

@@ -9,7 +9,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from permits_app.approvals.passkey_challenges import FactorUse
 from permits_app.approvals.passkeys import LONGEST_ANSWER
-from permits_app.approvals.second_factor import Held
+from permits_app.approvals.second_factor import HeldFactors
 from permits_app.models.passkey import LONGEST_NAME
 from tools_app.core.plain_text import PlainTextField
 
@@ -48,7 +48,7 @@ class FactorForm(forms.Form):
     old_code = make_code_field()
     passkey = make_passkey_field()
 
-    def __init__(self, *args: Any, held: Held, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, held: HeldFactors, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not held.has_code:
             del self.fields["old_code"]

@@ -190,7 +190,7 @@ def remove_code(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 def _remove(
     request: HttpRequest,
     model_admin: Any,
-    held: second_factor.Held,
+    held: second_factor.HeldFactors,
     *,
     use: FactorUse,
     subject: str,

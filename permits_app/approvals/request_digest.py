@@ -44,7 +44,7 @@ _PLAN_COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DigestCheck:
     """One thing that was checked, and whether it holds."""
 
     what: str
@@ -95,37 +95,37 @@ def export_request(request: ChangeRequest) -> dict[str, Any]:
     return document
 
 
-def verify_export(document: Mapping[str, Any]) -> list[Finding]:
+def verify_export(document: Mapping[str, Any]) -> list[DigestCheck]:
     """Recompute every hash of an exported request, and decode its calls anew. Asks neither database nor node."""
     binding, plan = document["binding"], document.get("plan")
     digest = hash_canonical(binding)
-    found = [Finding("the digest covers what is shown", digest == document["digest"], digest)]
+    found = [DigestCheck("the digest covers what is shown", digest == document["digest"], digest)]
     found += _verify_safe_tx(binding)
     if plan is None:
         computed = hash_change(golem_id=UUID(binding["golem"]), kind=binding["kind"], change=binding["change"])
-        return [*found, Finding("the plan hash covers the change", computed == binding["plan_hash"], computed)]
+        return [*found, DigestCheck("the plan hash covers the change", computed == binding["plan_hash"], computed)]
     permit = ActionPermit(id=UUID(binding["permit"]), golem_id=UUID(binding["golem"]), **plan)
     computed = hash_plan(permit)
     shown = binding["shown"]
     calls = describe_calls(permit.plan_calls, chain_id=permit.chain_id)
     document_of_plan = _find_plan_document(binding)
     if document_of_plan is not None:
-        found.append(Finding("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
+        found.append(DigestCheck("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
         ends_at = read_end_signed(document_of_plan)
-        found.append(Finding("the plan itself says when it ends", read_stated_end(permit) == ends_at))
+        found.append(DigestCheck("the plan itself says when it ends", read_stated_end(permit) == ends_at))
     elif "safe_tx" in binding["change"]:
         calls = shown["calls"]
     bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
     return [
         *found,
-        Finding("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
-        Finding("the calls shown are those of the plan", calls == shown["calls"]),
-        Finding("what is signed makes exactly these calls", carries_its_batch(permit)),
-        Finding("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
+        DigestCheck("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
+        DigestCheck("the calls shown are those of the plan", calls == shown["calls"]),
+        DigestCheck("what is signed makes exactly these calls", carries_its_batch(permit)),
+        DigestCheck("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
     ]
 
 
-def _verify_safe_tx(binding: Mapping[str, Any]) -> list[Finding]:
+def _verify_safe_tx(binding: Mapping[str, Any]) -> list[DigestCheck]:
     """What the Safe's owners sign: its hash from its fields, its call decoded anew. Nothing without one."""
     document = binding["change"].get("safe_tx")
     if document is None:
@@ -133,16 +133,16 @@ def _verify_safe_tx(binding: Mapping[str, Any]) -> list[Finding]:
     computed = "0x" + compute_safe_tx_hash(document).hex()
     shown = binding["shown"]
     found = [
-        Finding("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
-        Finding("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
+        DigestCheck("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
+        DigestCheck("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
     ]
     # What was asked for before changes could end says nothing of an end.
     if _find_plan_document(binding) is not None or "ends_at" in document:
         ends_at, stated = read_end_signed(document), int(document.get("ends_at", 0))
-        found.append(Finding("what the owners sign ends when it is said to", stated == ends_at, say_end(ends_at)))
+        found.append(DigestCheck("what the owners sign ends when it is said to", stated == ends_at, say_end(ends_at)))
     if _find_plan_document(binding) is None:
         calls = [describe_owner_call(document, label=binding["title"])]
-        found.append(Finding("the call shown is the one that is signed", calls == shown["calls"]))
+        found.append(DigestCheck("the call shown is the one that is signed", calls == shown["calls"]))
     return found
 
 

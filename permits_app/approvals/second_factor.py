@@ -31,7 +31,7 @@ _TOLD_AFTER: Final = frozenset({5, _MOST_COUNTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldFactors:
     """What somebody can prove themselves with now, and whether a passkey of theirs counts no more."""
 
     has_code: bool
@@ -43,10 +43,10 @@ class Held:
         return self.has_code or self.has_passkey
 
 
-def find_held(user: Any) -> Held:
+def find_held(user: Any) -> HeldFactors:
     """The second factors of `user`."""
     keys = list(Passkey.objects.filter(user=user).values_list("suspected_at", flat=True))
-    return Held(
+    return HeldFactors(
         has_code=bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists()),
         has_passkey=None in keys,
         has_suspected=any(at is not None for at in keys),

@@ -24,7 +24,7 @@ from tools_app.toolkit.enums import RiskTier
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VoteStanding:
     """A request as those who decide today make it: how many approve, how many are needed, who may not, who is left."""
 
     given: int
@@ -53,7 +53,7 @@ def count_all(request_ids: Iterable[Any]) -> dict[Any, int]:
     return dict(rows.values_list("request_id").annotate(n=Count("pk")))
 
 
-def read_standing(request: ChangeRequest) -> Standing:
+def read_standing(request: ChangeRequest) -> VoteStanding:
     """How `request` stands now. Who asked for it, or whose agent did, approves it only while nobody else decides."""
     deciders = frozenset(list_deciders(request.golem).values_list("pk", flat=True))
     approved = frozenset(
@@ -70,7 +70,7 @@ def read_standing(request: ChangeRequest) -> Standing:
         )
         required = max(required, quorum.required)
         barred = None if quorum.is_single_owner else quorum.barred_owner_id
-    return Standing(
+    return VoteStanding(
         given=len(approved),
         required=required,
         barred_owner_id=barred,

@@ -17,9 +17,9 @@ from permits_app.backtest.judge_past_decision import (
     OLD_FALL,
     ON_CHAIN,
     REPLAYED,
-    Answer,
-    Draft,
-    Question,
+    DraftAnswer,
+    DraftQuestion,
+    PolicyDraft,
     make_question,
 )
 from permits_app.backtest.past_decisions import PastDecision
@@ -34,34 +34,34 @@ Predictions = Sequence[tuple[datetime, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedDecision:
     """What a draft answers to one decision; `question` is None where no rule was asked."""
 
-    answer: Answer
-    question: Question | None = None
+    answer: DraftAnswer
+    question: DraftQuestion | None = None
 
 
 class Course:
     """Ask it about every decision once, oldest first."""
 
     def __init__(self, policy: PolicyState, *, began_at: datetime, predictions: Predictions) -> None:
-        self._draft = Draft(policy)
+        self._draft = PolicyDraft(policy)
         self._used_up = UsedUp()
         self._falls = DrawdownFold(most_bps=self._draft.cage.max_drawdown_bps, began_at=began_at)
         self._predictions = predictions
         self._times = [at for at, _ in predictions]
 
-    def judge(self, past: PastDecision) -> Judged:
+    def judge(self, past: PastDecision) -> JudgedDecision:
         """What the draft answers to `past`; notes it when that is a flip."""
         if past.rule == BY_CONTRACT:
-            return Judged(Answer(unknown=ON_CHAIN))
+            return JudgedDecision(DraftAnswer(unknown=ON_CHAIN))
         if past.rule and not past.rule.startswith(REPLAYED):
-            return Judged(Answer(rule=past.rule))
+            return JudgedDecision(DraftAnswer(rule=past.rule))
         if past.facts is None:
-            return Judged(Answer(unknown=NOT_KEPT))
+            return JudgedDecision(DraftAnswer(unknown=NOT_KEPT))
         return self._judge(past, past.facts)
 
-    def _judge(self, past: PastDecision, facts: JudgedFacts) -> Judged:
+    def _judge(self, past: PastDecision, facts: JudgedFacts) -> JudgedDecision:
         is_rebalance = past.action_class is ActionClass.REBALANCE
         mark = self._falls.mark_before(facts.mark)
         rows = CageRows(
@@ -79,18 +79,18 @@ class Course:
             costs=self._used_up.correct_costs(past, facts),
         )
         if question is None:
-            return Judged(Answer(unknown=NO_TOOL))
+            return JudgedDecision(DraftAnswer(unknown=NO_TOOL))
         fall = None
         if question.measures and facts.portfolio is not None and facts.portfolio.is_complete:
             fall = self._falls.measure(mark, value_micro_usd=facts.portfolio.total_before, at=past.at)
         answer = question.ask(fall)
         if not answer.rule and is_rebalance and facts.rebalances is None:
-            return Judged(Answer(unknown=NO_REBALANCES), question)
+            return JudgedDecision(DraftAnswer(unknown=NO_REBALANCES), question)
         if not answer.rule and not self._falls.is_known and past.action_class not in LEAVING:
-            return Judged(Answer(unknown=OLD_FALL), question)
+            return JudgedDecision(DraftAnswer(unknown=OLD_FALL), question)
         if not answer.unknown and past.is_allowed != (not answer.rule):
             self._used_up.note(past, question.call, facts, is_allowed=not answer.rule)
-        return Judged(answer, question)
+        return JudgedDecision(answer, question)
 
     def _list_predictions(self, past: PastDecision, facts: JudgedFacts) -> list[bool]:
         """Newest first, as the gate counts them; from the outcomes of before where the gate was off."""

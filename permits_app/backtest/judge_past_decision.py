@@ -72,7 +72,7 @@ ON_CHAIN: Final = "the contract refused it by its own state of that block"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DraftAnswer:
     """The rule that refuses, empty when it is allowed; or why that cannot be told."""
 
     rule: str = ""
@@ -90,7 +90,7 @@ class KeptValue(PlanValue):
         return self.kept_micro_usd
 
 
-class Draft:
+class PolicyDraft:
     """A policy as the rules take it: rows that are never saved, and the allowlist by chain."""
 
     def __init__(self, policy: PolicyState) -> None:
@@ -109,7 +109,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DraftQuestion:
     """One decision under one draft, with what the draft's own course changed of its facts."""
 
     call: HookCall
@@ -126,7 +126,7 @@ class Question:
         refused = judge_standing(self.call) or judge_rows(self.call, self.rows)
         return refused is None and judge_approved(self.call, find_wrapped(self.call)) is None
 
-    def ask(self, fall: Fall | None) -> Answer:
+    def ask(self, fall: Fall | None) -> DraftAnswer:
         """What hooks 1 to 4 answer. `fall` is what the draft measured, None when it did not come to it."""
         portfolio = self.facts.portfolio
         holdings = Holdings(
@@ -148,15 +148,15 @@ class Question:
         )
         verdict = hook_chain.decide(self.call, loaded)
         if not isinstance(verdict, Reject):
-            return Answer()
+            return DraftAnswer()
         if verdict.rule == "policy_cage.price_missing":
-            return Answer(unknown=NO_HOLDINGS)
-        return Answer(rule=verdict.rule)
+            return DraftAnswer(unknown=NO_HOLDINGS)
+        return DraftAnswer(rule=verdict.rule)
 
 
 def make_question(
-    past: PastDecision, draft: Draft, *, facts: JudgedFacts, rows: CageRows, usage: Usage, costs: CostsUsed
-) -> Question | None:
+    past: PastDecision, draft: PolicyDraft, *, facts: JudgedFacts, rows: CageRows, usage: Usage, costs: CostsUsed
+) -> DraftQuestion | None:
     """The call of `past` as the hooks saw it, under `draft`; None when its tool is not here any more."""
     tool = _find_tool(past.tool_name)
     if tool is None:
@@ -183,7 +183,7 @@ def make_question(
         api_key_id=past.key_id,
         now=past.at,
     )
-    return Question(call, facts, rows, usage, costs)
+    return DraftQuestion(call, facts, rows, usage, costs)
 
 
 def find_wrapped(call: HookCall) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState, name_entry, read_policy_state
 from permits_app.backtest.decision_sequence import Course, Predictions
-from permits_app.backtest.judge_past_decision import Draft, Question, find_wrapped
+from permits_app.backtest.judge_past_decision import DraftQuestion, PolicyDraft, find_wrapped
 from permits_app.backtest.past_decisions import MOST_DECISIONS, PastDecision, list_decisions
 from permits_app.backtest.policy_replay import ALLOWED, list_predictions, replay_decisions
 from permits_app.models.allowlist import AllowlistKind
@@ -127,7 +127,7 @@ def find_least_policy(
     """The same for `decisions`, oldest first, beside the policy `state`. Reads nothing."""
     wanted = [past for past in decisions if past.is_allowed or with_refused]
     loosest = _loosest(state)
-    asked: dict[int, Question] = {}
+    asked: dict[int, DraftQuestion] = {}
     unknown = hopeless = 0
     if wanted:
         course = Course(loosest, began_at=decisions[0].at, predictions=predictions)
@@ -149,7 +149,7 @@ def find_least_policy(
 def _tighten(
     loosest: PolicyState,
     wanted: Sequence[PastDecision],
-    asked: Mapping[int, Question],
+    asked: Mapping[int, DraftQuestion],
     predictions: Predictions,
     on_progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
@@ -184,23 +184,23 @@ def _tell_nobody(done: int, total: int) -> None:
     """For who only waits for the answer."""
 
 
-def _spread(numbered: tuple[int, Question]) -> int:
+def _spread(numbered: tuple[int, DraftQuestion]) -> int:
     return numbered[0] * _GOLDEN % 2**32
 
 
-def _find_least(limit: _Limit, others: PolicyState, questions: Iterable[Question]) -> int:
+def _find_least(limit: _Limit, others: PolicyState, questions: Iterable[DraftQuestion]) -> int:
     """The tightest value under which every question is answered with yes; the other limits do not bind."""
     value = limit.tightest
-    draft = Draft(limit.with_value(others, value))
+    draft = PolicyDraft(limit.with_value(others, value))
     for question in questions:
         if _is_allowed(question, draft):
             continue
 
-        def passes(tried: int, question: Question = question) -> bool:
-            return _is_allowed(question, Draft(limit.with_value(others, tried)))
+        def passes(tried: int, question: DraftQuestion = question) -> bool:
+            return _is_allowed(question, PolicyDraft(limit.with_value(others, tried)))
 
         value = _bisect(limit, value, passes)
-        draft = Draft(limit.with_value(others, value))
+        draft = PolicyDraft(limit.with_value(others, value))
     return value
 
 
@@ -219,7 +219,7 @@ def _bisect(limit: _Limit, start: int, passes: Callable[[int], bool]) -> int:
     return start + step * allowed
 
 
-def _is_allowed(question: Question, draft: Draft) -> bool:
+def _is_allowed(question: DraftQuestion, draft: PolicyDraft) -> bool:
     chain_id = question.call.plan.chain_id if question.call.plan is not None else 0
     call = replace(question.call, limits=draft.limits, cage=draft.cage, allowlist=draft.allowlist_on(chain_id))
     # Whether a fall stands depends on all calls before; it is looked at by itself.
@@ -227,7 +227,7 @@ def _is_allowed(question: Question, draft: Draft) -> bool:
     return not quiet.ask(Fall()).rule
 
 
-def _list_entries(questions: Iterable[Question], known: Mapping[str, str]) -> list[str]:
+def _list_entries(questions: Iterable[DraftQuestion], known: Mapping[str, str]) -> list[str]:
     """Allowlist entries without any of which a call would be refused; entries of now are preferred to new ones."""
     needed: set[str] = set()
     either: list[tuple[str, str]] = []

@@ -42,7 +42,7 @@ _PERMIT_COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LimitClaim:
     """What an allowed call held of the limits: all of it until `ended_at`, then `settled_micro_usd`, or nothing."""
 
     reserved_micro_usd: int
@@ -77,7 +77,7 @@ class PastDecision:
     plan: TxPlan
     value_micro_usd: int
     rule: str
-    claim: Claim
+    claim: LimitClaim
     facts: JudgedFacts | None
     rebalanced_at: frozenset[datetime] = frozenset()
 
@@ -129,13 +129,13 @@ def _of_permit(permit: ActionPermit) -> PastDecision:
     )
 
 
-def _claim_of(permit: ActionPermit) -> Claim:
+def _claim_of(permit: ActionPermit) -> LimitClaim:
     entry = permit.spend_entry
     if entry is None or entry.state == SpendState.RESERVED:
-        return Claim(permit.value_micro_usd)
+        return LimitClaim(permit.value_micro_usd)
     if entry.state == SpendState.RELEASED:
-        return Claim(permit.value_micro_usd, ended_at=permit.finished_at or permit.created_at)
-    return Claim(
+        return LimitClaim(permit.value_micro_usd, ended_at=permit.finished_at or permit.created_at)
+    return LimitClaim(
         permit.value_micro_usd,
         ended_at=permit.finished_at,
         settled_micro_usd=entry.settled_micro_usd or 0,
@@ -156,7 +156,7 @@ def _of_denial(row: DeniedCall) -> PastDecision:
         plan=decode_plan(row),
         value_micro_usd=row.value_micro_usd,
         rule=row.rule or row.code,
-        claim=Claim(row.value_micro_usd),
+        claim=LimitClaim(row.value_micro_usd),
         facts=decode_facts(row.facts, at=row.denied_at),
         rebalanced_at=frozenset({row.denied_at}),
     )

@@ -15,7 +15,7 @@ from typing import Final
 from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState
 from permits_app.backtest.decision_sequence import Course, Predictions
-from permits_app.backtest.judge_past_decision import Answer
+from permits_app.backtest.judge_past_decision import DraftAnswer
 from permits_app.backtest.past_decisions import LAST_DECISIONS, PastDecision, list_decisions
 from permits_app.models import OutcomeRecord
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS
@@ -59,7 +59,7 @@ class DayCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class PolicyReplay:
     """All of them, oldest first."""
 
     lines: tuple[ReplayLine, ...]
@@ -129,7 +129,7 @@ def replay_permits(
     policy: PolicyState,
     last: int = LAST_DECISIONS,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Replay:
+) -> PolicyReplay:
     """Try `policy` on the golem's last decisions; `on_progress` is told how many of how many are done."""
     decisions = list_decisions(golem=golem, last=last)
     return replay_decisions(decisions, policy, predictions=list_predictions(golem), on_progress=on_progress)
@@ -141,17 +141,17 @@ def replay_decisions(
     *,
     predictions: Predictions = (),
     on_progress: Callable[[int, int], None] | None = None,
-) -> Replay:
+) -> PolicyReplay:
     """Try `policy` on `decisions`, oldest first. `predictions` are (when, came true), oldest first."""
     if not decisions:
-        return Replay(())
+        return PolicyReplay(())
     course = Course(policy, began_at=decisions[0].at, predictions=predictions)
     lines = []
     for done, past in enumerate(decisions, start=1):
         lines.append(_describe(past, course.judge(past).answer))
         if on_progress is not None:
             on_progress(done, len(decisions))
-    return Replay(tuple(lines))
+    return PolicyReplay(tuple(lines))
 
 
 def list_predictions(golem: Golem) -> list[tuple[datetime, bool]]:
@@ -163,7 +163,7 @@ def list_predictions(golem: Golem) -> list[tuple[datetime, bool]]:
     ]
 
 
-def _describe(past: PastDecision, answer: Answer) -> ReplayLine:
+def _describe(past: PastDecision, answer: DraftAnswer) -> ReplayLine:
     becomes = "" if answer.unknown else answer.rule or ALLOWED
     return ReplayLine(
         at=past.at,

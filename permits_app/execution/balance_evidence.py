@@ -78,7 +78,7 @@ _BY_NONCE: CompiledQuery[OutboundTransaction] = CompiledQuery(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldByEvents:
     """What events say of one account: base units moved by token; contracts whose events name it and say nothing that
     can be read, or move what no balance tells.
     """
@@ -103,7 +103,7 @@ class Evidence:
     seconds: int = 0
     beside: Beside | None = None
     fees_beside: int = 0
-    _told: dict[str, Told] = field(default_factory=dict, init=False, compare=False)
+    _told: dict[str, ToldByEvents] = field(default_factory=dict, init=False, compare=False)
 
     def change_of(self, account: str, token: str) -> int | None:
         """By how much this permit changed a holding; None where balances do not tell.
@@ -126,14 +126,14 @@ class Evidence:
         looked_at = frozenset(each.ref.protocol for each in self.moved or ())
         return self.beside.list_changes(looked_at) if self.beside is not None else ()
 
-    def _told_of(self, account: str) -> Told:
+    def _told_of(self, account: str) -> ToldByEvents:
         if account not in self._told:
             self._told[account] = sum_transfers(receipts=self.others, account=account)
         return self._told[account]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EvidenceReading:
     """What could be read: `evidence` is None when no balances tell of this permit, `chain` reads after its last block.
 
     `is_away` says that a node did not answer, `is_newest` that its newest block was read, `is_gone` that a receipt lies
@@ -168,7 +168,7 @@ class Blocks:
             return False
 
 
-def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> Told:
+def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> ToldByEvents:
     """Base units each token moved in and out of `account` by its events; an ERC-721 token counts one.
 
     The simulation counts it so too, by `balanceOf`; a position opened as predicted then diverges by nothing.
@@ -186,7 +186,7 @@ def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> Told:
             moved[each.token] = moved.get(each.token, 0) + sign * each.amount
         if is_garbled(log, account):
             unreadable[log.address] = None
-    return Told(moved, tuple(unreadable))
+    return ToldByEvents(moved, tuple(unreadable))
 
 
 def list_expected(permit: ActionPermit) -> dict[str, int]:
@@ -194,10 +194,10 @@ def list_expected(permit: ActionPermit) -> dict[str, int]:
     return {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
 
 
-def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView]) -> Found:
+def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView]) -> EvidenceReading:
     """Balances around the blocks of `receipts`. Never raises for what a node or a contract answers."""
     if not receipts:
-        return Found(None, None)
+        return EvidenceReading(None, None)
     first = min(receipt.block_number for receipt in receipts)
     last = max(receipt.block_number for receipt in receipts)
     now = clock.now()
@@ -210,7 +210,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
             return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=blocks.at(number))
 
         if not all(map(blocks.hold, receipts)):
-            return Found(None, None, is_away=True, is_gone=True)
+            return EvidenceReading(None, None, is_away=True, is_gone=True)
         after_chain, before_chain = open_at(last), open_at(first - 1)
         is_newest = head.block.number <= last
         own = [NATIVE, *(token.address for token in plan.tokens if not token.is_native)]
@@ -224,7 +224,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
             permit, first, last, before=before_chain, after=after_chain, receipts=receipts, blocks=blocks
         )
         if mined is None:
-            return Found(None, after_chain, is_newest=is_newest)
+            return EvidenceReading(None, after_chain, is_newest=is_newest)
         others = tuple(receipt for _, receipt in mined)
         named = [*sum_transfers(receipts=[*receipts, *others], account=permit.account).moved, *list_expected(permit)]
         claimed = [(permit.account, token) for token in dict.fromkeys(named) if token not in own]
@@ -234,7 +234,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
         moved = _read_moved(permit, plan, before_chain, after_chain)
     except GolemError as error:
         logger.warning("balances around permit %s unread: %s", permit.pk, error.code)
-        return Found(None, None, is_away=True)
+        return EvidenceReading(None, None, is_away=True)
     evidence = Evidence(
         before,
         after,
@@ -244,7 +244,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
         beside=read_beside(account=permit.account, mined=mined),
         fees_beside=_sum_fees(permit, others),
     )
-    return Found(evidence, after_chain, is_newest=is_newest)
+    return EvidenceReading(evidence, after_chain, is_newest=is_newest)
 
 
 def _sum_fees(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> int:

@@ -45,7 +45,7 @@ SELECT permit.id, permit.chain_id, permit.signer, permit.is_local
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CommitTurn:
     """A permit to work on, and what it would hold a place of."""
 
     permit_id: UUID
@@ -63,7 +63,7 @@ class Places:
         self._missed: dict[UUID, None] = {}
 
     @contextmanager
-    def hold(self, turn: Turn) -> Iterator[bool]:
+    def hold(self, turn: CommitTurn) -> Iterator[bool]:
         """Whether there was a place of its chain and one of its account; both are held until the end."""
         if turn.is_local:
             yield True
@@ -100,16 +100,16 @@ class Places:
 PLACES: Final = Places()
 
 
-def list_turns(*, permit_id: UUID, now: datetime) -> list[Turn]:
+def list_turns(*, permit_id: UUID, now: datetime) -> list[CommitTurn]:
     """What a wake-up for `permit_id` may work on, the first first. Nothing where a chain's node is silent.
 
     What is named and sent already comes first: there is little to do for it.
     """
-    turns = [Turn(*row) for row in _TURNS.fetch(now=now, most=_MOST_LOOKED_AT, **silence_at(now))]
+    turns = [CommitTurn(*row) for row in _TURNS.fetch(now=now, most=_MOST_LOOKED_AT, **silence_at(now))]
     if all(turn.permit_id != permit_id for turn in turns):
         # Its bytes are stored; or somebody has it, or had it and it has ended.
         is_free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
         named = ActionPermit.objects.filter(is_free, pk=permit_id, status__in=[str(state) for state in UNFINISHED])
         named = named.exclude(is_local=False, chain_id__in=list_silent_chains(now=now))
-        turns[:0] = [Turn(*row) for row in named.values_list("pk", "chain_id", "signer", "is_local")]
+        turns[:0] = [CommitTurn(*row) for row in named.values_list("pk", "chain_id", "signer", "is_local")]
     return turns

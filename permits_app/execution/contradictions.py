@@ -11,14 +11,14 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from permits_app.execution.balance_evidence import Found, list_expected, sum_transfers
+from permits_app.execution.balance_evidence import EvidenceReading, list_expected, sum_transfers
 from permits_app.execution.outcome import find_coin_change
 from permits_app.models import ActionPermit
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, ReceiptView
 
 
-def find_doubt(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> str:
+def find_doubt(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: EvidenceReading) -> str:
     """Why this is not an outcome yet, or nothing."""
     if not receipts or (found.evidence is None and not found.is_away):
         return ""
@@ -55,7 +55,7 @@ def is_over(permit: ActionPermit, now: datetime) -> bool:
     return permit.doubted_at is not None and now >= permit.doubted_at + patience
 
 
-def _change_of(permit: ActionPermit, receipts: Sequence[ReceiptView], found: Found, token: str) -> int | None:
+def _change_of(permit: ActionPermit, receipts: Sequence[ReceiptView], found: EvidenceReading, token: str) -> int | None:
     if token == NATIVE:
         return find_coin_change(permit, receipts, found.evidence)
     return found.evidence.change_of(permit.account, token) if found.evidence is not None else None

@@ -44,7 +44,7 @@ IDLE_MS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FollowerLook:
     """What one look saw. `is_ours` False: another process follows the chain. `pause_ms` is when the next one is due."""
 
     is_ours: bool
@@ -71,14 +71,14 @@ class Follower:
         self._held_until: datetime | None = None
         self._noted: tuple[datetime, str] | None = None
 
-    def look(self, *, now: datetime) -> Look:
+    def look(self, *, now: datetime) -> FollowerLook:
         """Hold the lease, look at the chain's head and, where it is new, at what was sent. Hands on whose end is there.
 
         A node that fails is written down and raises nothing.
         """
         if not self._hold(now):
             self._head = None
-            return Look(is_ours=False)
+            return FollowerLook(is_ours=False)
         permits = self._list_permits(now)
         self._asked &= {row.pk for rows in permits.values() for row in rows}
         self._handed = {pk: at for pk, at in self._handed.items() if pk in permits}
@@ -92,7 +92,7 @@ class Follower:
             logger.info("chain %s is not followed now: %s", self.chain_id, error.code)
             self._head, self._was_away = None, True
             self._note(now, error=error)
-            return Look(is_ours=True, pause_ms=_SLOW_PACE_MS)
+            return FollowerLook(is_ours=True, pause_ms=_SLOW_PACE_MS)
         for permit_id in handed:
             self._hand(permit_id)
             self._handed[permit_id] = now + _HANDED_AGAIN_AFTER
@@ -103,7 +103,7 @@ class Follower:
             for permit_id in again:
                 self._hand(permit_id)
             self._came_back()
-        return Look(is_ours=True, handed=(*handed, *again), pause_ms=_pace(permits, now))
+        return FollowerLook(is_ours=True, handed=(*handed, *again), pause_ms=_pace(permits, now))
 
     def leave(self) -> None:
         """Let another process follow at once."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from permits_app.execution.balance_evidence import Evidence, Told, list_expected, sum_transfers
+from permits_app.execution.balance_evidence import Evidence, ToldByEvents, list_expected, sum_transfers
 from permits_app.models import ActionPermit
 from permits_app.permits.balance_deltas import describe_deltas
 from permits_app.safety.position_rules import claims_of, find_broken, sum_slashed
@@ -145,7 +145,7 @@ def _all_succeeded(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> boo
 
 
 def _weigh(
-    permit: ActionPermit, plan: TxPlan, told: Told, evidence: Evidence | None, expected: Mapping[str, int]
+    permit: ActionPermit, plan: TxPlan, told: ToldByEvents, evidence: Evidence | None, expected: Mapping[str, int]
 ) -> tuple[dict[str, int], frozenset[str], str, list[str]]:
     """Deltas by token, the plan's tokens that no balance shows, the witness that decided, and findings.
 

@@ -19,7 +19,7 @@ from permits_app.execution import allowances, hidden_calls, lost_calls, outcome
 from permits_app.execution.action_profit import Profit, measure_profit
 from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.allowances import LeftOver
-from permits_app.execution.balance_evidence import Found, read_evidence
+from permits_app.execution.balance_evidence import EvidenceReading, read_evidence
 from permits_app.execution.contradictions import find_doubt, is_over
 from permits_app.execution.executor import Execution
 from permits_app.execution.hidden_calls import Unexplained
@@ -70,7 +70,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
         _leave_unknown(permit)
         return
     plan = decode_plan(permit)
-    nothing = Found(None, None, is_away=True)
+    nothing = EvidenceReading(None, None, is_away=True)
     found = _guard(permit, "balances", lambda: read_evidence(permit=permit, plan=plan, receipts=seen), nothing)
     doubt = _guard(permit, "doubts", lambda: find_doubt(permit=permit, plan=plan, receipts=seen, found=found), "")
     unexplained = _read_unexplained(permit, plan, execution)
@@ -94,8 +94,8 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
 
 
 def _look_at_newest_again(
-    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found, judgement: Judgement
-) -> tuple[Found, Judgement]:
+    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: EvidenceReading, judgement: Judgement
+) -> tuple[EvidenceReading, Judgement]:
     """A local node that mines while it answers for its newest block may answer from the next one's state, and more than
     once: what such a block does not verify is read again.
     """
@@ -104,7 +104,7 @@ def _look_at_newest_again(
             break
         time.sleep(_PAUSE_SECONDS)
         read = partial(read_evidence, permit=permit, plan=plan, receipts=receipts)
-        again = _guard(permit, "balances", read, Found(None, None, is_away=True))
+        again = _guard(permit, "balances", read, EvidenceReading(None, None, is_away=True))
         if again.is_away:
             break
         found = again
@@ -117,7 +117,7 @@ def _settle(
     tool: WriteTool | None,
     plan: TxPlan,
     execution: Execution,
-    found: Found,
+    found: EvidenceReading,
     doubt: str,
     unexplained: Unexplained | None,
 ) -> None:
@@ -158,7 +158,7 @@ def _settle(
     _close(permit, seen, judgement, result, block_time, over, pnl, chain)
 
 
-def _tell_changes(found: Found) -> list[dict[str, Any]]:
+def _tell_changes(found: EvidenceReading) -> list[dict[str, Any]]:
     """What positions were before and after, as a permit tells it of its simulation; nothing where nobody could look, or
     where other permits changed them in the same blocks.
     """
@@ -169,7 +169,9 @@ def _tell_changes(found: Found) -> list[dict[str, Any]]:
     return by_prices_or_lender(chain, lambda value_of: describe_moved(moved, chain=chain, value_of=value_of))
 
 
-def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> None:
+def _remember_positions(
+    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: EvidenceReading
+) -> None:
     """Where the account may have positions now: what the plan names and what the receipts tell is the golem's own; what
     else was read moved beside it.
     """
@@ -185,7 +187,7 @@ def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[R
         remember_positions(account=permit.account, refs=beside, now=now)
 
 
-def _mark_shares(permit: ActionPermit, found: Found) -> None:
+def _mark_shares(permit: ActionPermit, found: EvidenceReading) -> None:
     """What the shares that moved stood for right after, before anybody can have made them dearer unseen."""
     moved = found.evidence.moved if found.evidence is not None else None
     if not moved or found.chain is None:

@@ -72,7 +72,7 @@ _AUDITED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RequestLook:
     """What one look saw: the position (None: not there), its next step out, and the newest claim of ours.
 
     Of an order that is gone also its `end`, as its protocol tells it and as far as transfers show it, and what the
@@ -96,7 +96,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RequestVerdict:
     """What follows from a look."""
 
     state: RequestState
@@ -107,7 +107,7 @@ class Verdict:
     arrived_block: int | None = None
 
 
-def judge_look(row: PendingRequest, look: Look) -> Verdict:
+def judge_look(row: PendingRequest, look: RequestLook) -> RequestVerdict:
     """The state a request is in, from what was seen alone. Pure."""
     if row.is_order:
         return _judge_order(row, look) if look.position is not None else _judge_gone_order(row, look)
@@ -119,24 +119,24 @@ def judge_look(row: PendingRequest, look: Look) -> Verdict:
     if look.position is None:
         return _judge_missing(row, look, is_claiming=is_claiming)
     if is_claiming:
-        return Verdict(S.CLAIMING, row.expected_at)
+        return RequestVerdict(S.CLAIMING, row.expected_at)
     reason = ""
     if look.claim is not None and look.claim.status == PermitStatus.REVERTED:
         reason = "the last claim reverted"
     if isinstance(look.step, Act):
-        return Verdict(S.READY, row.expected_at, reason=reason)
+        return RequestVerdict(S.READY, row.expected_at, reason=reason)
     if isinstance(look.step, Stuck):
-        return Verdict(S.STUCK, row.expected_at, reason=look.step.reason)
+        return RequestVerdict(S.STUCK, row.expected_at, reason=look.step.reason)
     if look.at > row.created_at + LONGEST:
-        return Verdict(S.STUCK, row.expected_at, reason=f"not ready after {LONGEST.days} days")
+        return RequestVerdict(S.STUCK, row.expected_at, reason=f"not ready after {LONGEST.days} days")
     until = look.step.until if isinstance(look.step, Wait) else _free_at(look.position)
     if look.step is None and until is None:
         # No exits say otherwise, and nothing in it has a time: it can be had.
-        return Verdict(S.READY, row.expected_at, reason=reason)
-    return Verdict(S.REQUESTED, None if until is None else datetime.fromtimestamp(until, tz=UTC), reason=reason)
+        return RequestVerdict(S.READY, row.expected_at, reason=reason)
+    return RequestVerdict(S.REQUESTED, None if until is None else datetime.fromtimestamp(until, tz=UTC), reason=reason)
 
 
-def plan_next_look(row: PendingRequest, verdict: Verdict, now: datetime) -> datetime:
+def plan_next_look(row: PendingRequest, verdict: RequestVerdict, now: datetime) -> datetime:
     """When to look again: soon while something is to be done or missing, seldom while it is far away or stuck."""
     is_soon = verdict.missed_at is not None or verdict.arrived_block is not None
     if is_soon or verdict.state in (S.READY, S.CLAIMING):
@@ -238,7 +238,7 @@ def open_requests(
 
 
 @whole
-def record_look(row: PendingRequest, look: Look, verdict: Verdict) -> bool:
+def record_look(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> bool:
     """Write what a look saw; True when it changed the state. Nothing is written over what changed since it was read."""
     seen: dict[str, Any] = {
         "checked_at": look.at,
@@ -304,18 +304,20 @@ def put_off(rows: Sequence[PendingRequest], *, reason: str, now: datetime) -> No
     )
 
 
-def _judge_end(row: PendingRequest, look: Look, end: RequestState, reason: str = "") -> Verdict:
+def _judge_end(row: PendingRequest, look: RequestLook, end: RequestState, reason: str = "") -> RequestVerdict:
     """What ended by itself has ended once the block that showed it is final enough for us; until then it goes on."""
     block = look.block or 0
     seen = row.arrived_block if row.arrived_block is not None and row.arrived_block <= block else block
     network = KNOWN_NETWORKS.get(row.expects_chain_id)
     if block < seen + (network.confirmations if network is not None else 1):
         soon = reason or "it arrived"
-        return Verdict(S(row.state), row.expected_at, reason=f"{soon}, and is final soon", arrived_block=seen)
-    return Verdict(end, row.expected_at, reason=reason, arrived_block=seen)
+        return RequestVerdict(S(row.state), row.expected_at, reason=f"{soon}, and is final soon", arrived_block=seen)
+    return RequestVerdict(end, row.expected_at, reason=reason, arrived_block=seen)
 
 
-def _judge_takings(row: PendingRequest, look: Look, takings: Sequence[Taking], *, is_claiming: bool) -> Verdict:
+def _judge_takings(
+    row: PendingRequest, look: RequestLook, takings: Sequence[Taking], *, is_claiming: bool
+) -> RequestVerdict:
     """It has arrived where all came to the account; what went elsewhere is lost, and what nobody saw is missed."""
     elsewhere = [each for each in takings if each.to != row.account]
     if elsewhere or row.others_took:
@@ -336,53 +338,53 @@ def _sum_taken(takings: Sequence[Taking], before: Sequence[Mapping[str, str]] = 
     return list(sums.values())
 
 
-def _see_others(row: PendingRequest, look: Look) -> dict[str, Any]:
+def _see_others(row: PendingRequest, look: RequestLook) -> dict[str, Any]:
     """What a look tells of claims of others while a request goes on."""
     seen: dict[str, Any] = {"others_block": look.others_block}
     return {**seen, "others_took": _sum_taken(look.others, row.others_took)} if look.others else seen
 
 
-def _judge_missing(row: PendingRequest, look: Look, *, is_claiming: bool) -> Verdict:
+def _judge_missing(row: PendingRequest, look: RequestLook, *, is_claiming: bool) -> RequestVerdict:
     if is_claiming:
-        return Verdict(S.CLAIMING, row.expected_at)
+        return RequestVerdict(S.CLAIMING, row.expected_at)
     if look.claim is not None and look.claim.status == PermitStatus.COMMITTED:
-        return Verdict(S.DONE, row.expected_at)
+        return RequestVerdict(S.DONE, row.expected_at)
     missed_at = row.missed_at or look.at
     if look.at < missed_at + MISSED_FOR:
-        return Verdict(S(row.state), row.expected_at, missed_at, "a look did not find it")
-    return Verdict(S.LOST, row.expected_at, missed_at, "it is gone, and no claim of the golem took it")
+        return RequestVerdict(S(row.state), row.expected_at, missed_at, "a look did not find it")
+    return RequestVerdict(S.LOST, row.expected_at, missed_at, "it is gone, and no claim of the golem took it")
 
 
-def _judge_order(row: PendingRequest, look: Look) -> Verdict:
+def _judge_order(row: PendingRequest, look: RequestLook) -> RequestVerdict:
     """An order that is there waits for somebody else, however long; only its time may be over."""
     standing = look.position.standing if look.position is not None else None
     until = standing.until if standing is not None else None
     ends_at = datetime.fromtimestamp(until, tz=UTC) if until is not None else None
     if isinstance(look.step, Stuck):
-        return Verdict(S.STUCK, ends_at, reason=look.step.reason)
+        return RequestVerdict(S.STUCK, ends_at, reason=look.step.reason)
     if until is not None and look.block_time > until:
         if isinstance(look.step, Act):
-            return Verdict(S.READY, ends_at, reason="its time is over, and what it holds waits to be taken back")
-        return Verdict(S.REQUESTED, ends_at, reason="its time is over, and its protocol has not ended it yet")
-    return Verdict(S.REQUESTED, ends_at)
+            return RequestVerdict(S.READY, ends_at, reason="its time is over, and what it holds waits to be taken back")
+        return RequestVerdict(S.REQUESTED, ends_at, reason="its time is over, and its protocol has not ended it yet")
+    return RequestVerdict(S.REQUESTED, ends_at)
 
 
-def _judge_gone_order(row: PendingRequest, look: Look) -> Verdict:
+def _judge_gone_order(row: PendingRequest, look: RequestLook) -> RequestVerdict:
     """An order that is gone ended as its protocol says, once two looks saw the same; until then it goes on."""
     fate = look.end.fate if look.end is not None else OrderFate.OPEN
     if look.end is None or fate is OrderFate.OPEN:
         missed_at = row.missed_at if row.missed_at is not None and not row.seen_state else look.at
         reason = "it is not listed any more, and its protocol does not say what became of it"
         state = S.STUCK if look.at >= missed_at + UNTOLD_FOR else S(row.state)
-        return Verdict(state, row.ends_at, missed_at, reason)
+        return RequestVerdict(state, row.ends_at, missed_at, reason)
     state, reason = _name_end(row, look.end, look)
     missed_at = row.missed_at if row.seen_state == state and row.missed_at is not None else look.at
     if look.at < missed_at + MISSED_FOR:
-        return Verdict(S(row.state), row.ends_at, missed_at, "a look saw its end", seen_state=state)
-    return Verdict(state, row.ends_at, missed_at, reason, seen_state=state)
+        return RequestVerdict(S(row.state), row.ends_at, missed_at, "a look saw its end", seen_state=state)
+    return RequestVerdict(state, row.ends_at, missed_at, reason, seen_state=state)
 
 
-def _name_end(row: PendingRequest, end: OrderEnd, look: Look) -> tuple[RequestState, str]:
+def _name_end(row: PendingRequest, end: OrderEnd, look: RequestLook) -> tuple[RequestState, str]:
     if end.fate is OrderFate.UNKNOWN:
         return S.LOST, "it is gone, and its protocol knows nothing of it"
     if end.successor is not None and look.successor is None:
@@ -394,7 +396,7 @@ def _name_end(row: PendingRequest, end: OrderEnd, look: Look) -> tuple[RequestSt
     return S(end.fate.value), end.reason
 
 
-def _see_order(look: Look, verdict: Verdict) -> dict[str, Any]:
+def _see_order(look: RequestLook, verdict: RequestVerdict) -> dict[str, Any]:
     """What a look tells of an order besides its state."""
     seen: dict[str, Any] = {"seen_state": verdict.seen_state, "ends_at": verdict.expected_at, "expected_at": None}
     if look.position is not None:
@@ -408,7 +410,7 @@ def _see_order(look: Look, verdict: Verdict) -> dict[str, Any]:
     return seen
 
 
-def _end_order(row: PendingRequest, look: Look, verdict: Verdict) -> dict[str, Any]:
+def _end_order(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> dict[str, Any]:
     """The end of an order: what it is known to have brought back is free, the rest is spent."""
     end = look.end
     is_believed = end is not None and verdict.state != S.LOST

@@ -93,7 +93,7 @@ class PermitLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ShownLimit:
     """An effective limit, its value with a unit, and where the value comes from."""
 
     name: str
@@ -118,7 +118,7 @@ class GolemPage:
     halted: str
     ending: str
     meters: tuple[Meter, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[ShownLimit, ...]
     wallet: WalletCard
     portfolio: PortfolioCard
     left_behind: Sequence[LeftBehind]
@@ -300,9 +300,9 @@ _LABELS = {
 }
 
 
-def _list_rules(golem: Golem) -> tuple[Rule, ...]:
+def _list_rules(golem: Golem) -> tuple[ShownLimit, ...]:
     return tuple(
-        Rule(
+        ShownLimit(
             name=_LABELS.get(limit.name, limit.words[:1].upper() + limit.words[1:]),
             value=limit.value,
             source=limit.source if limit.value == limit.default else f"{limit.source}, default {limit.default}",

@@ -20,7 +20,7 @@ from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.pages.health_lines import with_health
 from permits_app.pages.limit_meter import Meter
 from permits_app.performance.profit_days import DAY, read_worth
-from permits_app.performance.profit_days import Worth as DayWorth
+from permits_app.performance.profit_days import RecentWorth as DayWorth
 from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.holdings_json import tell_holdings
 from permits_app.safety.figures import format_ratio
@@ -78,7 +78,7 @@ class PositionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DayChange:
     """The last day: profit or loss with its parts, and what came in or went out besides."""
 
     total: str
@@ -107,7 +107,7 @@ class PortfolioCard:
     value: str = ""
     debt: str = ""
     liquid: str = ""
-    change: Change | None = None
+    change: DayChange | None = None
     uncounted: tuple[str, ...] = ()
     block: str = ""
     problem: str = ""
@@ -235,7 +235,7 @@ def _join_told(told: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     }
 
 
-def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:
+def describe_change(worth: DayWorth | None, *, now: datetime) -> DayChange | None:
     """The day's profit or loss in parts; None while there is no earlier value."""
     if worth is None or not worth.has_history:
         return None
@@ -247,7 +247,7 @@ def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:
         ("slippage", parts.slippage),
         ("gas", parts.gas),
     )
-    return Change(
+    return DayChange(
         total=sign_usd(parts.profit),
         parts=tuple((name, sign_usd(value)) for name, value in named if value),
         moved=sign_usd(parts.moved) if parts.moved else "",

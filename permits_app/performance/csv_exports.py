@@ -22,7 +22,7 @@ R = TypeVar("R", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class CsvExport:
     """One kind of file: its columns, and its rows, oldest first."""
 
     columns: tuple[str, ...]
@@ -148,8 +148,8 @@ def _time(at: datetime | None) -> str:
     return at.isoformat() if at is not None else ""
 
 
-EXPORTS: Final[Mapping[str, Export]] = {
-    "permits": Export(
+EXPORTS: Final[Mapping[str, CsvExport]] = {
+    "permits": CsvExport(
         (
             "permit_id",
             "opened_at",
@@ -165,7 +165,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         ),
         list_permits,
     ),
-    "outcomes": Export(
+    "outcomes": CsvExport(
         (
             "permit_id",
             "judged_at",
@@ -180,7 +180,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         ),
         list_outcomes,
     ),
-    "promises": Export(
+    "promises": CsvExport(
         (
             "permit_id",
             "signed_at",
@@ -199,7 +199,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         ),
         list_promises,
     ),
-    "sales": Export(
+    "sales": CsvExport(
         (
             "sale_id",
             "sold_at",
@@ -214,7 +214,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         ),
         list_sales,
     ),
-    "profit": Export(
+    "profit": CsvExport(
         ("at", "chain_id", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),
         list_profit,
     ),

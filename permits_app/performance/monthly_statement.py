@@ -23,7 +23,7 @@ _RAN: Final = (PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNO
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusalCount:
     """What one rule refused: how often, and the most that would have been spent, micro-USD."""
 
     code: str
@@ -32,7 +32,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainLine:
+class MonthChainLine:
     """What was held on one chain when the month began and ended, micro-USD, and when it was counted last."""
 
     chain_id: int
@@ -58,8 +58,8 @@ class MonthlyStatement:
     gas_wei: Sequence[tuple[int, int]]
     """By chain, whose coins are not the same."""
     verified: int
-    refused: Sequence[Refusal]
-    chains: Sequence[ChainLine] = ()
+    refused: Sequence[RefusalCount]
+    chains: Sequence[MonthChainLine] = ()
     slashes: Sequence[tuple[datetime, ToldSlash]] = ()
     """What slashes took, and when that was seen."""
     filled: Sequence[SignedPromise] = ()
@@ -139,7 +139,7 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
         ran=permits.filter(status__in=_RAN).count(),
         gas_wei=tuple(sorted(gas.items())),
         chains=tuple(
-            ChainLine(first.chain_id, first.value_micro_usd, last.value_micro_usd, last.at)
+            MonthChainLine(first.chain_id, first.value_micro_usd, last.value_micro_usd, last.at)
             for first, last in zip(firsts, lasts, strict=False)
         ),
         verified=outcomes.filter(is_verified=True).count(),
@@ -157,10 +157,10 @@ def _list_newest(rows: QuerySet[NavSnapshot]) -> QuerySet[NavSnapshot]:
     return rows.order_by("chain_id", "-at").distinct("chain_id")
 
 
-def _list_refused(golem: Golem, begins: datetime, ends: datetime) -> list[Refusal]:
+def _list_refused(golem: Golem, begins: datetime, ends: datetime) -> list[RefusalCount]:
     rows = DeniedCall.objects.filter(golem=golem, denied_at__gte=begins, denied_at__lt=ends)
     summed = rows.values_list("code").annotate(n=Count("pk"), worth=Sum("value_micro_usd")).order_by("-n", "code")
-    return [Refusal(code, count, worth or 0) for code, count, worth in summed]
+    return [RefusalCount(code, count, worth or 0) for code, count, worth in summed]
 
 
 def _end(begins: datetime) -> datetime:

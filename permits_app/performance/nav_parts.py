@@ -21,7 +21,7 @@ from tools_app.toolkit.positions import PositionRef, Slashable
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class StoredQuote:
     """A price as it is stored: a feed's answer with its decimals, and the token's."""
 
     answer: int
@@ -43,7 +43,7 @@ class NavState:
 
     wallet: Mapping[str, int]
     inside: Mapping[str, int]
-    quotes: Mapping[str, Quote]
+    quotes: Mapping[str, StoredQuote]
     slashable: Marks = ()
 
     @classmethod
@@ -52,7 +52,7 @@ class NavState:
         inside = [part for each in holdings.positions for part in each.parts]
         parts = [*holdings.tokens, *inside]
         quotes = {
-            part.token.address: Quote(part.price.answer, part.price.decimals, part.token.decimals)
+            part.token.address: StoredQuote(part.price.answer, part.price.decimals, part.token.decimals)
             for part in parts
             if part.price is not None
         }
@@ -88,7 +88,7 @@ class NavState:
         return cls(
             {token: int(raw) for token, raw in stored["wallet"].items()},
             {token: int(raw) for token, raw in stored["inside"].items()},
-            {token: Quote(int(answer), *decimals) for token, (answer, *decimals) in stored["quotes"].items()},
+            {token: StoredQuote(int(answer), *decimals) for token, (answer, *decimals) in stored["quotes"].items()},
             tuple(
                 (PositionRef.parse(ref), Slashable(token, int(raw), keeper, int(kept)))
                 for ref, token, raw, keeper, kept in stored.get("slashable", ())

@@ -15,7 +15,7 @@ DAY: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class RecentWorth:
     """Micro-USD at the newest snapshot, and what made it since `since`, the oldest that counts."""
 
     value: int
@@ -30,12 +30,12 @@ class Worth:
         return self.at > self.since
 
 
-def read_worth(*, golem_id: UUID, now: datetime, over: timedelta = DAY) -> Worth | None:
+def read_worth(*, golem_id: UUID, now: datetime, over: timedelta = DAY) -> RecentWorth | None:
     """The newest value and the change within `over`; None before the first snapshot."""
     return read_worths(golem_ids=[golem_id], now=now, over=over).get(golem_id)
 
 
-def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = DAY) -> dict[UUID, Worth]:
+def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = DAY) -> dict[UUID, RecentWorth]:
     """The same of many golems, in one query. A snapshot older than `over` tells a value and no change."""
     rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - over, at__lte=now)
     found: dict[UUID, dict[int, list[NavSnapshot]]] = {}
@@ -44,12 +44,12 @@ def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = D
     return {golem_id: _sum_up(list(by_chain.values())) for golem_id, by_chain in found.items()}
 
 
-def _sum_up(by_chain: list[list[NavSnapshot]]) -> Worth:
+def _sum_up(by_chain: list[list[NavSnapshot]]) -> RecentWorth:
     """The sum over chains, each with its own newest value and its own beginning."""
     # What led to the first of a chain happened before it.
     parts = sum_parts(Parts.from_json(row.parts) for rows in by_chain for row in rows[1:])
     newest = [rows[-1] for rows in by_chain]
-    return Worth(
+    return RecentWorth(
         value=sum(row.value_micro_usd for row in newest),
         debt=sum(row.debt_micro_usd for row in newest),
         at=max(row.at for row in newest),

@@ -11,7 +11,7 @@ from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import APPROVE
 from permits_app.policy_cage.roles_fence import check_fence, compare_fence, list_calls, read_fence
-from permits_app.policy_cage.roles_manifest import Manifest, build_manifest
+from permits_app.policy_cage.roles_manifest import RolesManifest, build_manifest
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from tools_app.chain.signatures import parse_signature
@@ -29,12 +29,12 @@ class FenceCheck:
     """A manifest, where the contract at `roles` says something else, and the calls of the Safe that end that."""
 
     roles: str
-    manifest: Manifest
+    manifest: RolesManifest
     differences: tuple[str, ...]
     calls: tuple[Call, ...]
 
 
-def read_manifest(mirror: CageMirror) -> Manifest:
+def read_manifest(mirror: CageMirror) -> RolesManifest:
     """What Roles would say of the key that is appointed in the cage, by the rules that are known here."""
     return build_manifest(CageState.from_dict(mirror.state), list_signatures(mirror.chain_id))
 

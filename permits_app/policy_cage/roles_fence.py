@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from permits_app.policy_cage.roles_manifest import Allowance, Manifest, Permission
+from permits_app.policy_cage.roles_manifest import Permission, RoleAllowance, RolesManifest
 from tools_app.chain.abi import checksum, decode_log, encode_call
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import Call
@@ -55,10 +55,10 @@ class FenceState:
     targets: set[str] = field(default_factory=set)
     open_targets: set[str] = field(default_factory=set)
     permissions: dict[tuple[str, bytes], Permission] = field(default_factory=dict)
-    allowances: dict[bytes, Allowance] = field(default_factory=dict)
+    allowances: dict[bytes, RoleAllowance] = field(default_factory=dict)
 
 
-def list_calls(roles: str, role: bytes, key: str, manifest: Manifest, now: FenceState) -> list[Call]:
+def list_calls(roles: str, role: bytes, key: str, manifest: RolesManifest, now: FenceState) -> list[Call]:
     """What the Safe sends so that the role is what the manifest says and `key` has it; nothing where it is."""
     asked: list[tuple[str, str, tuple[Any, ...]]] = []
     wanted = {(one.target, one.selector): one for one in manifest.permissions}
@@ -89,7 +89,7 @@ def _ask(role: bytes, one: Permission) -> tuple[str, str, tuple[Any, ...]]:
     return "is called under conditions", SCOPE_FUNCTION, (role, one.target, one.selector, flat, one.options)
 
 
-def compare_fence(manifest: Manifest, key: str, now: FenceState) -> list[str]:
+def compare_fence(manifest: RolesManifest, key: str, now: FenceState) -> list[str]:
     """Where the chain says something else than the manifest, one line each; none where it is as it should be."""
     wanted = {(one.target, one.selector): one for one in manifest.permissions}
     lines = [f"{member} has the role, and should not" for member in sorted(now.members - {key})]
@@ -149,7 +149,7 @@ def _apply(state: FenceState, name: str, args: dict[str, Any], role: bytes) -> N
         key = bytes(args["allowanceKey"])
         is_plain = args["maxRefill"] == args["refill"]
         # One that refills otherwise is told as one that never does, which no manifest asks for.
-        state.allowances[key] = Allowance(key, args["maxRefill"], args["period"] if is_plain else 0)
+        state.allowances[key] = RoleAllowance(key, args["maxRefill"], args["period"] if is_plain else 0)
         return
     if name == "assign":
         for key, is_member in zip(args["roleKeys"], args["memberOf"], strict=True):

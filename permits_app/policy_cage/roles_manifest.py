@@ -52,7 +52,7 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RoleAllowance:
     """So many base units at once, and all of it again each period."""
 
     key: bytes
@@ -61,11 +61,11 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class RolesManifest:
     """Everything the role may. `left_out` are calls that stay closed, `looser` what Roles does not ask; in words."""
 
     permissions: tuple[Permission, ...]
-    allowances: tuple[Allowance, ...]
+    allowances: tuple[RoleAllowance, ...]
     left_out: tuple[str, ...] = ()
     looser: tuple[str, ...] = ()
 
@@ -80,7 +80,7 @@ class _Node:
     below: list[_Node] = field(default_factory=list)
 
 
-def build_manifest(state: CageState, signatures: Mapping[tuple[str, bytes], str]) -> Manifest:
+def build_manifest(state: CageState, signatures: Mapping[tuple[str, bytes], str]) -> RolesManifest:
     """What the golem's own key may call by the cage's rules. `signatures` are functions by target and selector."""
     permissions, left_out, looser = [], [], []
     may_send = state.asset(NATIVE) is not None
@@ -103,12 +103,12 @@ def build_manifest(state: CageState, signatures: Mapping[tuple[str, bytes], str]
         most = state.rule(RuleKind.OUTFLOW_PER_WINDOW, address_key(asset))
         if asset == NATIVE or not spenders or not most:
             continue
-        allowance = Allowance(address_key(asset), min(most, UINT128_MAX), WINDOW_SECONDS)
+        allowance = RoleAllowance(address_key(asset), min(most, UINT128_MAX), WINDOW_SECONDS)
         allowances.append(allowance)
         chosen = _any([_Node(STATIC, EQUALS, address_key(spender)) for spender in spenders])
         root = _Node(CALLDATA, MATCHES, below=[chosen, _Node(STATIC, WITHIN, allowance.key)])
         permissions.append(Permission(asset, APPROVE, _flatten(root)))
-    return Manifest(tuple(sorted(permissions, key=_order)), tuple(allowances), tuple(left_out), tuple(looser))
+    return RolesManifest(tuple(sorted(permissions, key=_order)), tuple(allowances), tuple(left_out), tuple(looser))
 
 
 def _order(one: Permission) -> tuple[int, bytes]:

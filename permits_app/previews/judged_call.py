@@ -21,7 +21,7 @@ from permits_app.permits.risk import needs_guardian
 from permits_app.previews.approval_wait import cover_wait, find_wait
 from permits_app.previews.hook_call import make_hook_call
 from permits_app.previews.peg_check import refuse_off_peg
-from permits_app.previews.requested_tool import Asked
+from permits_app.previews.requested_tool import RequestedTool
 from permits_app.previews.stopwatch import Stopwatch
 from permits_app.reviewers import delegation_router
 from permits_app.safety import hook_chain
@@ -38,7 +38,7 @@ from tools_app.toolkit.views import FeeQuote
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCall:
     """One call after the chain agreed, with everything the permit keeps."""
 
     call: HookCall
@@ -56,13 +56,13 @@ def judge(
     golem: Golem,
     toolset: Toolset,
     policy: Policy,
-    asked: Asked,
+    asked: RequestedTool,
     market: MarketDefaults,
     action_hash: str,
     api_key_id: UUID | None,
     now: datetime,
     watch: Stopwatch,
-) -> Judged:
+) -> JudgedCall:
     """Plan what was asked, with what memory and the market change of it, and have hooks and guardian judge it.
 
     Raises the handler's error, PolicyRejected, SimulationFailed, ReviewVetoed.
@@ -109,7 +109,7 @@ def judge(
     sources = word_sources(
         params=asked.params, given=asked.given, market=market, memory=soft.changes, planned=call.params
     )
-    return Judged(call, report, fees, gas, tier, review, soft.as_dict(), sources)
+    return JudgedCall(call, report, fees, gas, tier, review, soft.as_dict(), sources)
 
 
 def _plan_and_judge(

@@ -16,14 +16,14 @@ from permits_app.permits.permit_lifetime import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds, encode_effect_bound
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.previews.approval_wait import needs_owners
-from permits_app.previews.judged_call import Judged
+from permits_app.previews.judged_call import JudgedCall
 from permits_app.safety.hook import HookCall
 from permits_app.safety.prediction import describe_expected
 from tools_app.simulation.engine import SimulationResult
 
 
 def make_permit(
-    *, golem: Golem, policy: Policy, judged: Judged, action_hash: str, api_key_id: UUID | None, now: datetime
+    *, golem: Golem, policy: Policy, judged: JudgedCall, action_hash: str, api_key_id: UUID | None, now: datetime
 ) -> ActionPermit:
     """A permit that waits for its commit, or for owners; sealed, not saved."""
     call, simulation = judged.call, judged.report.simulation

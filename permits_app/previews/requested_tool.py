@@ -18,7 +18,7 @@ from tools_app.toolkit.toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedTool:
     """A tool and its parameters, defaults filled in; `given` are the names of those the agent wrote itself."""
 
     tool: WriteTool | LocalWriteTool
@@ -26,7 +26,7 @@ class Asked:
     given: frozenset[str]
 
 
-def resolve_asked(*, body: Mapping[str, Any], toolset: Toolset, now: datetime) -> Asked:
+def resolve_asked(*, body: Mapping[str, Any], toolset: Toolset, now: datetime) -> RequestedTool:
     """Find the tool of `toolset` and check its parameters. Raises UnknownAction, InvalidParams, SchemaRetired."""
     venue = body.get("venue")
     tool = resolve_action(
@@ -40,4 +40,4 @@ def resolve_asked(*, body: Mapping[str, Any], toolset: Toolset, now: datetime) -
         raise TypeError(f"{tool.name} is routed as a write but is none")
     params = renew_params(tool=tool, params=read_params(body), now=now)
     given = frozenset(name for name, value in params.items() if value is not None)
-    return Asked(tool, runner.check_params(tool=tool, params=params), given)
+    return RequestedTool(tool, runner.check_params(tool=tool, params=params), given)

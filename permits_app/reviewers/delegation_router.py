@@ -52,7 +52,7 @@ class DelegationEntry(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class DelegationHop:
     """One delegation that is under way: who asked whom, the whole chain so far, and the tools the delegate has.
 
     `parent_id` is the hop this one was made in; None at the golem itself.
@@ -93,7 +93,7 @@ class DelegateThinker(Protocol):
     def think(
         self,
         *,
-        hop: Hop,
+        hop: DelegationHop,
         delegate: Archetype,
         instruction: str,
         context: str,
@@ -112,7 +112,7 @@ class _Scope:
     """Under whom the present code runs: what it asks becomes a hop of `parent`."""
 
     entry: DelegationEntry = DelegationEntry.AGENT
-    parent: Hop | None = None
+    parent: DelegationHop | None = None
 
 
 _scope: ContextVar[_Scope] = ContextVar("delegation_scope", default=_Scope())  # noqa: B039  (frozen)
@@ -132,7 +132,7 @@ def configure(thinker: DelegateThinker | None) -> None:
 
 
 @contextmanager
-def delegation_scope(*, entry: DelegationEntry, parent: Hop | None = None) -> Iterator[None]:
+def delegation_scope(*, entry: DelegationEntry, parent: DelegationHop | None = None) -> Iterator[None]:
     """Everything asked inside is asked by `parent`'s delegate (None: by the golem itself) and came in by `entry`."""
     token = _scope.set(_Scope(entry, parent))
     try:
@@ -159,9 +159,9 @@ def open_hop(
     entry: DelegationEntry,
     actor: str,
     now: datetime,
-    parent: Hop | None = None,
+    parent: DelegationHop | None = None,
     instruction: str = "",
-) -> Hop:
+) -> DelegationHop:
     """Check one hop, note it in the audit log, and give the delegate's tools cut to the golem's.
 
     Starts at the golem's own archetype, or at the delegate of `parent`, which is the scope's when it is not given. A
@@ -181,7 +181,7 @@ def open_hop(
     except GolemError as error:
         _note(golem, "DelegationRefused", {**facts, "code": error.code, "reason": error.detail}, actor, now)
         raise
-    hop = Hop(
+    hop = DelegationHop(
         id=uuid4(),
         parent_id=parent.id if parent is not None else None,
         golem=golem,
@@ -197,7 +197,7 @@ def open_hop(
     return hop
 
 
-def close_hop(*, hop: Hop, outcome: Mapping[str, Any], actor: str, now: datetime) -> None:
+def close_hop(*, hop: DelegationHop, outcome: Mapping[str, Any], actor: str, now: datetime) -> None:
     """Note how a hop ended. `outcome` is JSON-ready: a verdict and its reasons, or the code of an error."""
     facts = {"hop_id": str(hop.id), "to": hop.target, **outcome}
     _note(hop.golem, "DelegationEnded", facts, actor, now)
@@ -226,7 +226,7 @@ def check_hop(*, chain: tuple[str, ...], target: str, entry: DelegationEntry) ->
     return delegate
 
 
-def review_call(*, call: HookCall, reviewer: str, actor: str, parent: Hop | None = None) -> Review:
+def review_call(*, call: HookCall, reviewer: str, actor: str, parent: DelegationHop | None = None) -> Review:
     """The runtime's review of one call, noted as a hop. The reviewer itself never raises; it vetoes.
 
     Raises what `open_hop` raises: a reviewer that cannot be asked lets nothing pass.
@@ -242,7 +242,7 @@ def review_call(*, call: HookCall, reviewer: str, actor: str, parent: Hop | None
 
 def delegate_review(
     *, golem: Golem, target: str, call: HookCall, instruction: str, actor: str, now: datetime
-) -> tuple[Hop, Review]:
+) -> tuple[DelegationHop, Review]:
     """An agent asks the reviewer `target` to judge a call. Raises what `open_hop` raises, and DelegateNeedsModel."""
     hop = open_hop(golem=golem, target=target, entry=current_entry(), actor=actor, now=now, instruction=instruction)
     try:
@@ -265,7 +265,7 @@ def delegate_work(
     deadline: Deadline,
     now: datetime,
     api_key_id: UUID | None = None,
-) -> tuple[Hop, DelegateAnswer]:
+) -> tuple[DelegationHop, DelegateAnswer]:
     """Let the delegate `target` work for `golem`, with its own tools cut to the golem's, until `deadline`.
 
     What it previews and commits counts as the golem's own and is reviewed as such; what it asks others becomes a hop of
@@ -326,13 +326,13 @@ def _needs_model(target: str) -> DelegateNeedsModel:
     )
 
 
-def _parent_of(golem: Golem) -> Hop | None:
+def _parent_of(golem: Golem) -> DelegationHop | None:
     """The hop the present code runs in, if it is one of this golem."""
     parent = _scope.get().parent
     return parent if parent is not None and parent.golem.pk == golem.pk else None
 
 
-def _run_reviewer(hop: Hop, call: HookCall, actor: str) -> Review:
+def _run_reviewer(hop: DelegationHop, call: HookCall, actor: str) -> Review:
     review = REVIEWERS[hop.target](call)
     close_hop(
         hop=hop, outcome={"verdict": review.verdict.value, "reasons": list(review.reasons)}, actor=actor, now=call.now

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, LocalCase, Look, ReadCase, Told
+from tools_app.toolkit.case import About, FromReport, LocalCase, Look, ReadCase
 from tools_app.toolkit.figure_text import dollars
 
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
@@ -116,7 +116,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_simulate_transaction",
-        {"to": Told("usdc"), "data": _SEND_SEVEN_USDC},
+        {"to": FromReport("usdc"), "data": _SEND_SEVEN_USDC},
         {
             "success": True,
             "balance_changes.#": 1,
@@ -213,7 +213,7 @@ READS: Final = (
     ),
     ReadCase(
         "wallet_detect_account_type",
-        {"address": Told("usdc")},
+        {"address": FromReport("usdc")},
         {"account_type": "contract", "has_code": True, "delegates_to": None, "block_number": lambda look: look.block},
         given=("the address of USDC is told",),
         refuses=(({"address": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
@@ -263,7 +263,12 @@ LOCAL: Final = (
     LocalCase(
         "safety_set_health_alert",
         {"protocol": "aave_v3", "min_health_factor": "1.5", "auto_action": "CLOSE", "notify_on_breach": False},
-        {"min_health_factor": "1.50", "notify_on_breach": False, "auto_action": "CLOSE", "alert_id": Told("alert_id")},
+        {
+            "min_health_factor": "1.50",
+            "notify_on_breach": False,
+            "auto_action": "CLOSE",
+            "alert_id": FromReport("alert_id"),
+        },
         # It took the place of the first, and what is owed is healthier than that.
         {
             "health_alerts": {"alerts.#": 1, "alerts.0.min_health_factor": "1.50"},
@@ -274,8 +279,8 @@ LOCAL: Final = (
     ),
     LocalCase(
         "safety_clear_health_alert",
-        {"alert_id": Told("alert_id")},
-        {"alert_id": Told("alert_id")},
+        {"alert_id": FromReport("alert_id")},
+        {"alert_id": FromReport("alert_id")},
         {
             "health_alerts": {"alerts": []},
             "pending_alerts": {"all_clear": True, "breached_alerts": []},

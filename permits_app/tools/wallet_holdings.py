@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from permits_app.performance.profit_days import Worth as DayWorth
+from permits_app.performance.profit_days import RecentWorth as DayWorth
 from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.holdings_json import tell_rules
 from permits_app.safety.figures import format_ratio

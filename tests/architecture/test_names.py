@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import PurePosixPath
 
-from tests.architecture.sources import ROOT, list_tracked
+from tests.architecture.sources import ROOT, list_sources, list_tracked, parse
 
 _SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "service", "handler", "handlers"}
 _MOST_STATEMENTS = 250
@@ -30,6 +30,7 @@ _LONGER: dict[str, str] = {
     "tests/permits_app/execution/test_lost_sequences.py": "one kind: every way in which a call of a plan is lost",
     "tests/golem_project/world/test_chain.py": "one chain's life: started, kept, killed under load, started again",
     "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
+    "tests/concurrency/test_stuck_accounts.py": "one account after the other that stands still, and how each goes on",
     "tests/concurrency/test_every_task_twice.py": "one table: every task, and what holds when it ran twice",
     "permits_app/actions/halt.py": "one halt from its order to its report, step after step",
     "tools_app/chain/reader.py": "one pinned block and every question that may be asked of it",
@@ -45,6 +46,16 @@ _LONGER: dict[str, str] = {
     "tests/permits_app/approvals/test_cage_changes.py": "one change of the contract, from its wish to its execution",
     "tests/proof/drawn_session.py": "one run that weaves, asks and tells: its steps share the state of that run",
 }
+_TWICE = set(
+    """
+    Account Agent Bar BreakerState Category CodingWorkspaceAdmin Condition Deployment Deposit Desk Entry Execution
+    Fall GolemAdmin Held Holdings Judgement KeyState Kind Leg ListedPool Market MarketNotFound Markets Measured
+    MemorySearch Meter Mined Moved NamedPool Network NothingToClaim Operation Orders PasswordForm Place Places
+    Pool PoolNotFound Position Promises PutIn Question Record Regime Review RightEvent Rule ServiceLine Settled
+    Shape Share Slash Source Standing Statement SwapReport Swapped Tier Transaction TransferReport Verdict
+    Vitality _Asked _Desk _Held _Node _Reader _Router _Running _Shape _Step _Taken
+    """.split()
+)
 _LAYOUT = {
     "manage.py",
     "requirements.txt",
@@ -96,6 +107,30 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
         if path.endswith(".py") and {*PurePosixPath(path).parent.parts, PurePosixPath(path).stem} & _SAY_NOTHING
     }
     assert found == set()
+
+
+def test_no_class_name_stands_twice_outside_different_protocols() -> None:
+    """Whoever reads of a `Found` or a `Told` knows which one. What stood twice already may only become fewer."""
+    homes: dict[str, list[str]] = {}
+    for path in list_sources():
+        for node in parse(path).body:
+            if isinstance(node, ast.ClassDef) and node.name != "Command":
+                homes.setdefault(node.name, []).append(_find_home(path))
+    twice = {
+        name
+        for name, found in homes.items()
+        if len(found) > 1 and (len(set(found)) < len(found) or not all("protocols/" in home for home in found))
+        if not (found.count("the local world") >= len(found) - 1)
+    }
+    assert twice <= _TWICE, twice - _TWICE
+    assert _TWICE <= twice, f"no longer twice: {_TWICE - twice}"
+
+
+def _find_home(path: str) -> str:
+    if "/embedded/world/" in path:
+        return "the local world"
+    parts = path.split("/")
+    return "/".join(parts[:3]) if path.startswith("tools_app/protocols/") else "the product"
 
 
 def test_files_of_many_statements_are_listed_with_a_reason() -> None:

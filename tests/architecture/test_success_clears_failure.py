@@ -59,7 +59,9 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/cockpit/page_contents.py:Decision.failure": CountsNoFailures(
         "a sentence on why a model could not think"
     ),
-    "golem_project/embedded/stack.py:Kept.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
+    "golem_project/embedded/stack.py:KeptProcess.crashes": Cleared(
+        "test_a_crash_is_forgotten_with_every_stretch_of_health"
+    ),
     "golem_project/embedded/stack.py:self.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
     "golem_project/heartbeat/tick_claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/schedule.py:NextTick.missed": CountsNoFailures("ticks that a pause left out"),
@@ -94,7 +96,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "permits_app/models/permit.py:ActionPermit.doubted_at": Cleared(
         "test_a_receipt_that_the_balances_contradict_ends_nothing_and_is_read_again"
     ),
-    "permits_app/limits/pending_requests.py:Verdict.missed_at": Cleared(
+    "permits_app/limits/pending_requests.py:RequestVerdict.missed_at": Cleared(
         "test_what_is_gone_is_given_up_only_when_it_stays_away"
     ),
     "permits_app/policy_cage/verdicts.py:Observed.failure": CountsNoFailures("why one batch would be refused"),
@@ -116,7 +118,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
 """Found by name."""
 
 ELSEWHERE: Final[dict[str, str]] = {
-    "a golem's wish that was refused (golem_project/heartbeat/backoff.py:Wait.count)": (
+    "a golem's wish that was refused (golem_project/heartbeat/backoff.py:WishBackoff.count)": (
         "test_what_was_carried_out_begins_anew_so_a_later_refusal_of_it_is_the_first_in_a_row"
     ),
     "a position whose way out reverted under a halt (permits_app/execution/position_unwinding.py:_count_attempts)": (

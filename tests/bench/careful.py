@@ -14,15 +14,15 @@ from math import exp, isqrt
 
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.entry_caution import doubt_wishes, is_entering
-from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
+from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.memory_caution import hold_back, leave_out
-from golem_project.heartbeat.observation import Holding, Observation
+from golem_project.heartbeat.observation import Observation, ObservedToken
 from tests.bench.figures import Figure, measure
 from tests.bench.recorded import read_recording, replay_recording
 from tools_app.subsystems.intel.figure_basis import LITTLE
 from tools_app.subsystems.intel.flow_maths import compute_vpin
-from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import DayFlow, KnownMarket
 from tools_app.subsystems.intel.regime_maths import WEEK_HOURS, list_drifts, list_moves, name_regime
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.markets import Pool
@@ -160,7 +160,7 @@ def _know(past: Sequence[Hour]) -> KnownMarket:
     flow = None
     if len(volumes) >= LITTLE:
         found = compute_vpin(volumes, 50)
-        flow = Flow(found.value, found.by_chance, len(volumes))
+        flow = DayFlow(found.value, found.by_chance, len(volumes))
     return KnownMarket("0x" + "11" * 20, True, regime, flow, past[-1].worth_micro_usd)
 
 
@@ -172,8 +172,8 @@ def _look(price: float) -> Observation:
     return Observation(
         block=BlockRef(1, "", 1, 10**9),
         holdings=(
-            Holding(_WETH, 10**21 // int(price), FeedPrice("", answer, 8, 1, 1, 0)),
-            Holding(_USDC, 1_000 * 10**6, FeedPrice("", 10**8, 8, 1, 1, 0)),
+            ObservedToken(_WETH, 10**21 // int(price), FeedPrice("", answer, 8, 1, 1, 0)),
+            ObservedToken(_USDC, 1_000 * 10**6, FeedPrice("", 10**8, 8, 1, 1, 0)),
         ),
         pool=pool,
         deviation_bps=0,
@@ -185,6 +185,6 @@ def _leaves_range(price: float, ahead: Sequence[Hour]) -> bool:
     return any(not price * (1 - part) <= each.close <= price * (1 + part) for each in ahead)
 
 
-def _count(wishes: Sequence[Wish], entries: int, bad: int, turned_bad: bool) -> tuple[int, int]:
+def _count(wishes: Sequence[RuleWish], entries: int, bad: int, turned_bad: bool) -> tuple[int, int]:
     is_entry = any(is_entering(wish) for wish in wishes)
     return entries + is_entry, bad + (is_entry and turned_bad)

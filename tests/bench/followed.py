@@ -92,7 +92,9 @@ def _take_up_pools(wanted_by: str) -> list[int]:
         raise RuntimeError("the local chain cannot be read")
     known = set(LogSource.objects.filter(chain_id=CHAIN_ID).values_list("pk", flat=True))
     wishes = [
-        followed_contracts.Wish(CHAIN_ID, each.text, SourceKind.POOL, wanted_by, "a measure", manager=each.manager)
+        followed_contracts.FollowWish(
+            CHAIN_ID, each.text, SourceKind.POOL, wanted_by, "a measure", manager=each.manager
+        )
         for each in found
     ]
     followed_contracts.take_up(CHAIN_ID, wishes[: settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM], now=now)

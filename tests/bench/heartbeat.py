@@ -18,7 +18,7 @@ from archetypes_app.models.golem import Maker
 from golem_project.demo.seed import seed_demo
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.schedule import first_tick
-from golem_project.heartbeat.tick_claims import Claim, claim_due
+from golem_project.heartbeat.tick_claims import TickClaim, claim_due
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tools_app.core import clock
 
@@ -77,7 +77,7 @@ def _measure_quiet_tick(golem: Golem) -> Iterator[Figure]:
     Heartbeat.objects.filter(golem=golem).update(is_on=False)
 
 
-def claim_of(golem: Golem) -> Claim:
+def claim_of(golem: Golem) -> TickClaim:
     """The claim of the golem's next tick, due now."""
     Heartbeat.objects.filter(golem=golem).update(next_tick_at=clock.now())
     claims = claim_due(

@@ -12,7 +12,7 @@ from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.followed import measure_followed
 from tools_app.core import clock
 from tools_app.history import bars, chain_following, follower_positions, storage
-from tools_app.history.index_reads import Kept, read_bars
+from tools_app.history.index_reads import KeptContract, read_bars
 from tools_app.history.log_meanings import Said
 from tools_app.models import FollowedChain, LogSource, PriceBar, SeenBlock
 from tools_app.models.history import BarSpan, SourceKind
@@ -100,7 +100,7 @@ def _measure_reading(source: LogSource) -> Figure:
         for hour in range(_YEAR_HOURS)
     )
     until = year + timedelta(hours=_YEAR_HOURS)
-    kept = Kept(source.pk, year, until, (), 1)
+    kept = KeptContract(source.pk, year, until, (), 1)
 
     def read() -> None:
         if len(read_bars(kept, BarSpan.HOUR, since=year, until=until)) != _YEAR_HOURS:

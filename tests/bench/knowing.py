@@ -32,7 +32,7 @@ from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, 
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.history import storage
-from tools_app.history.index_reads import Kept
+from tools_app.history.index_reads import KeptContract
 from tools_app.history.log_meanings import Said
 from tools_app.models import LogSource
 from tools_app.models.history import SourceKind
@@ -86,7 +86,7 @@ def time_kept_vpin() -> Figure:
                 kept_from=since,
             )
             storage.copy_logs([_draw_swap(source, number, since, drawn) for number in range(SWAPS)])
-            kept = Kept(source.pk, since, until, (), SWAPS + 1)
+            kept = KeptContract(source.pk, since, until, (), SWAPS + 1)
 
             def read() -> None:
                 past = read_kept_past(kept, since=since, until_block=SWAPS, most=SWAPS)

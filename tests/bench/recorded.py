@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from golem_project.heartbeat.entry_caution import doubt_wishes
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.memory_caution import leave_out
-from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import DayFlow, KnownMarket
 
 FILE: Final = Path(__file__).with_name("recorded_ticks.json")
 HOURS_BETWEEN: Final = 3
@@ -39,7 +39,7 @@ class RecordedTick:
     block: int
     hours: int
     phase: str
-    wishes: tuple[Wish, ...]
+    wishes: tuple[RuleWish, ...]
     known: KnownMarket | None
     waited: Mapping[str, str]
 
@@ -127,11 +127,11 @@ def replay_recording(recording: Recording) -> Counted:
     return Counted(len(recording.ticks), entries, bad, careful_entries, careful_bad, moved, differs)
 
 
-def _list_entries(wishes: Sequence[Wish]) -> Iterator[Wish]:
+def _list_entries(wishes: Sequence[RuleWish]) -> Iterator[RuleWish]:
     return (wish for wish in wishes if wish.action_type == _OPENS)
 
 
-def _leaves(wish: Wish, ahead: Sequence[int], recording: Recording) -> bool:
+def _leaves(wish: RuleWish, ahead: Sequence[int], recording: Recording) -> bool:
     """Whether a price of the hours ahead lies outside of the wish's own range."""
     lower, upper = Fraction(wish.params["price_lower"]), Fraction(wish.params["price_upper"])
     if wish.params["token0"] == recording.usdc:
@@ -154,6 +154,6 @@ def _read_tick(told: dict[str, Any]) -> RecordedTick:
     if known is not None:
         flow = known.pop("flow")
         missing = tuple(known.pop("missing", ()))
-        known = KnownMarket(**known, missing=missing, flow=Flow(**flow) if flow is not None else None)
-    wishes = tuple(Wish(**{"reason": "", **each}) for each in told.pop("wishes"))
+        known = KnownMarket(**known, missing=missing, flow=DayFlow(**flow) if flow is not None else None)
+    wishes = tuple(RuleWish(**{"reason": "", **each}) for each in told.pop("wishes"))
     return RecordedTick(**told, wishes=wishes, known=known)

@@ -20,7 +20,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.reading import read_positions
 from tools_app.standards.receipts import read_report
-from tools_app.toolkit.case import About, Amount, Case, ReadCase, Told
+from tools_app.toolkit.case import About, Amount, Case, FromReport, ReadCase
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Position, PositionRef
@@ -152,7 +152,7 @@ class Stage:
 
     def fill(self, value: Any) -> Any:
         """A value with what was told filled in."""
-        if isinstance(value, Told):
+        if isinstance(value, FromReport):
             return self.told[value.key]
         if isinstance(value, dict):
             return {key: self.fill(each) for key, each in value.items()}

@@ -21,7 +21,7 @@ from permits_app.actions.sweep import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.execution.commit_lease import take_lease
-from permits_app.execution.commit_turns import PLACES, Places, Turn, list_turns
+from permits_app.execution.commit_turns import PLACES, CommitTurn, Places, list_turns
 from permits_app.execution.follower import Follower
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
@@ -129,8 +129,8 @@ def test_the_golem_that_is_served_least_comes_first(pair: tuple[LiveGolem, LiveG
 def test_a_chain_and_an_account_have_a_few_places_and_who_found_none_is_remembered(settings: Any) -> None:
     settings.GOLEM_COMMITS_AT_ONCE_PER_CHAIN, settings.GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT = 3, 2
 
-    def turn(chain_id: int, account: str, *, is_local: bool = False) -> Turn:
-        return Turn(UUID(int=chain_id), chain_id, account, is_local)
+    def turn(chain_id: int, account: str, *, is_local: bool = False) -> CommitTurn:
+        return CommitTurn(UUID(int=chain_id), chain_id, account, is_local)
 
     places = Places()
     with places.hold(turn(1, "a")) as first, places.hold(turn(1, "a")) as second:

@@ -14,7 +14,7 @@ from permits_app.policy_cage.roles_fence import (
     follow_fence,
     list_calls,
 )
-from permits_app.policy_cage.roles_manifest import Manifest, build_manifest
+from permits_app.policy_cage.roles_manifest import RolesManifest, build_manifest
 from permits_app.policy_cage.state import CageState
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
 from tests.proof.caged.safe import APPROVE, TRADE, TRANSFER, USD, selector
@@ -143,7 +143,7 @@ def test_what_somebody_changes_in_roles_is_seen(fenced: Fenced) -> None:
 
 
 def test_what_roles_cannot_say_is_left_out_or_named(fenced: Fenced) -> None:
-    made: Manifest = fenced.manifest
+    made: RolesManifest = fenced.manifest
     assert [line for line in made.looser if "tokens of its path" in line]
     without = build_manifest(fenced.state, {})
     wrapped = [line for line in without.left_out if "does not open what it wraps" in line]

@@ -13,8 +13,8 @@ from golem_project.a2a.message_parsing import _check_numbers
 from golem_project.a2a.task_messages import _exact
 from golem_project.alerts.timing import wait_after
 from golem_project.chat.terminal import _short
-from golem_project.cockpit.plots import Mark, _spread
-from golem_project.heartbeat.debt_health import Alarm, Told, WatchedDebt, _is_news, _watch, keep_told
+from golem_project.cockpit.plots import PlotLabel, _spread
+from golem_project.heartbeat.debt_health import Alarm, ToldDebt, WatchedDebt, _is_news, _watch, keep_told
 from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse
 from golem_project.heartbeat.duties.position_monitor import judge_positions
 from golem_project.heartbeat.duties.sleepwalker import _is_news as is_news_again
@@ -73,13 +73,13 @@ def test_a_debt_is_near_its_floor_within_a_tenth_above_it(health: int, alarm: Al
 
 @pytest.mark.parametrize(("health", "is_kept"), [(11_199, True), (11_200, False)])
 def test_what_was_told_of_a_debt_is_forgotten_once_it_is_calm(health: int, is_kept: bool) -> None:
-    told = {"ref": Told(Alarm.NEAR, 10_500)}
+    told = {"ref": ToldDebt(Alarm.NEAR, 10_500)}
     assert bool(keep_told(told, [_debt(health)])) is is_kept
 
 
 @pytest.mark.parametrize(("health", "is_news"), [(9_001, False), (9_000, True)])
 def test_a_debt_under_its_floor_is_told_again_when_it_fell_by_five_percent(health: int, is_news: bool) -> None:
-    assert _is_news(_debt(health, Alarm.UNDER), Told(Alarm.UNDER, 9_500)) is is_news
+    assert _is_news(_debt(health, Alarm.UNDER), ToldDebt(Alarm.UNDER, 9_500)) is is_news
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_line_of_a_chat_has_a_hundred_and_sixty_letters(length: int, is_cut: b
 
 @pytest.mark.parametrize(("apart", "kept"), [(13, 1), (14, 2), (15, 2)])
 def test_labels_are_drawn_that_do_not_cover_each_other(apart: int, kept: int) -> None:
-    assert len(_spread([Mark(0, 100, "a"), Mark(0, 100 + apart, "b")])) == kept
+    assert len(_spread([PlotLabel(0, 100, "a"), PlotLabel(0, 100 + apart, "b")])) == kept
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_web_server_that_grows_is_told_answers_who_has_asked_and_ends_to_be_st
 def test_readiness_tells_of_a_process_near_its_bound_and_serves_on(db: None) -> None:
     check = {check["name"]: check for check in Client().get("/readyz").json()["checks"]}["memory"]
     assert (check["ok"], check["detail"]) == (True, "every process has room")
-    memory_limit._note(memory_limit.Told("worker commit", 1_700, 2_048))
+    memory_limit._note(memory_limit.NearLimit("worker commit", 1_700, 2_048))
     check = {check["name"]: check for check in Client().get("/readyz").json()["checks"]}["memory"]
     assert (check["ok"], check["detail"]) == (True, "worker commit has 1700 of 2048 MiB")
 

@@ -21,7 +21,7 @@ from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
 from memory_app.augment import _find_alike, _select_recent, _select_tunings
-from memory_app.candidate_query import Scope, find_candidates, size_up
+from memory_app.candidate_query import EpisodeScope, find_candidates, size_up
 from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.dreams.integration import Dreamt, form_hypotheses
@@ -224,7 +224,7 @@ def test_twenty_four_words_of_a_question_are_looked_up() -> None:
     golem = make_golem()
     add(golem)
     words = [f"word{chr(97 + number)}{chr(97 + number)}" for number in range(25)]
-    scope = Scope.of(golem.pk, select_episodes(golem_id=golem.pk, filters=EpisodeFilters()))
+    scope = EpisodeScope.of(golem.pk, select_episodes(golem_id=golem.pk, filters=EpisodeFilters()))
     assert len(size_up(scope, " ".join(words)).words) == 24
 
 

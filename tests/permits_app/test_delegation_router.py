@@ -20,7 +20,7 @@ from permits_app.errors import (
 )
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.reviewers import delegation_router
-from permits_app.reviewers.delegation_router import DelegationEntry, Hop, close_hop, open_hop
+from permits_app.reviewers.delegation_router import DelegationEntry, DelegationHop, close_hop, open_hop
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
 from tests.live_golem import LiveGolem, make_live_golem
@@ -33,7 +33,9 @@ from tools_app.toolkit.enums import Category
 AGENT = DelegationEntry.AGENT
 
 
-def hop(golem: Golem, target: str, *, parent: Hop | None = None, entry: DelegationEntry = AGENT) -> Hop:
+def hop(
+    golem: Golem, target: str, *, parent: DelegationHop | None = None, entry: DelegationEntry = AGENT
+) -> DelegationHop:
     return open_hop(golem=golem, target=target, entry=entry, actor="key:test", now=clock.now(), parent=parent)
 
 

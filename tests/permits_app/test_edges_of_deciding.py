@@ -23,7 +23,7 @@ from permits_app.approvals.passkey_site import PasskeySite
 from permits_app.approvals.passkeys import ask_for_new
 from permits_app.approvals.signatures import parse_signature_text
 from permits_app.backtest.drawdown_replay import DrawdownFold
-from permits_app.backtest.past_decisions import Claim
+from permits_app.backtest.past_decisions import LimitClaim
 from permits_app.backtest.usage_correction import Flip, UsedUp
 from permits_app.custody.signers.bundler import _as_quantity
 from permits_app.errors import DefinitionNotShown
@@ -209,11 +209,11 @@ def test_a_draft_is_tried_on_ten_thousand_decisions(asked: int, last: int) -> No
     assert open_trial(golem=golem, asked_by="a", now=NOW, last=asked).last == last
 
 
-def flip_at(at: datetime, *, claim: Claim | None = None) -> Flip:
+def flip_at(at: datetime, *, claim: LimitClaim | None = None) -> Flip:
     past: Any = SimpleNamespace(
         at=at,
         key_id=None,
-        claim=claim or Claim(7),
+        claim=claim or LimitClaim(7),
         action_class=ActionClass.REBALANCE,
         rebalanced_at=frozenset(),
     )
@@ -237,7 +237,7 @@ def test_what_a_draft_would_have_allowed_counts_for_an_hour_and_for_a_day(
 
 @pytest.mark.parametrize(("age", "counts"), [(DAY - TICK, True), (DAY, False)])
 def test_what_a_draft_settled_is_of_the_day_until_it_is_a_day_old(age: timedelta, counts: bool) -> None:
-    settled = Claim(7, ended_at=NOW - age, settled_micro_usd=5, settled_at=NOW - age)
+    settled = LimitClaim(7, ended_at=NOW - age, settled_micro_usd=5, settled_at=NOW - age)
     assert flip_at(NOW - age, claim=settled).is_of_day(NOW) is counts
 
 

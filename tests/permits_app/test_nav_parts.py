@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from permits_app.actions.record_nav import record_nav
 from permits_app.models import ActionPermit, NavSnapshot
-from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, Quote, split_change
+from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, StoredQuote, split_change
 from permits_app.performance.profit_days import read_worth, read_worths
 from tests.factories.golems import make_golem, make_owner
 from tests.permits_app.safety.calls import NOW
@@ -83,8 +83,8 @@ AMOUNTS = st.integers(0, 10**24)
 def test_the_parts_add_up_to_the_change_whatever_happened(
     held: int, later: int, inside: int, inside_later: int, price: int, price_later: int, slippage: int
 ) -> None:
-    before = NavState({"t": held}, {"t": inside}, {"t": Quote(price, 8, 18)})
-    after = NavState({"t": later}, {"t": inside_later, "new": 5}, {"t": Quote(price_later, 8, 18)})
+    before = NavState({"t": held}, {"t": inside}, {"t": StoredQuote(price, 8, 18)})
+    after = NavState({"t": later}, {"t": inside_later, "new": 5}, {"t": StoredQuote(price_later, 8, 18)})
     change = after.quotes["t"].value(later + inside_later) - before.quotes["t"].value(held + inside)
     parts = split_change(
         before=before, after=after, change=change, own=OwnMoves({"t": 7}, 10**15, slippage), coin=NATIVE

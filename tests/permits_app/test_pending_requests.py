@@ -13,7 +13,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.heartbeat.duties.request_alerts import tell_requests
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.query import query_state
-from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, Look, judge_look, plan_next_look
+from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, RequestLook, judge_look, plan_next_look
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
@@ -56,25 +56,25 @@ def claim_in(status: str) -> ActionPermit:
 @pytest.mark.parametrize(
     ("look", "state"),
     [
-        (Look(NOW, there(), Wait(UNTIL, "a queue")), S.REQUESTED),
-        (Look(NOW, there(), Wait(None, "nobody knows")), S.REQUESTED),
-        (Look(NOW, there()), S.REQUESTED),
-        (Look(NOW, there(None)), S.READY),
-        (Look(NOW, there(), Act("claim", {})), S.READY),
-        (Look(NOW, there(), Stuck("blocked")), S.STUCK),
-        (Look(NOW + timedelta(days=120), there(), Wait(UNTIL, "")), S.REQUESTED),
-        (Look(NOW + timedelta(days=120, microseconds=1), there(), Wait(UNTIL, "")), S.STUCK),
-        (Look(NOW + timedelta(days=121), there(), Act("claim", {})), S.READY),
-        (Look(NOW, there(), Act("claim", {}), claim_in("COMMITTING")), S.CLAIMING),
-        (Look(NOW, there(), Act("claim", {}), claim_in("UNKNOWN")), S.CLAIMING),
-        (Look(NOW, there(), Act("claim", {}), claim_in("REVERTED")), S.READY),
-        (Look(NOW, there(), Act("claim", {}), claim_in("COMMITTED")), S.READY),
-        (Look(NOW, None, None, claim_in("COMMITTED")), S.DONE),
-        (Look(NOW, None, None, claim_in("COMMITTING")), S.CLAIMING),
+        (RequestLook(NOW, there(), Wait(UNTIL, "a queue")), S.REQUESTED),
+        (RequestLook(NOW, there(), Wait(None, "nobody knows")), S.REQUESTED),
+        (RequestLook(NOW, there()), S.REQUESTED),
+        (RequestLook(NOW, there(None)), S.READY),
+        (RequestLook(NOW, there(), Act("claim", {})), S.READY),
+        (RequestLook(NOW, there(), Stuck("blocked")), S.STUCK),
+        (RequestLook(NOW + timedelta(days=120), there(), Wait(UNTIL, "")), S.REQUESTED),
+        (RequestLook(NOW + timedelta(days=120, microseconds=1), there(), Wait(UNTIL, "")), S.STUCK),
+        (RequestLook(NOW + timedelta(days=121), there(), Act("claim", {})), S.READY),
+        (RequestLook(NOW, there(), Act("claim", {}), claim_in("COMMITTING")), S.CLAIMING),
+        (RequestLook(NOW, there(), Act("claim", {}), claim_in("UNKNOWN")), S.CLAIMING),
+        (RequestLook(NOW, there(), Act("claim", {}), claim_in("REVERTED")), S.READY),
+        (RequestLook(NOW, there(), Act("claim", {}), claim_in("COMMITTED")), S.READY),
+        (RequestLook(NOW, None, None, claim_in("COMMITTED")), S.DONE),
+        (RequestLook(NOW, None, None, claim_in("COMMITTING")), S.CLAIMING),
     ],
 )
 @pytest.mark.parametrize("before", ["REQUESTED", "READY", "CLAIMING", "STUCK"])
-def test_what_was_seen_alone_decides_the_state(look: Look, state: RequestState, before: str) -> None:
+def test_what_was_seen_alone_decides_the_state(look: RequestLook, state: RequestState, before: str) -> None:
     verdict = judge_look(row_of(before), look)
     assert verdict.state == state
     # The same look again changes nothing more.
@@ -82,12 +82,12 @@ def test_what_was_seen_alone_decides_the_state(look: Look, state: RequestState, 
 
 
 def test_what_is_gone_is_given_up_only_when_it_stays_away() -> None:
-    first = judge_look(row_of("READY"), Look(NOW, None))
+    first = judge_look(row_of("READY"), RequestLook(NOW, None))
     assert first.state == S.READY and first.missed_at == NOW
     row = row_of("READY", missed_at=NOW)
-    assert judge_look(row, Look(NOW + timedelta(seconds=5), None)).state == S.READY
-    assert judge_look(row, Look(NOW + MISSED_FOR, None)).state == S.LOST
-    back = judge_look(row, Look(NOW + MISSED_FOR, there(None)))
+    assert judge_look(row, RequestLook(NOW + timedelta(seconds=5), None)).state == S.READY
+    assert judge_look(row, RequestLook(NOW + MISSED_FOR, None)).state == S.LOST
+    back = judge_look(row, RequestLook(NOW + MISSED_FOR, there(None)))
     assert back.state == S.READY and back.missed_at is None
 
 
@@ -99,7 +99,7 @@ def test_what_ended_by_itself_has_arrived_only_where_the_account_got_it() -> Non
     def judge(*receivers: str, at: datetime = NOW, block: int = 100 + confirmed, claim: str = "") -> RequestState:
         takings = tuple(Taking(each, Leg(NATIVE, 5), 100) for each in receivers)
         by = claim_in(claim) if claim else None
-        verdict = judge_look(row, Look(at, ended, claim=by, takings=takings, block=block))
+        verdict = judge_look(row, RequestLook(at, ended, claim=by, takings=takings, block=block))
         return S(verdict.state)
 
     assert judge("0xA") == judge("0xA", "0xA") == S.DONE
@@ -113,12 +113,12 @@ def test_what_ended_by_itself_has_arrived_only_where_the_account_got_it() -> Non
 
 
 def test_looks_are_soon_where_something_is_to_be_done_and_seldom_where_not() -> None:
-    far = judge_look(row_of(), Look(NOW, there(), Wait(UNTIL, "")))
+    far = judge_look(row_of(), RequestLook(NOW, there(), Wait(UNTIL, "")))
     assert far.expected_at == datetime.fromtimestamp(UNTIL, tz=UTC)
     assert plan_next_look(row_of(), far, NOW) == NOW + timedelta(hours=1)
     over = replace(far, expected_at=NOW - timedelta(days=1))
     assert plan_next_look(row_of(), over, NOW) <= NOW + timedelta(minutes=5)
-    ready = judge_look(row_of(), Look(NOW, there(None)))
+    ready = judge_look(row_of(), RequestLook(NOW, there(None)))
     assert plan_next_look(row_of(), ready, NOW) <= NOW + timedelta(minutes=1)
 
 

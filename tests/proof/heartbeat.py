@@ -18,7 +18,7 @@ from archetypes_app.models.golem import Maker
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.schedule import plan_next_tick
-from golem_project.heartbeat.tick_claims import BegunTick, Claim, TickEnd, begin_tick, claim_due, end_tick
+from golem_project.heartbeat.tick_claims import BegunTick, TickClaim, TickEnd, begin_tick, claim_due, end_tick
 from tests.proof.registry import Progress, proof
 from tests.proof.walks import WALKS, WALKS_PER_ROUND, require, walk_rounds
 from tools_app.core import clock
@@ -37,7 +37,7 @@ class PulseWalk:
 
     now: datetime
     golems: list[Golem] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[TickClaim] = field(default_factory=list)
     begun: list[BegunTick] = field(default_factory=list)
     last_fence: dict[UUID, int] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class PulseWalk:
             self.last_fence[claim.golem_id] = claim.fence
             self.claims.append(claim)
 
-    def begin(self, claim: Claim) -> None:
+    def begin(self, claim: TickClaim) -> None:
         """A worker begins what it was given."""
         begun = begin_tick(claim=claim, lease_seconds=LEASE_SECONDS, now=self.now)
         is_newest = claim.fence == self.last_fence[claim.golem_id]
@@ -96,7 +96,7 @@ class PulseWalk:
         done = end_tick(begun=begun, end=end, record=record, now=self.now)
         require(done == is_newest, "a tick ended that another one had taken over, or its own holder could not end it")
 
-    def tick_whole(self, claim: Claim) -> None:
+    def tick_whole(self, claim: TickClaim) -> None:
         """The real cycle, on a golem without a wallet."""
         run_heartbeat_tick(claim=claim, now=lambda: self.now)
 

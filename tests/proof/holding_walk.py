@@ -23,7 +23,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings
-from tools_app.portfolio.share_growth import Mark
+from tools_app.portfolio.share_growth import BelievedShare
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.family import FAMILIES
@@ -44,7 +44,7 @@ _MOST_MS: Final = 60_000
 _YEAR_SECONDS: Final = 365 * 86_400
 
 
-def _unmarked(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[str, Mark]:
+def _unmarked(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[str, BelievedShare]:
     """A walk has no database: what its shares stood for before is not remembered."""
     return {}
 

@@ -181,7 +181,7 @@ def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead:
     archetype = _know(shared_golem)
     _ask(shared_golem, "token_price")
     other = view_golem(shared_golem.golem)
-    reading = speculation.Reading(
+    reading = speculation.ReadingAgent(
         golem=type(other)(uuid4(), "other", other.address, other.home_chain_id, other.base_asset, other.phase),
         archetype=archetype,
         toolset=resolve_toolset(shared_golem.golem),
@@ -211,7 +211,7 @@ def test_every_way_to_read_ahead_is_typed_for_reads(function: Any) -> None:
 
 def test_a_write_is_refused_by_the_reader_too(live_golem: LiveGolem) -> None:
     tool: Any = REGISTRY.get("uniswap_execute_swap")
-    reading = speculation.Reading(view_golem(live_golem.golem), "any", (), lambda _: False, clock.now())
+    reading = speculation.ReadingAgent(view_golem(live_golem.golem), "any", (), lambda _: False, clock.now())
     with pytest.raises(TypeError, match="no read"):
         speculation.run_read(tool=tool, params={}, reading=reading)
 

@@ -24,7 +24,7 @@ class NoRoom(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class Turn:
+class WaitingTurn:
     """One who asked. `grant` is called once, by whoever frees the place, unless the place was free at once."""
 
     who: str
@@ -50,12 +50,12 @@ class Turns:
         self._most, self._most_of_one = waiting, waiting_of_one
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
-        self._waiting: dict[str, deque[Turn]] = {}
+        self._waiting: dict[str, deque[WaitingTurn]] = {}
         self._count = 0
 
-    def ask(self, who: str, grant: Callable[[], None]) -> Turn:
+    def ask(self, who: str, grant: Callable[[], None]) -> WaitingTurn:
         """A turn that is granted already, or will be. Raises NoRoom."""
-        turn = Turn(who, grant)
+        turn = WaitingTurn(who, grant)
         with self._lock:
             self._note(who)
             if who not in self._waiting and self._has_place(who):
@@ -70,7 +70,7 @@ class Turns:
             self._count += 1
         return turn
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, turn: WaitingTurn) -> None:
         """Give the place back, or stop waiting; a second time nothing happens."""
         with self._lock:
             if turn.has_left:
@@ -107,7 +107,7 @@ class Turns:
         since_ms = clock.monotonic_ms() - _BESIDE_MS
         return all(each == who or at_ms < since_ms for each, at_ms in self._asked_ms.items())
 
-    def _grant_next(self) -> list[Turn]:
+    def _grant_next(self) -> list[WaitingTurn]:
         granted = []
         while self._waiting:
             # A dictionary keeps the order in which they began to wait; `min` takes the first of equals.
@@ -124,7 +124,7 @@ class Turns:
             granted.append(turn)
         return granted
 
-    def _forget(self, turn: Turn) -> None:
+    def _forget(self, turn: WaitingTurn) -> None:
         line = self._waiting[turn.who]
         line.remove(turn)
         self._count -= 1

@@ -21,7 +21,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
 from tools_app.history import bars, follower_positions, sampled_rates, storage
-from tools_app.history.checked_logs import Header, Stretch, read_headers, read_stretch
+from tools_app.history.checked_logs import CheckedHeader, Stretch, read_headers, read_stretch
 from tools_app.models.history import ChainLog, FollowedChain, LogGap, LogSource, SeenBlock
 
 _BUDGET_MS: Final = 20_000
@@ -127,7 +127,7 @@ def _leave_out(network: Network, place: FollowedChain, final: int, deadline: Dea
 
 
 @whole
-def _write_gap(place: FollowedChain, header: Header, now: datetime) -> bool:
+def _write_gap(place: FollowedChain, header: CheckedHeader, now: datetime) -> bool:
     with transaction.atomic():
         row = follower_positions.lock_place(place.chain_id, where=place)
         if row is None:
@@ -192,7 +192,7 @@ def roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
         after.filter(from_block__gt=common).delete()
         after.update(to_block=common, until_time=block.time, until_hash=block.hash)
         SeenBlock.objects.filter(chain_id=place.chain_id, number__gt=common).delete()
-        header = Header(common, block.hash, "", block.time, None)
+        header = CheckedHeader(common, block.hash, "", block.time, None)
         follower_positions.move(row, header, now=now)
         follower_positions.count_rollback(row)
     return True

@@ -47,7 +47,7 @@ class NodesDisagree(RpcNonsense):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class CheckedHeader:
     """One block: what the chain of hashes and the look into its bloom need."""
 
     number: int
@@ -65,8 +65,8 @@ class Stretch:
     `asked` counts the questions that went out. `lie` is what was said first and is not so; empty when nothing was.
     """
 
-    before: Header | None
-    headers: tuple[Header, ...]
+    before: CheckedHeader | None
+    headers: tuple[CheckedHeader, ...]
     told: tuple[tuple[PoolId, LogEntry], ...]
     asked: int
     lie: str = ""
@@ -96,7 +96,7 @@ def read_stretch(
     return replace(_read(pool.second_opinion(), network, wanted, (first, last, last_hash), deadline), lie=told)
 
 
-def read_headers(pool: RpcPool, numbers: Sequence[int], *, deadline: Deadline) -> dict[int, Header]:
+def read_headers(pool: RpcPool, numbers: Sequence[int], *, deadline: Deadline) -> dict[int, CheckedHeader]:
     """Headers by number, without those the node does not have. Raises RpcNonsense and the node errors."""
     replies = pool.send([header_request(number) for number in numbers], deadline=deadline)
     found = {number: parse_header(reply.unwrap()) for number, reply in zip(numbers, replies, strict=True) if reply}
@@ -139,12 +139,12 @@ def check_answer(
     pool: RpcPool,
     network: Network,
     wanted: Wanted,
-    headers: Sequence[Header],
+    headers: Sequence[CheckedHeader],
     told: Sequence[LogEntry],
     first: int,
     last_hash: str,
     deadline: Deadline,
-) -> tuple[Sequence[Header], list[tuple[PoolId, LogEntry]], int]:
+) -> tuple[Sequence[CheckedHeader], list[tuple[PoolId, LogEntry]], int]:
     """Hold headers and logs of a stretch against each other, whoever told them: the headers from `first` on, what is
     wanted in the chain's order, and how many questions to `pool` that took. Raises RpcNonsense.
     """
@@ -162,7 +162,9 @@ def check_answer(
     return inside, logs, asked
 
 
-def read_logs_of(pool: RpcPool, wanted: Wanted, headers: Sequence[Header], *, deadline: Deadline) -> list[LogEntry]:
+def read_logs_of(
+    pool: RpcPool, wanted: Wanted, headers: Sequence[CheckedHeader], *, deadline: Deadline
+) -> list[LogEntry]:
     """What a node says was logged in these very blocks, of what is wanted. Raises RpcNonsense and the node errors."""
     requests = [
         RpcRequest(
@@ -230,7 +232,7 @@ def plain(log: LogEntry) -> LogEntry:
     )
 
 
-def parse_header(raw: Any) -> Header | None:
+def parse_header(raw: Any) -> CheckedHeader | None:
     """A header of a node's block; None for none. Any: its JSON. Raises RpcNonsense."""
     if raw is None:
         return None
@@ -245,7 +247,7 @@ def parse_header(raw: Any) -> Header | None:
         raise RpcNonsense("The node answered a block of a time that no calendar has") from None
     if time.year > _MOST_YEAR:
         raise RpcNonsense(f"The node answered a block of the year {time.year}")
-    return Header(
+    return CheckedHeader(
         number=block.number,
         hash=block.hash.lower(),
         parent_hash=parent.lower(),
@@ -254,7 +256,7 @@ def parse_header(raw: Any) -> Header | None:
     )
 
 
-def _check_chain(headers: Sequence[Header]) -> None:
+def _check_chain(headers: Sequence[CheckedHeader]) -> None:
     for parent, child in zip(headers, headers[1:], strict=False):
         if child.parent_hash != parent.hash:
             raise RpcNonsense(f"The node's block {child.number} is not the child of its block {parent.number}")
@@ -262,7 +264,7 @@ def _check_chain(headers: Sequence[Header]) -> None:
             raise RpcNonsense(f"The node's block {child.number} is older than the one before")
 
 
-def _check_logs(wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[Header]) -> None:
+def _check_logs(wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[CheckedHeader]) -> None:
     by_number = {header.number: header for header in headers}
     topics = frozenset(topic for each in wanted.values() for topic in each)
     contracts = frozenset(about.contract for about in wanted)
@@ -285,7 +287,7 @@ def _check_blooms(
     pool: RpcPool,
     wanted: Wanted,
     logs: Sequence[tuple[PoolId, LogEntry]],
-    headers: Sequence[Header],
+    headers: Sequence[CheckedHeader],
     deadline: Deadline,
 ) -> int:
     """Hold logs against blooms, both ways; how many questions that took. Raises RpcNonsense."""

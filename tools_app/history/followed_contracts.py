@@ -21,7 +21,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
 from tools_app.history import follower_positions
 from tools_app.history.chain_following import begin_chain
-from tools_app.history.checked_logs import Header
+from tools_app.history.checked_logs import CheckedHeader
 from tools_app.history.log_meanings import list_topics
 from tools_app.models import KnownPosition, LogSource, LogWish, StreamSubscription
 from tools_app.models.history import ASKED_KINDS, FollowedChain, SourceKey, SourceKind
@@ -39,7 +39,7 @@ _OF_POOLS: Final = (SubscriptionKind.POOL_EVENTS, SubscriptionKind.POOL_STATE)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FollowWish:
     """Somebody wants a contract followed: `wanted_by` is a golem's id or an account's address.
 
     A pool within a `manager` is named by its 32 bytes. `protocol` and `token` say of whom a rate is asked.
@@ -60,7 +60,7 @@ class Wish:
         return SourceKey(PoolId(self.address, self.manager), self.kind)
 
 
-Lister: TypeAlias = Callable[[int], Iterable[Wish]]
+Lister: TypeAlias = Callable[[int], Iterable[FollowWish]]
 """Tells what somebody outside this layer wants followed on a chain."""
 
 
@@ -93,7 +93,7 @@ def _renew(network: Network, now: datetime) -> int:
 
 
 @whole
-def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
+def take_up(chain_id: int, wishes: Collection[FollowWish], *, now: datetime) -> int:
     """Renew these wishes of one chain that is followed, and follow what is new among them; how many were renewed.
 
     A golem beyond its number of contracts, or a chain beyond its own, has no more taken up.
@@ -127,13 +127,13 @@ def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
     return len(once)
 
 
-def _has_room(wish: Wish, mine: Collection[SourceKey], sources: dict[SourceKey, LogSource]) -> bool:
+def _has_room(wish: FollowWish, mine: Collection[SourceKey], sources: dict[SourceKey, LogSource]) -> bool:
     if wish.key not in mine and len(mine) >= settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM:
         return False
     return wish.key in sources or len(sources) < settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN
 
 
-def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) -> LogSource:
+def _follow(place: FollowedChain, wish: FollowWish, topics: list[str], now: datetime) -> LogSource:
     """Follow one contract from the chain's place on; what lies before is a gap."""
     source = LogSource.objects.create(
         chain_id=wish.chain_id,
@@ -146,22 +146,22 @@ def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) 
         protocol=wish.protocol,
         token=wish.token,
     )
-    last = Header(place.next_block - 1, place.head_hash, "", place.head_time, None)
+    last = CheckedHeader(place.next_block - 1, place.head_hash, "", place.head_time, None)
     follower_positions.open_gaps([source], first=0, last=last, because=NOT_YET, since=None)
     return source
 
 
-def _list_subscribed(chain_id: int) -> Iterator[Wish]:
+def _list_subscribed(chain_id: int) -> Iterator[FollowWish]:
     living = StreamSubscription.objects.filter(chain_id=chain_id, ended_at__isnull=True, kind__in=_OF_POOLS)
     for row in living.order_by("created_at"):
         pool = str(row.params.get("pool_address", ""))
         manager = str(row.params.get("manager", ""))
         if _is_address(pool) or (is_pool_id(pool) and _is_address(manager)):
             because = "a golem subscribed to it"
-            yield Wish(chain_id, pool, SourceKind.POOL, str(row.golem_id), because, manager)
+            yield FollowWish(chain_id, pool, SourceKind.POOL, str(row.golem_id), because, manager)
 
 
-def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
+def _list_held(network: Network, now: datetime) -> Iterator[FollowWish]:
     own = KnownPosition.objects.filter(chain_id=network.chain_id, is_own=True, gone_at__isnull=True)
     known = {
         (row.wanted_by, row.because): row.source
@@ -173,22 +173,22 @@ def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
         before = known.get((row.account, because))
         if before is not None:
             kind = SourceKind(before.kind)
-            yield Wish(network.chain_id, before.address, kind, row.account, because, before.manager)
+            yield FollowWish(network.chain_id, before.address, kind, row.account, because, before.manager)
             continue
         found = _find_contract(PositionRef.parse(row.ref), network, now)
         if found is not None:
             about, kind = found
-            yield Wish(network.chain_id, about.text, kind, row.account, because, about.manager)
+            yield FollowWish(network.chain_id, about.text, kind, row.account, because, about.manager)
 
 
-def _list_rates(chain_id: int, row: KnownPosition) -> Iterator[Wish]:
+def _list_rates(chain_id: int, row: KnownPosition) -> Iterator[FollowWish]:
     """Whose logs tell the rates of a position."""
     ref = PositionRef.parse(row.ref)
     for each in SHELF.on(chain_id):
         if each.name == ref.protocol and each.rates is not None:
             for about in each.rates.held(chain_id, ref):
                 because = f"rates of {row.ref}"[:_LONGEST_REASON]
-                yield Wish(chain_id, about.text, SourceKind.RATE, row.account, because, about.manager)
+                yield FollowWish(chain_id, about.text, SourceKind.RATE, row.account, because, about.manager)
 
 
 def _find_contract(ref: PositionRef, network: Network, now: datetime) -> tuple[PoolId, SourceKind] | None:

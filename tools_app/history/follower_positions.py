@@ -12,7 +12,7 @@ from django.db.models import F
 
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
-from tools_app.history.checked_logs import Header
+from tools_app.history.checked_logs import CheckedHeader
 from tools_app.models.history import ASKED_KINDS, FollowedChain, LogGap, LogSource, SeenBlock, SourceKey
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def list_sources(chain_id: int) -> dict[SourceKey, LogSource]:
     return {source.key: source for source in LogSource.objects.filter(chain_id=chain_id)}
 
 
-def begin(chain_id: int, head: Header, *, now: datetime) -> None:
+def begin(chain_id: int, head: CheckedHeader, *, now: datetime) -> None:
     """Follow a chain from the block after `head` on; two who begin begin once."""
     row = FollowedChain(
         chain_id=chain_id,
@@ -60,7 +60,7 @@ def lock_place(chain_id: int, *, where: FollowedChain | None = None) -> Followed
     return row
 
 
-def move(row: FollowedChain, head: Header, *, now: datetime) -> None:
+def move(row: FollowedChain, head: CheckedHeader, *, now: datetime) -> None:
     """The follower of a locked row has read up to `head`."""
     FollowedChain.objects.filter(pk=row.pk).update(
         next_block=head.number + 1,
@@ -77,7 +77,7 @@ def count_rollback(row: FollowedChain) -> None:
     FollowedChain.objects.filter(pk=row.pk).update(rollbacks=F("rollbacks") + 1)
 
 
-def see_blocks(chain_id: int, headers: list[Header]) -> None:
+def see_blocks(chain_id: int, headers: list[CheckedHeader]) -> None:
     """Remember the latest blocks, as far back as a rollback is mended."""
     kept = headers[-settings.GOLEM_HISTORY_ROLLBACK_BLOCKS :]
     rows = [SeenBlock(chain_id=chain_id, number=each.number, hash=each.hash, time=each.time) for each in kept]
@@ -132,7 +132,9 @@ def add_logs(counts: Mapping[int, int]) -> None:
             LogSource.objects.filter(pk=source_id).update(logs=F("logs") + count)
 
 
-def open_gaps(sources: list[LogSource], *, first: int, last: Header, because: str, since: datetime | None) -> None:
+def open_gaps(
+    sources: list[LogSource], *, first: int, last: CheckedHeader, because: str, since: datetime | None
+) -> None:
     """These contracts were not read from `first` to `last`."""
     LogGap.objects.bulk_create(
         [

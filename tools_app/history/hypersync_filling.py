@@ -26,7 +26,7 @@ from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.clock import Deadline
 from tools_app.core.taint import Secret
 from tools_app.history.checked_logs import (
-    Header,
+    CheckedHeader,
     Stretch,
     Wanted,
     check_answer,
@@ -94,7 +94,7 @@ def read_outside(
     Raises OutsideFailed where it does not answer, RpcNonsense where it says what is not so, and the node's errors.
     """
     start = max(0, first - 1)
-    headers: dict[int, Header] = {}
+    headers: dict[int, CheckedHeader] = {}
     told: list[LogEntry] = []
     at = start
     for _ in range(_MOST_PAGES):
@@ -127,7 +127,7 @@ def read_outside(
 
 
 def _hold_against_node(
-    network: Network, wanted: Wanted, headers: Sequence[Header], logs: Sequence[LogEntry], deadline: Deadline
+    network: Network, wanted: Wanted, headers: Sequence[CheckedHeader], logs: Sequence[LogEntry], deadline: Deadline
 ) -> int:
     """A sample of blocks, the first and the last among them, as the own node has them. Raises RpcNonsense."""
     pool = get_pool(network.chain_id)
@@ -195,7 +195,7 @@ def _ask(chain_id: int, query: dict[str, Any], deadline: Deadline) -> Any:
         raise OutsideFailed(str(refusal)) from None
 
 
-def _read_page(page: Any) -> tuple[list[Header], list[LogEntry], int]:
+def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:
     """Any: the service's JSON. Raises OutsideFailed for another shape, RpcNonsense for what is no block or log."""
     try:
         following = int(page["next_block"])

@@ -47,7 +47,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptContract:
     """What is kept of a contract, or of a pool within its `manager`.
 
     It is without a gap from `known_since` to `known_until`; `missing` are the gaps that lie before.
@@ -99,7 +99,7 @@ class Bar:
 class Bars(Sequence[Bar]):
     """Bars in order, as the database wrote them: each is read when it is looked at, for a year has 9,000 of them."""
 
-    def __init__(self, kept: Kept, span: BarSpan, text: str) -> None:
+    def __init__(self, kept: KeptContract, span: BarSpan, text: str) -> None:
         self._kept = kept
         self._length = _LENGTH[span]
         self._rows = text.split(";") if text else []
@@ -164,7 +164,7 @@ class KeptTrade(NamedTuple):
     in1: int | None
 
 
-def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
+def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, KeptContract]:
     """What is kept of these pools; one that is not followed is left out."""
     named = LogSource.objects.filter(chain_id=chain_id, address__in=addresses, kind=SourceKind.POOL)
     found = _describe(chain_id, named)
@@ -176,13 +176,13 @@ def is_any_kept(chain_id: int, kind: SourceKind) -> bool:
     return LogSource.objects.filter(chain_id=chain_id, kind=kind).exists()
 
 
-def find_one(chain_id: int, about: PoolId, kind: SourceKind) -> Kept | None:
+def find_one(chain_id: int, about: PoolId, kind: SourceKind) -> KeptContract | None:
     """What is kept of this figure of what `about` names; None where it is not followed."""
     named = LogSource.objects.filter(chain_id=chain_id, address=about.text, manager=about.manager, kind=kind)
     return _describe(chain_id, named).get(about)
 
 
-def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, Kept]:
+def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, KeptContract]:
     sources = {source.pk: source for source in followed}
     if not sources:
         return {}
@@ -191,7 +191,7 @@ def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, Kept
     for gap in LogGap.objects.filter(source__in=sources).order_by("to_block"):
         gaps.setdefault(gap.source_id, []).append(Missing(gap.since_time, gap.until_time))
     return {
-        source.told_by: Kept(
+        source.told_by: KeptContract(
             source_id=source.pk,
             known_since=max((each.until for each in gaps.get(source.pk, ())), default=source.kept_from),
             known_until=place.head_time,
@@ -205,7 +205,7 @@ def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, Kept
     }
 
 
-def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) -> Bars:
+def read_bars(kept: KeptContract, span: BarSpan, *, since: datetime, until: datetime) -> Bars:
     """The bars that begin from `since` on and before `until`, in order."""
     with connection.cursor() as cursor:
         cursor.execute(_BARS, [kept.source_id, span.value, since, until])
@@ -213,7 +213,7 @@ def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) ->
     return Bars(kept, span, text or "")
 
 
-def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | None:
+def read_since(kept: KeptContract, since: datetime, *, until_block: int) -> KeptDay | None:
     """What happened from `since` on, up to a block; None unless all of it and the price before it are kept."""
     if not kept.has_logs(since):
         return None
@@ -248,7 +248,7 @@ def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | No
     )
 
 
-def read_price_at(kept: Kept, moment: datetime) -> Ratio | None:
+def read_price_at(kept: KeptContract, moment: datetime) -> Ratio | None:
     """What was last told before a moment; None where a block since then is missing, or nothing was told."""
     if moment > kept.known_until:
         return None
@@ -263,7 +263,7 @@ def read_price_at(kept: Kept, moment: datetime) -> Ratio | None:
     return Ratio(int(row[1]), PRICE_UNIT)
 
 
-def read_logs(kept: Kept, address: str, *, since: datetime, until_block: int, most: int) -> Sequence[LogEntry]:
+def read_logs(kept: KeptContract, address: str, *, since: datetime, until_block: int, most: int) -> Sequence[LogEntry]:
     """The newest logs that are kept of a contract since a moment, oldest first."""
     rows = ChainLog.objects.filter(
         source_id=kept.source_id, block_time__gte=since, block_number__lte=until_block
@@ -281,7 +281,7 @@ def read_logs(kept: Kept, address: str, *, since: datetime, until_block: int, mo
     ]
 
 
-def read_trades(kept: Kept, since: datetime, *, until_block: int, most: int) -> list[KeptTrade]:
+def read_trades(kept: KeptContract, since: datetime, *, until_block: int, most: int) -> list[KeptTrade]:
     """What the logs from `since` up to a block say, the newest `most` of them, oldest first."""
     with connection.cursor() as cursor:
         cursor.execute(_TRADES, [kept.source_id, since, until_block, most])

@@ -42,7 +42,7 @@ def have_followed(
     """
     if not settings.GOLEM_HISTORY_IS_ON or begin_chain(get_network(chain_id), now=now) is None:
         return False
-    wish = followed_contracts.Wish(
+    wish = followed_contracts.FollowWish(
         chain_id, about.text, kind, str(golem_id), _BECAUSE[kind], about.manager, protocol, token
     )
     return followed_contracts.take_up(chain_id, [wish], now=now) > 0

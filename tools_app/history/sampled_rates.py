@@ -15,7 +15,7 @@ from tools_app.chain.networks import Network
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.history.bars import hour_of
-from tools_app.history.checked_logs import Header
+from tools_app.history.checked_logs import CheckedHeader
 from tools_app.history.log_meanings import PRICE_UNIT, Said
 from tools_app.history.storage import NewLog
 from tools_app.models.history import ASKED_KINDS, LogSource, SourceKind
@@ -33,13 +33,13 @@ _NO_LOG: Final = -1
 """The place in its block of what was asked: before every log."""
 
 
-def list_due(sources: Iterable[LogSource], head: Header) -> list[LogSource]:
+def list_due(sources: Iterable[LogSource], head: CheckedHeader) -> list[LogSource]:
     """Whose rate was not asked in the hour of this block yet."""
     asked = (source for source in sources if source.kind in ASKED_KINDS)
     return [each for each in asked if each.asked_at is None or hour_of(each.asked_at) != hour_of(head.time)]
 
 
-def ask_rates(network: Network, due: Collection[LogSource], head: Header, *, now: datetime) -> list[NewLog]:
+def ask_rates(network: Network, due: Collection[LogSource], head: CheckedHeader, *, now: datetime) -> list[NewLog]:
     """What lenders say at this block. One that does not answer has no rate in this hour; the others have theirs."""
     deadline = Deadline.after_ms(_BUDGET_MS)
     block = BlockRef(head.number, head.hash, int(head.time.timestamp()), 0)
@@ -67,7 +67,7 @@ def ask_rates(network: Network, due: Collection[LogSource], head: Header, *, now
     return rows
 
 
-def note_asked(due: Collection[LogSource], head: Header) -> None:
+def note_asked(due: Collection[LogSource], head: CheckedHeader) -> None:
     """They were asked at this block, whether or not they answered; in the caller's transaction."""
     if due:
         LogSource.objects.filter(pk__in=[each.pk for each in due]).update(asked_at=head.time)
@@ -78,6 +78,6 @@ def _rate_of(market: LendingMarket, kind: SourceKind) -> int | None:
     return said if said is not None and 0 <= said < _MOST_PPM else None
 
 
-def _keep(source: LogSource, head: Header, ppm: int) -> NewLog:
+def _keep(source: LogSource, head: CheckedHeader, ppm: int) -> NewLog:
     log = LogEntry(source.told_by.contract, (), "0x", head.number, "0x", _NO_LOG, head.hash)
     return NewLog(source.pk, head.time, log, Said(ppm * PRICE_UNIT // PPM))

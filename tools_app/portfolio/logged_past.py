@@ -16,7 +16,7 @@ from pydantic import Field
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.bars import day_of
-from tools_app.history.index_reads import Bar, Kept, find_one, is_any_kept, read_bars, read_logs, read_price_at
+from tools_app.history.index_reads import Bar, KeptContract, find_one, is_any_kept, read_bars, read_logs, read_price_at
 from tools_app.history.requested_contracts import have_followed
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.portfolio.pool_history import MOST_LOGS, OF_INDEX
@@ -174,11 +174,11 @@ def read_logs_since(reader: ChainReader, contract: str, topics: Sequence[str], s
     return [*old, *reader.logs(address=contract, topics=[tuple(topics)], from_block=first, to_block=last)]
 
 
-def _is_enough(kept: Kept, since: datetime, topics: Sequence[str]) -> bool:
+def _is_enough(kept: KeptContract, since: datetime, topics: Sequence[str]) -> bool:
     return set(topics) <= kept.topics and kept.has_logs(since)
 
 
-class _Told(NamedTuple):
+class _ToldSpan(NamedTuple):
     """What was told from `start` to `end`: lowest, highest and last."""
 
     start: datetime
@@ -188,18 +188,18 @@ class _Told(NamedTuple):
     last: Ratio
 
 
-def _list_told(bars: Iterable[Bar]) -> Iterator[_Told]:
+def _list_told(bars: Iterable[Bar]) -> Iterator[_ToldSpan]:
     for bar in bars:
         _, high, low, close = bar.prices
         if high is not None and low is not None and close is not None:
-            yield _Told(bar.starts_at, bar.starts_at + bar.length, low, high, close)
+            yield _ToldSpan(bar.starts_at, bar.starts_at + bar.length, low, high, close)
 
 
-def _fold_weeks(days: Iterable[_Told]) -> Iterator[_Told]:
+def _fold_weeks(days: Iterable[_ToldSpan]) -> Iterator[_ToldSpan]:
     for monday, group in groupby(days, key=lambda day: _monday_of(day.start)):
         told = list(group)
         low, high = min((day.low for day in told), key=_size), max((day.high for day in told), key=_size)
-        yield _Told(monday, monday + _WEEK, low, high, told[-1].last)
+        yield _ToldSpan(monday, monday + _WEEK, low, high, told[-1].last)
 
 
 def _monday_of(day: datetime) -> datetime:

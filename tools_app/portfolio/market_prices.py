@@ -18,7 +18,7 @@ from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 
 @dataclass(slots=True)
-class Valuer:
+class TokenPricer:
     """Prices tokens of one chain at one block, each once."""
 
     reader: ChainReader

@@ -19,7 +19,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import Worth
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import list_markets, markets_on
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE, FeedPrice
@@ -144,7 +144,7 @@ def by_reader(reader: ChainReader, *, with_pools: Iterable[str] = ()) -> PriceOf
             except GolemError:
                 if address not in pools or not list_markets(reader.chain_id):
                     return None
-            found = Valuer(reader, markets_on(reader.chain_id)).price(address)
+            found = TokenPricer(reader, markets_on(reader.chain_id)).price(address)
         except GolemError:
             return None
         if found is None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
-from tools_app.history.index_reads import Bars, Kept, KeptTrade, Missing, find_one, read_bars, read_trades
+from tools_app.history.index_reads import Bars, KeptContract, KeptTrade, Missing, find_one, read_bars, read_trades
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool
@@ -133,7 +133,7 @@ def read_past_bars(
     return PastBars(read_bars(kept, span, since=since, until=until), kept.known_since, kept.known_until, gaps)
 
 
-def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) -> PoolPast | None:
+def read_kept_past(kept: KeptContract, *, since: datetime, until_block: int, most: int) -> PoolPast | None:
     """The newest `most` trades from `since` to where the index was read, and no node is asked; None where a block of
     that time is missing.
     """
@@ -143,14 +143,14 @@ def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) 
     return PoolPast(_join(rows[-most:]), since, kept.known_until, OF_INDEX, is_cut=len(rows) > most)
 
 
-def find_kept_pool(chain_id: int, pool: PoolId, *, is_turned: bool = False) -> Kept | None:
+def find_kept_pool(chain_id: int, pool: PoolId, *, is_turned: bool = False) -> KeptContract | None:
     """What the index keeps of a pool, to be read turned where its logs are; None for one that is not followed."""
     kept = find_one(chain_id, pool, SourceKind.POOL)
     return None if kept is None else replace(kept, is_turned=is_turned)
 
 
 def _read_kept(
-    reader: ChainReader, markets: Markets, pool: Pool, kept: Kept, since: datetime, until: datetime
+    reader: ChainReader, markets: Markets, pool: Pool, kept: KeptContract, since: datetime, until: datetime
 ) -> PoolPast:
     rows = read_trades(kept, since, until_block=reader.block.number, most=MOST_LOGS + 1)
     first = BlockRef(kept.next_block, "", int(kept.known_until.timestamp()), 0)

@@ -26,7 +26,7 @@ _YEAR_SECONDS: Final = 365 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BelievedShare:
     """An index that was believed of `held` shares at a block's second."""
 
     raw: int
@@ -38,11 +38,11 @@ class Mark:
         old = min(index.held, self.held)
         return min(index.raw, self._most_at(now)) * old + index.raw * (index.held - old)
 
-    def follow(self, index: ShareIndex, now: int) -> Mark:
+    def follow(self, index: ShareIndex, now: int) -> BelievedShare:
         """The mark after it, for what is held now."""
         old = min(index.held, self.held)
         kept = max(self.raw, min(index.raw, self._most_at(now)))
-        return Mark((kept * old + index.raw * (index.held - old)) // index.held, index.held, max(now, self.at))
+        return BelievedShare((kept * old + index.raw * (index.held - old)) // index.held, index.held, max(now, self.at))
 
     def _most_at(self, now: int) -> int:
         grown = self.raw * MOST_GROWTH_BPS * max(0, now - self.at)
@@ -57,17 +57,17 @@ class Believed:
     held_back: Mapping[str, int]
 
 
-ReadMarks: TypeAlias = Callable[[int, str, Collection[str]], Mapping[str, Mark]]
+ReadMarks: TypeAlias = Callable[[int, str, Collection[str]], Mapping[str, BelievedShare]]
 """Marks by token address, for a chain, an account and tokens."""
 
 
-def read_marks(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[str, Mark]:
+def read_marks(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[str, BelievedShare]:
     """The marks of shares that `account` was seen with."""
     rows = ShareMark.objects.filter(chain_id=chain_id, account=account, token__in=tokens)
-    return {row.token: Mark(int(row.raw), int(row.held), row.at) for row in rows}
+    return {row.token: BelievedShare(int(row.raw), int(row.held), row.at) for row in rows}
 
 
-def believe(position: Position, marks: Mapping[str, Mark], now: int) -> Believed:
+def believe(position: Position, marks: Mapping[str, BelievedShare], now: int) -> Believed:
     """The position as it counts at the second `now`. Without a mark all of it does."""
     index = position.share_index
     mark = marks.get(index.token) if index is not None else None
@@ -122,11 +122,11 @@ def _mark(chain_id: int, account: str, told: Mapping[str, ShareIndex], rows: Map
     fresh = []
     for token, index in sorted(told.items()):
         row = rows.get(token)
-        mark = Mark(index.raw, index.held, at)
+        mark = BelievedShare(index.raw, index.held, at)
         if row is None:
             fresh.append(_row(chain_id, account, token, mark))
         elif at - row.at >= MARKED_AGAIN_SECONDS or row.held != str(index.held):
-            mark = Mark(int(row.raw), int(row.held), row.at).follow(index, at)
+            mark = BelievedShare(int(row.raw), int(row.held), row.at).follow(index, at)
             # Who marked it meanwhile saw the same shares.
             unchanged = mine.filter(pk=row.pk, raw=row.raw, held=row.held, at=row.at)
             unchanged.update(raw=str(mark.raw), held=str(mark.held), at=mark.at)
@@ -134,7 +134,7 @@ def _mark(chain_id: int, account: str, told: Mapping[str, ShareIndex], rows: Map
         ShareMark.objects.bulk_create(fresh, ignore_conflicts=True)
 
 
-def _row(chain_id: int, account: str, token: str, mark: Mark) -> ShareMark:
+def _row(chain_id: int, account: str, token: str, mark: BelievedShare) -> ShareMark:
     return ShareMark(
         chain_id=chain_id, account=account, token=token, raw=str(mark.raw), held=str(mark.held), at=mark.at
     )

@@ -48,7 +48,7 @@ _EVERYTHING: Final = 2**256 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Sale:
+class TrialSale:
     """Selling `span` seconds after the block. A tax is what of the amount did not arrive in the pool, in basis points;
     None where the sale failed.
     """
@@ -72,9 +72,9 @@ class TokenTrial:
 
     amount: int
     buy_tax_bps: int | None
-    sales: tuple[Sale, ...]
+    sales: tuple[TrialSale, ...]
     passes_on: bool
-    large: Sale | None = None
+    large: TrialSale | None = None
     owner_takes: bool = False
 
     @property
@@ -83,7 +83,7 @@ class TokenTrial:
         return self.buy_tax_bps is not None and not all(sale.succeeded for sale in self.every_sale)
 
     @property
-    def every_sale(self) -> tuple[Sale, ...]:
+    def every_sale(self) -> tuple[TrialSale, ...]:
         """The sales at each time, and the large one where there was any."""
         return self.sales if self.large is None else (*self.sales, self.large)
 
@@ -241,13 +241,13 @@ def _rows_of(answer: Any, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
     return found
 
 
-def _read_sale(span: int, rows: Sequence[CallOutcome], held: int) -> Sale:
+def _read_sale(span: int, rows: Sequence[CallOutcome], held: int) -> TrialSale:
     """As `_People.sell` asked: approve, and then what the pool had before, after a part and after the rest."""
     approved, before, sold_part, between, sold_rest, after = rows
     part = max(1, held // PART)
     can_part = approved.succeeded and _has_moved(sold_part)
     can_rest = can_part and (held == part or _has_moved(sold_rest))
-    return Sale(
+    return TrialSale(
         span,
         _tax_of(part, _number(between) - _number(before)) if can_part else None,
         _tax_of(held - part, _number(after) - _number(between)) if can_rest else None,

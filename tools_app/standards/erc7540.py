@@ -57,7 +57,7 @@ OUT: Final = "withdrawal"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VaultRequest:
     """What an account asked of a vault. Assets: `waits_in`, `ready_in`, `ready_in_worth` (of the `ready_shares` that
     claiming brings), `waits_out_worth` and `ready_out_assets`. Shares: `waits_out` and `ready_out`.
     `is_barred` is whether the account is not on the vault's list of those who may ask.
@@ -80,7 +80,7 @@ def request_ref(family: VaultFamily, chain_id: int, vault: Vault, way: str) -> P
     return PositionRef(family.protocol, REQUEST_KIND, chain_id, f"{way}-{vault.address}")
 
 
-def ask_requests(vault: Vault, account: str) -> Reads[Asked]:
+def ask_requests(vault: Vault, account: str) -> Reads[VaultRequest]:
     """One batch for who asked for nothing, up to three for who did. Raises PositionsUnreadable."""
     paused, admitted, *outcomes = yield [
         ReadCall(vault.address, PAUSED),
@@ -88,7 +88,9 @@ def ask_requests(vault: Vault, account: str) -> Reads[Asked]:
         *(ReadCall(vault.address, each, (0, account)) for each in ASKED),
     ]
     waits_in, ready_in, waits_out, ready_out = (read_answer(each, vault, "what was asked of it") for each in outcomes)
-    nothing = Asked(is_paused=paused.ok and bool(paused.values[0]), is_barred=admitted.ok and not admitted.values[0])
+    nothing = VaultRequest(
+        is_paused=paused.ok and bool(paused.values[0]), is_barred=admitted.ok and not admitted.values[0]
+    )
     if not any((waits_in, ready_in, waits_out, ready_out)):
         return nothing
     shares, assets, waits_worth, ready_worth = yield [
@@ -124,7 +126,7 @@ class RequestVaults:
     family: VaultFamily
 
     def tell(
-        self, chain_id: int, vault: Vault, asked: Asked, hints: Sequence[PositionRef] = ()
+        self, chain_id: int, vault: Vault, asked: VaultRequest, hints: Sequence[PositionRef] = ()
     ) -> tuple[Position, ...]:
         """What is under way; of `hints` also what has arrived."""
         found = []
@@ -208,18 +210,18 @@ class VaultsWithRequests:
 @dataclass(frozen=True, slots=True)
 class _Found:
     positions: tuple[Position, ...] = ()
-    asked: Asked = Asked()
+    asked: VaultRequest = VaultRequest()
 
 
 def _listed(reads: Reads[tuple[Position, ...]]) -> Reads[_Found]:
     return _Found(positions=(yield from reads))
 
 
-def _asked(reads: Reads[Asked]) -> Reads[_Found]:
+def _asked(reads: Reads[VaultRequest]) -> Reads[_Found]:
     return _Found(asked=(yield from reads))
 
 
-def _shut(position: Position, asked: Asked) -> Position:
+def _shut(position: Position, asked: VaultRequest) -> Position:
     """Shares as they are held: what their vault gives now may be those that were asked back, and none of these."""
     is_shut = asked.is_paused or (asked.is_barred and position.facts["redeemable_shares"] == "0")
     facts = {**position.facts, "is_paused": asked.is_paused, "is_barred": asked.is_barred}

@@ -26,7 +26,7 @@ from tools_app.standards.erc7540 import (
     IN,
     OUT,
     TAKE_BACK,
-    Asked,
+    VaultRequest,
     ask_requests,
     read_answer,
     request_ref,
@@ -233,7 +233,7 @@ class RequestPlans:
 # ---- below ----------------------------------------------------------------------------------------------------------
 
 
-def _look(reader: ChainReader, account: str, vault: Vault) -> Asked:
+def _look(reader: ChainReader, account: str, vault: Vault) -> VaultRequest:
     """What is under way; raises VaultClosed of a vault that is paused."""
     asked = drive(ask_requests(vault, account), reader.call_many)
     if asked.is_paused:
@@ -243,7 +243,7 @@ def _look(reader: ChainReader, account: str, vault: Vault) -> Asked:
     return asked
 
 
-def _check_admitted(asked: Asked, vault: Vault, recovery: Recovery) -> None:
+def _check_admitted(asked: VaultRequest, vault: Vault, recovery: Recovery) -> None:
     if asked.is_barred:
         raise NotAdmitted(
             f"{vault.label} takes requests of those alone who are on its list, and this account is not; what was asked"

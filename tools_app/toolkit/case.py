@@ -15,7 +15,7 @@ from tools_app.toolkit.enums import ActionClass
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FromReport:
     """A parameter's value out of what cases before it reported: the `key` of the newest report that has it.
 
     `account` is the golem's own address.

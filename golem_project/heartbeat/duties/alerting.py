@@ -14,7 +14,7 @@ from tools_app.core.events import Event, EventType
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
+class RuleAlert:
     """One rule that does not hold, with what was observed and the limit."""
 
     rule: str
@@ -33,7 +33,7 @@ def floor_to_window(now: datetime) -> datetime:
 
 
 def tell_alerts(
-    *, golem: Golem, source: str, alerts: Sequence[Alert], now: datetime, waits_for_window: bool = True
+    *, golem: Golem, source: str, alerts: Sequence[RuleAlert], now: datetime, waits_for_window: bool = True
 ) -> bool:
     """Store and emit the window's batch, once; True when this call did. Joins the caller's transaction.
 

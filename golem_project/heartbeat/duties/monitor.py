@@ -19,7 +19,7 @@ from django.db.models.functions import Cast
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import TickStatus
-from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
+from golem_project.heartbeat.duties.alerting import RuleAlert, floor_to_window, tell_alerts
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import NavSnapshot, OutcomeRecord
@@ -60,25 +60,27 @@ class Pulse:
     ticks_since_playbook: int | None = None
 
 
-def judge_pulse(pulse: Pulse) -> tuple[Alert, ...]:
+def judge_pulse(pulse: Pulse) -> tuple[RuleAlert, ...]:
     """Every rule that `pulse` breaks. Pure."""
     found = []
     if pulse.balance is not None and pulse.loss_a_day and pulse.balance < RUNWAY_DAYS * pulse.loss_a_day:
         days = pulse.balance // pulse.loss_a_day
         found.append(
-            Alert("runway", f"{days} days at {format_micro_usd(pulse.loss_a_day)} a day", f"{RUNWAY_DAYS} days")
+            RuleAlert("runway", f"{days} days at {format_micro_usd(pulse.loss_a_day)} a day", f"{RUNWAY_DAYS} days")
         )
     if pulse.interval_seconds is not None and pulse.interval_seconds > LATE_TIMES * pulse.expected_seconds:
-        found.append(Alert("late", f"{pulse.interval_seconds} s", f"{LATE_TIMES} x {pulse.expected_seconds} s"))
+        found.append(RuleAlert("late", f"{pulse.interval_seconds} s", f"{LATE_TIMES} x {pulse.expected_seconds} s"))
     if pulse.actions and sum(pulse.actions) * BPS < LEAST_SUCCESS_BPS * len(pulse.actions):
-        found.append(Alert("success", f"{sum(pulse.actions)} of {len(pulse.actions)} actions", "40%"))
+        found.append(RuleAlert("success", f"{sum(pulse.actions)} of {len(pulse.actions)} actions", "40%"))
     if pulse.failed_ticks > MOST_ERRORS:
-        found.append(Alert("errors", f"{pulse.failed_ticks} in {ERROR_WINDOW_TICKS} ticks", f"{MOST_ERRORS}"))
+        found.append(RuleAlert("errors", f"{pulse.failed_ticks} in {ERROR_WINDOW_TICKS} ticks", f"{MOST_ERRORS}"))
     if pulse.income > 0 and pulse.gas * BPS > MOST_GAS_OF_INCOME_BPS * pulse.income:
         seen = f"{format_micro_usd(pulse.gas)} of {format_micro_usd(pulse.income)}"
-        found.append(Alert("gas", seen, "15% of income"))
+        found.append(RuleAlert("gas", seen, "15% of income"))
     if pulse.ticks_since_playbook is not None and pulse.ticks_since_playbook >= PLAYBOOK_TICKS:
-        found.append(Alert("playbook", f"unchanged for {pulse.ticks_since_playbook} ticks", f"{PLAYBOOK_TICKS} ticks"))
+        found.append(
+            RuleAlert("playbook", f"unchanged for {pulse.ticks_since_playbook} ticks", f"{PLAYBOOK_TICKS} ticks")
+        )
     return tuple(found)
 
 

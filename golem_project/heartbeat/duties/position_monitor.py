@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem
-from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 from tools_app.toolkit.positions import LOCKED_WORDS
@@ -31,7 +31,7 @@ PEGGED: Final = "every token is at its peg"
 _FRESH: Final = timedelta(minutes=10)
 
 
-def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     """An alert for each position out of its range or near an edge, with the distance. Pure."""
     found = []
     for each in probes.get("positions", ()):
@@ -41,24 +41,24 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
         name, limit = f"position {each['position_id']}", f"ticks {lower} to {upper}"
         if not each["in_range"]:
             beyond = lower - tick if tick < lower else tick - upper
-            found.append(Alert(f"out of range: {name}", f"tick {tick}, {beyond} beyond", limit))
+            found.append(RuleAlert(f"out of range: {name}", f"tick {tick}, {beyond} beyond", limit))
         elif (left := min(tick - lower, upper - tick)) * BPS < NEAR_EDGE_BPS * (upper - lower):
-            found.append(Alert(f"near an edge: {name}", f"tick {tick}, {left} left", limit))
+            found.append(RuleAlert(f"near an edge: {name}", f"tick {tick}, {left} left", limit))
     return tuple(found)
 
 
-def judge_locked(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in, and
     for each oracle that gives no price of what is held. Pure.
 
     Its name holds no amount: what changes with each block is told once.
     """
     silent = tuple(
-        Alert(f"oracle failed: {each['name']}", each["reason"], "a fresh price")
+        RuleAlert(f"oracle failed: {each['name']}", each["reason"], "a fresh price")
         for each in probes.get("failed_oracles", ())
     )
     return silent + tuple(
-        Alert(
+        RuleAlert(
             f"cannot be taken out now: {held['label']}" if locked["raw"] != "0" else f"frozen: {held['label']}",
             f"{locked['raw']} base units of {locked['token']}",
             LOCKED_WORDS.get(locked["reason"], locked["reason"]),
@@ -68,10 +68,10 @@ def judge_locked(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
     )
 
 
-def judge_pegs(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     """An alert for each token that left its peg. Pure. Its name holds no figure: what moves is told once."""
     return tuple(
-        Alert(f"off its peg: {each['name']}", each["words"], "nothing more is put into it")
+        RuleAlert(f"off its peg: {each['name']}", each["words"], "nothing more is put into it")
         for each in probes.get("off_peg", ())
     )
 
@@ -107,14 +107,14 @@ def tell_pegs(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool
 
 
 @whole
-def _tell(golem: Golem, alerts: tuple[Alert, ...], now: datetime) -> bool:
+def _tell(golem: Golem, alerts: tuple[RuleAlert, ...], now: datetime) -> bool:
     with transaction.atomic():
         return _tell_news(golem, alerts, now, source=SOURCE, well="every position is in its range")
 
 
 def _tell_news(
     golem: Golem,
-    alerts: tuple[Alert, ...],
+    alerts: tuple[RuleAlert, ...],
     now: datetime,
     *,
     source: str,
@@ -125,6 +125,6 @@ def _tell_news(
     told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
     if told == {alert.rule for alert in alerts}:
         return False
-    news = alerts or (Alert(WELL, well, "the same"),)
+    news = alerts or (RuleAlert(WELL, well, "the same"),)
     # Where a window has one batch, what changes again in it is told in the next.
     return tell_alerts(golem=golem, source=source, alerts=news, now=now, waits_for_window=waits_for_window)

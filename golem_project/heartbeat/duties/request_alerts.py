@@ -10,7 +10,7 @@ from typing import Final
 
 from django.db.models import F, Q
 
-from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from golem_project.heartbeat.tick_claims import make_due
 from permits_app.limits.pending_requests import BROUGHT_LESS, say_taken
 from permits_app.models import PendingRequest
@@ -43,8 +43,8 @@ def _tell(rows: list[PendingRequest], now: datetime) -> int:
     if ready:
         make_due(golem_id=rows[0].golem_id, now=now)
         told += _mark(ready)
-    alerts = [Alert(f"request {row.state.lower()}", row.ref, row.last_error or "a way out") for row in bad]
-    alerts += [Alert("request taken in part", row.ref, say_taken(row.others_took)) for row in robbed]
+    alerts = [RuleAlert(f"request {row.state.lower()}", row.ref, row.last_error or "a way out") for row in bad]
+    alerts += [RuleAlert("request taken in part", row.ref, say_taken(row.others_took)) for row in robbed]
     # A window has one batch; what comes later in it is told in the next.
     if alerts and tell_alerts(golem=rows[0].golem, source=SOURCE, alerts=alerts, now=now):
         told += _mark(bad)

@@ -21,8 +21,8 @@ from django.db import transaction
 from archetypes_app.models import Artifact, Golem, Heartbeat
 from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
 from archetypes_app.ownership import list_owned_golems
-from archetypes_app.publishing import LEAST_ROWS, MOST_SOURCES, Statement, has_room, publish, rate_confidence
-from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
+from archetypes_app.publishing import LEAST_ROWS, MOST_SOURCES, PublishedStatement, has_room, publish, rate_confidence
+from golem_project.heartbeat.duties.alerting import RuleAlert, floor_to_window, tell_alerts
 from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, Measure
 from memory_app.actions.publish_artifact import NAMED_EPISODES, count_named
 from memory_app.actions.store_episode import store_episode
@@ -40,7 +40,7 @@ _SAY_AGAIN_AFTER: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ObservedCount:
     """A count of one subject: `support` of the rows bear the measure out."""
 
     measure: Measure
@@ -87,11 +87,11 @@ def _walk(heartbeat: Heartbeat, now: datetime) -> int:
     return _look_around(heartbeat.golem, now) if seen.update(observed_at=now) else 0
 
 
-def find_all(golem: Golem, *, now: datetime) -> list[Finding]:
+def find_all(golem: Golem, *, now: datetime) -> list[ObservedCount]:
     """OBSERVE: what there are enough rows of, the surest first."""
     golem_ids = list(list_owned_golems(golem.owner).exclude(pk=golem.pk).values_list("pk", flat=True))
     found = [
-        Finding(measure, subject, tuple(rows))
+        ObservedCount(measure, subject, tuple(rows))
         for measure in MEASURES.values()
         for subject, rows in measure.group(golem_ids=golem_ids, now=now).items()
         if len(rows) >= LEAST_ROWS
@@ -118,7 +118,7 @@ def _look_around(golem: Golem, now: datetime) -> int:
         sources = [row.episode_id for row in finding.rows if row.episode_id is not None]
         published += _publish(golem, finding, [*([episode_id] if episode_id else []), *sources][:MOST_SOURCES], now)
     adverse = [
-        Alert(finding.measure.name, finding.statement, finding.measure.rule)
+        RuleAlert(finding.measure.name, finding.statement, finding.measure.rule)
         for finding in findings
         if finding.is_adverse
     ]
@@ -128,12 +128,12 @@ def _look_around(golem: Golem, now: datetime) -> int:
 
 
 @whole
-def _tell_adverse(golem: Golem, adverse: Sequence[Alert], now: datetime) -> None:
+def _tell_adverse(golem: Golem, adverse: Sequence[RuleAlert], now: datetime) -> None:
     with transaction.atomic():
         tell_alerts(golem=golem, source=OBSERVER, alerts=adverse, now=now)
 
 
-def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
+def _keep(golem: Golem, finding: ObservedCount, now: datetime) -> UUID:
     """REFLECT: an episode of what was seen beside what the last look had led to expect."""
     last = _last_of(golem, finding, now)
     expected = last.support * BPS // last.total if last is not None else finding.support * BPS // finding.total
@@ -157,7 +157,7 @@ def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
 
 
 @whole
-def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datetime) -> bool:
+def _publish(golem: Golem, finding: ObservedCount, sources: Sequence[UUID], now: datetime) -> bool:
     """PUBLISH, where it is sure, new, has sources, and the hour has room."""
     if finding.confidence_percent < LEAST_CONFIDENCE_PERCENT or not sources:
         return False
@@ -167,7 +167,7 @@ def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datet
             return False
         if not has_room(golem, now=now):
             return False
-        statement = Statement(
+        statement = PublishedStatement(
             domain=finding.measure.domain,
             subject=finding.subject,
             text=finding.statement,
@@ -185,13 +185,13 @@ def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datet
     return True
 
 
-def _is_news(last: Artifact | None, finding: Finding, now: datetime) -> bool:
+def _is_news(last: Artifact | None, finding: ObservedCount, now: datetime) -> bool:
     if last is None or last.is_adverse != finding.is_adverse or last.published_at <= now - _SAY_AGAIN_AFTER:
         return True
     return abs(last.confidence_percent - finding.confidence_percent) >= _SAY_AGAIN_POINTS
 
 
-def _last_of(golem: Golem, finding: Finding, now: datetime) -> Artifact | None:
+def _last_of(golem: Golem, finding: ObservedCount, now: datetime) -> Artifact | None:
     same = Artifact.objects.filter(
         golem=golem, domain=finding.measure.domain, subject=finding.subject, published_at__lte=now + AHEAD
     )

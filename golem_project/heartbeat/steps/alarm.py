@@ -10,8 +10,8 @@ from typing import Final
 from django.db import transaction
 
 from golem_project.heartbeat.cycle_state import CycleState
-from golem_project.heartbeat.debt_health import Alarm, Told, WatchedDebt, write_debts
-from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from golem_project.heartbeat.debt_health import Alarm, ToldDebt, WatchedDebt, write_debts
+from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from golem_project.heartbeat.tick_claims import keep_in_state
 from permits_app.safety.figures import format_ratio
 from tools_app.core.whole import whole
@@ -27,14 +27,14 @@ def alarm(state: CycleState) -> None:
             state.anomalies.append(f"HEALTH_{each.alarm.name}: {each.sentence}")
     for kind, source in _SOURCE.items():
         news = [each for each in state.debts if each.is_news and each.alarm is kind]
-        told = {each.ref: state.told.get(each.ref, Told()).and_of(each) for each in news}
+        told = {each.ref: state.told.get(each.ref, ToldDebt()).and_of(each) for each in news}
         if news and _tell(state, source, news, state.told | told):
             state.told |= told
 
 
 @whole
-def _tell(state: CycleState, source: str, news: list[WatchedDebt], told: dict[str, Told]) -> bool:
-    alerts = [Alert(f"health of {each.label}", _word(each), format_ratio(each.limit_bps)) for each in news]
+def _tell(state: CycleState, source: str, news: list[WatchedDebt], told: dict[str, ToldDebt]) -> bool:
+    alerts = [RuleAlert(f"health of {each.label}", _word(each), format_ratio(each.limit_bps)) for each in news]
     with transaction.atomic():
         keep_in_state(begun=state.begun, part={"health": write_debts(state.debts, told)})
         is_new = tell_alerts(golem=state.golem, source=source, alerts=alerts, now=state.now())

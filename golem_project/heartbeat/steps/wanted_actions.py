@@ -9,7 +9,7 @@ from golem_project.heartbeat.backoff import REHEARSED, is_waiting
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.debt_health import plan_rescues
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
-from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
+from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.memory_caution import HeldBack, hold_back, leave_out
 from permits_app.models.action_record import ActionRecord
 from tools_app.adapters import UnknownAction
@@ -22,7 +22,7 @@ from tools_app.toolkit.views import NATIVE
 class Weighed:
     """The wishes that are left, and those that wait: for a memory, or for what is known of the market."""
 
-    wishes: tuple[Wish, ...]
+    wishes: tuple[RuleWish, ...]
     held_back: tuple[HeldBack, ...]
     entries_held: tuple[Doubted, ...]
 
@@ -38,7 +38,7 @@ def weigh_wishes(state: CycleState, *, regime: Regime, range_bps: int) -> Weighe
     return Weighed(leave_out(asked, held, doubted), held, doubted)
 
 
-def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Wish, ...]:
+def list_wishes(state: CycleState, *, range_bps: int) -> tuple[RuleWish, ...]:
     """What a debt in danger asks for, then the golem's rule; nothing without a wallet, while halted, or while an action
     is under way.
 
@@ -77,7 +77,7 @@ def _list_pair(state: CycleState) -> frozenset[str]:
     return frozenset() if pool is None else frozenset({pool.token0, pool.token1})
 
 
-def list_rescues(state: CycleState) -> tuple[Wish, ...]:
+def list_rescues(state: CycleState) -> tuple[RuleWish, ...]:
     """What lowers the debts that stand under their floor."""
     seen = state.observation
     asked = {each.wish_key for each in state.waiting_actions}

@@ -18,7 +18,7 @@ from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
-from permits_app.reviewers.delegation_router import DelegateAnswer, Hop
+from permits_app.reviewers.delegation_router import DelegateAnswer, DelegationHop
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import Category, Phase
 
@@ -34,7 +34,7 @@ class ModelDelegateThinker:
     def think(
         self,
         *,
-        hop: Hop,
+        hop: DelegationHop,
         delegate: Archetype,
         instruction: str,
         context: str,

@@ -50,7 +50,7 @@ class AskedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ModelTurn:
     """One answer of a model, and what it says it read and wrote: zero each where the bill cannot be."""
 
     text: str
@@ -80,7 +80,7 @@ class Dialogue(Protocol):
         """How much the next request carries, about."""
         ...
 
-    def ask(self, *, seconds: float, is_cancelled: Callable[[], bool]) -> Turn:
+    def ask(self, *, seconds: float, is_cancelled: Callable[[], bool]) -> ModelTurn:
         """The model's next turn. Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid, ThinkingCancelled.
 
         `is_cancelled` is asked a few times a second while the model writes.
@@ -129,7 +129,7 @@ class Purse(Protocol):
         """Reserve the worst case of the next request. Raises ModelBudgetSpent, ThinkingTooDear."""
         ...
 
-    def settle(self, *, turn: Turn | None, is_free: bool = False) -> None:
+    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> None:
         """Put the real cost in its place; None when no answer came back, `is_free` when nobody can have read it."""
         ...
 

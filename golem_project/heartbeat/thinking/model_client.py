@@ -27,7 +27,7 @@ from golem_project.heartbeat.thinking.loop_values import (
     Dialogue,
     Exchange,
     ManualTool,
-    Turn,
+    ModelTurn,
 )
 from tools_app.core import clock
 from tools_app.core.taint import Secret, TaintLabel
@@ -169,7 +169,7 @@ class GolemPurse:
             golem_id=self._golem_id, most_micro_usd=most, cap_micro_usd=self._cap, now=clock.now()
         )
 
-    def settle(self, *, turn: Turn | None, is_free: bool = False) -> None:
+    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> None:
         """Put the real cost in its place. What is not known, or cannot be, counts as the worst case; what was never
         sent, or turned away unread, costs nothing.
         """

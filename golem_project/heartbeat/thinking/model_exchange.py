@@ -37,7 +37,7 @@ from golem_project.heartbeat.thinking.errors import (
     ModelUnavailable,
     ThinkingCancelled,
 )
-from golem_project.heartbeat.thinking.loop_values import AskedCall, Exchange, ManualTool, Turn, never
+from golem_project.heartbeat.thinking.loop_values import AskedCall, Exchange, ManualTool, ModelTurn, never
 from golem_project.heartbeat.thinking.model_http import make_client
 from tools_app.core.storable_text import make_plain
 from tools_app.core.taint import Secret
@@ -106,7 +106,7 @@ class ModelDialogue:
         """How much the next request carries, about."""
         return self._written
 
-    def ask(self, *, seconds: float, is_cancelled: Callable[[], bool] = never) -> Turn:
+    def ask(self, *, seconds: float, is_cancelled: Callable[[], bool] = never) -> ModelTurn:
         """The model's next turn, within `seconds`.
 
         Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid, and ThinkingCancelled soon after it was cancelled.
@@ -221,7 +221,7 @@ def _name_failure(error: Exception, seconds: float) -> ModelTimedOut | ModelUnav
     return ModelAnswerInvalid("the endpoint's answer has not the shape of a model's")
 
 
-def _read_turn(response: ModelResponse) -> Turn:
+def _read_turn(response: ModelResponse) -> ModelTurn:
     texts, calls = [], []
     for part in response.parts:
         if isinstance(part, TextPart):
@@ -236,7 +236,7 @@ def _read_turn(response: ModelResponse) -> Turn:
         read += -(-response.usage.cache_write_tokens // 4)
     if not (_is_count(read) and _is_count(written)):
         read = written = 0
-    return Turn(
+    return ModelTurn(
         text="\n".join(texts),
         calls=tuple(calls),
         input_llm_tokens=min(read, _MOST_LLM_TOKENS),

@@ -35,9 +35,9 @@ from golem_project.heartbeat.thinking.loop_values import (
     Happening,
     HappeningKind,
     Listener,
+    ModelTurn,
     Purse,
     Transcript,
-    Turn,
     never,
 )
 from tools_app.core.clock import Deadline
@@ -118,7 +118,7 @@ class _Loop:
         if self.is_cancelled():
             raise ThinkingCancelled("it was cancelled")
 
-    def _ask(self) -> Turn:
+    def _ask(self) -> ModelTurn:
         transcript, limits = self.transcript, self.limits
         if transcript.rounds >= limits.rounds:
             raise ThinkingTooLong(f"{limits.rounds} rounds without a last word")
@@ -134,7 +134,7 @@ class _Loop:
         self._tell(HappeningKind.PAID)
         return turn
 
-    def _ask_again(self) -> Turn:
+    def _ask_again(self) -> ModelTurn:
         """The model's turn, asked for again where the endpoint was away; each request is paid for by itself."""
         for left in range(self.limits.retries, 0, -1):
             try:
@@ -146,13 +146,13 @@ class _Loop:
                 self._wait(self.limits.retry_seconds * 2 ** (self.limits.retries - left))
         return self._ask_once()
 
-    def _ask_once(self) -> Turn:
+    def _ask_once(self) -> ModelTurn:
         self._check()
         seconds = min(self.limits.request_seconds, self.deadline.remaining_ms() / 1000)
         if seconds < LEAST_SECONDS:
             raise ThinkingOutOfTime("nothing is left of the time for this")
         self.purse.hold(characters=self.dialogue.characters)
-        turn: Turn | None = None
+        turn: ModelTurn | None = None
         is_free = False
         try:
             turn = self.dialogue.ask(seconds=seconds, is_cancelled=self.is_cancelled)

@@ -24,7 +24,7 @@ class UnknownOperation(GolemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class BeforeAndAfter:
     """One line of "before and after", in words."""
 
     words: str
@@ -94,7 +94,7 @@ class Proposal:
 
     title: str
     change: dict[str, Any]
-    differences: tuple[Difference, ...]
+    differences: tuple[BeforeAndAfter, ...]
     risk_tier: RiskTier
     cooling_seconds: int = 0
     value_micro_usd: int = 0

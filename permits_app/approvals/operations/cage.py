@@ -14,7 +14,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import CageNotMirrored, ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.cage_rules_text import name_rule, show_rule
-from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft
 from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.write_policy import write_policy
@@ -188,7 +188,7 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
     before_policy = read_policy_state(golem)
     found = diff_policy(before_policy, apply_differences(before_policy, local))
     lines += [
-        Difference(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
+        BeforeAndAfter(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
         for each in found
     ]
     loosens = longest > 0 or any(each.loosens for each in found)
@@ -211,12 +211,12 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
     )
 
 
-def _spell_rule(rule: Rule, before: int, delay: int, chain_id: int) -> Difference:
+def _spell_rule(rule: Rule, before: int, delay: int, chain_id: int) -> BeforeAndAfter:
     def show(value: int) -> str:
         return show_rule(rule.kind, rule.key, value, chain_id=chain_id)
 
     note = f"loosens; the contract lets it wait {format_seconds(delay)}" if delay else "tightens"
-    return Difference(name_rule(rule.kind, rule.key, chain_id=chain_id), show(before), show(rule.value), note)
+    return BeforeAndAfter(name_rule(rule.kind, rule.key, chain_id=chain_id), show(before), show(rule.value), note)
 
 
 def _propose_cancel(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
@@ -227,7 +227,7 @@ def _propose_cancel(golem: Golem, mirror: CageMirror, state: CageState, argument
     waiting = state.pending[(kind, key)]
     words = name_rule(kind, raw, chain_id=mirror.chain_id)
     shown = [show_rule(kind, raw, value, chain_id=mirror.chain_id) for value in (waiting.value, waiting.base)]
-    line = Difference(words, f"waits to become {shown[0]}", f"stays {shown[1]}", "tightens")
+    line = BeforeAndAfter(words, f"waits to become {shown[0]}", f"stays {shown[1]}", "tightens")
     return _simple(
         mirror,
         state,
@@ -248,15 +248,15 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     role = int(arguments.get("role", 0))
     now = state.sessions.get(role, SessionState())
     lines = [
-        Difference(
+        BeforeAndAfter(
             f"Key of role {role}" if role else "Session key",
             now.key if now.key != ZERO_ADDRESS else "nobody",
             "nobody" if ends else key,
             "tightens" if ends else "loosens",
         ),
-        Difference("Until", _spell_time(now.expires_at), _spell_time(expires)),
-        Difference("Operations left", f"{now.operations_left:,}", f"{operations:,}"),
-        Difference("Budget left", format_micro_usd(now.budget_left), format_micro_usd(budget)),
+        BeforeAndAfter("Until", _spell_time(now.expires_at), _spell_time(expires)),
+        BeforeAndAfter("Operations left", f"{now.operations_left:,}", f"{operations:,}"),
+        BeforeAndAfter("Budget left", format_micro_usd(now.budget_left), format_micro_usd(budget)),
     ]
     if role:
         data = encode_appoint(role, key=key, expires_at=expires, operations=operations, budget_micro_usd=budget)
@@ -284,21 +284,21 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
 def _propose_halt(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if state.is_halted:
         raise ChangeUnchanged("the contract is halted already")
-    line = Difference("The cage on chain", "lets the session key act", "halted: no batch runs", "tightens")
+    line = BeforeAndAfter("The cage on chain", "lets the session key act", "halted: no batch runs", "tightens")
     return _simple(mirror, state, arguments, "Halt the cage on chain", [line], RiskTier.STANDARD, encode_halt())
 
 
 def _propose_resume(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if not state.is_halted:
         raise ChangeUnchanged("the contract is not halted")
-    line = Difference("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
+    line = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
     return _simple(mirror, state, arguments, "Resume the cage on chain", [line], RiskTier.CRITICAL, encode_resume())
 
 
 def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if not state.is_drawdown_breached:
         raise ChangeUnchanged("the contract has no drawdown on record")
-    line = Difference("Drawdown on record", "blocks what does not leave a position", "acknowledged", "loosens")
+    line = BeforeAndAfter("Drawdown on record", "blocks what does not leave a position", "acknowledged", "loosens")
     return _simple(
         mirror,
         state,
@@ -311,7 +311,7 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
 
 
 def _propose_prices(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
-    line = Difference(
+    line = BeforeAndAfter(
         "Prices that the next batch is held against", "those of the last batch", "those of the feeds by then", "loosens"
     )
     return _simple(mirror, state, arguments, "Take the prices of today", [line], RiskTier.HIGH, encode_note_prices())
@@ -321,9 +321,9 @@ def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, argument
     if mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
     lines = [
-        Difference("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens"),
+        BeforeAndAfter("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens"),
         # The mirror follows no code but this: it is compared at every sync.
-        *(Difference(f"Code of {name}", "", digest, "as published") for name, (digest, _) in PUBLISHED.items()),
+        *(BeforeAndAfter(f"Code of {name}", "", digest, "as published") for name, (digest, _) in PUBLISHED.items()),
     ]
     data = encode_call(ENABLE_MODULE, mirror.contract)
     return _simple(
@@ -335,7 +335,7 @@ def _propose_disable(golem: Golem, mirror: CageMirror, state: CageState, argumen
     before = str(arguments["seen"]["before"])
     if not mirror.replaced or not before:
         raise ChangeUnchanged("no contract that was followed before acts for the Safe any more")
-    line = Difference(
+    line = BeforeAndAfter(
         "Modules of the Safe",
         f"{mirror.replaced}, which was followed before, is one of them",
         "it is none of them; nobody acts through it",
@@ -360,7 +360,7 @@ def _simple(
     state: CageState,
     arguments: Mapping[str, Any],
     title: str,
-    lines: Sequence[Difference],
+    lines: Sequence[BeforeAndAfter],
     tier: RiskTier,
     data: bytes,
     *,

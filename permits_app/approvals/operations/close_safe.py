@@ -8,7 +8,7 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.custody.safe_openings import list_watched
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
@@ -80,10 +80,14 @@ class CloseSafe:
             ends_through=seen["ends_through"],
         )
         lines = (
-            Difference("The Safe", say_opening(account, openings), "nobody but its owners, its cage and its own keys"),
-            *(Difference(call.label, "", "once its owners signed", "tightens") for call in calls),
-            Difference("Signs", "", seen["signs"]),
-            Difference("Loans within one transaction", "taken through it", "none until a new LoanCallback is set up"),
+            BeforeAndAfter(
+                "The Safe", say_opening(account, openings), "nobody but its owners, its cage and its own keys"
+            ),
+            *(BeforeAndAfter(call.label, "", "once its owners signed", "tightens") for call in calls),
+            BeforeAndAfter("Signs", "", seen["signs"]),
+            BeforeAndAfter(
+                "Loans within one transaction", "taken through it", "none until a new LoanCallback is set up"
+            ),
         )
         return Proposal(
             f"Close the Safe {account}: strangers can act for it"[:200],

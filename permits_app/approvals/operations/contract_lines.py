@@ -14,7 +14,7 @@ from typing import Final
 from archetypes_app.models import Golem
 from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
 from permits_app.approvals.cage_rules_text import name_rule, say_terms, show_rule
-from permits_app.approvals.operations.base import Difference
+from permits_app.approvals.operations.base import BeforeAndAfter
 from permits_app.approvals.operations.contract_moves import list_moved
 from permits_app.approvals.policy_state import diff_policy, longest_wait, read_policy_state
 from permits_app.models import AllowlistEntry, CageMirror, PolicyCage, SigningKey
@@ -53,10 +53,10 @@ _COLUMN_KEYS: Final = frozenset("0x" + limit_key(limit).hex() for limit in COLUM
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ContractComparison:
     """`lines` begin with what loosens; `cooling_seconds` is what the loosest of them waits."""
 
-    lines: tuple[Difference, ...]
+    lines: tuple[BeforeAndAfter, ...]
     cooling_seconds: int
 
 
@@ -70,7 +70,7 @@ def compare_contract(
     deployed_block: int,
     standing: CageMirror | None = None,
     delays: Sequence[int] = (),
-) -> Comparison:
+) -> ContractComparison:
     """What following this contract would change; `owners` is who its Safe obeys.
 
     Where one is `standing`, `delays` are the seconds that it would let each rule of `list_moved` wait.
@@ -93,24 +93,26 @@ def compare_contract(
     after = {**before, "cage": {**before["cage"], **{name: str(value) for name, value in read_columns(state).items()}}}
     figures = diff_policy(before, after)
     lines = [
-        Difference("What enforces its cage", "this server", f"{state.cage}, deployed in block {deployed_block:,}"),
-        Difference(
+        BeforeAndAfter("What enforces its cage", "this server", f"{state.cage}, deployed in block {deployed_block:,}"),
+        BeforeAndAfter(
             "Account of the contract",
             f"{account or 'none'}, the golem's own",
             facts.account,
             "" if facts.account == account else f"{LOOSENS}: the contract does not hold the account it acts from now",
         ),
-        Difference(
+        BeforeAndAfter(
             "Who changes its cage",
             "the owners of this golem, here",
             owners,
             "" if facts.account == account else f"{LOOSENS}: they decide from then on",
         ),
-        Difference("On chain", "nothing", "the account acts through it" if facts.is_enforced else "not enabled yet"),
+        BeforeAndAfter(
+            "On chain", "nothing", "the account acts through it" if facts.is_enforced else "not enabled yet"
+        ),
         *_tell_undeclared(golem, is_held=is_held),
-        *([Difference("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
+        *([BeforeAndAfter("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
         *(
-            Difference(each.words, each.shown_before, each.shown_after, LOOSENS if each.loosens else _TIGHTENS)
+            BeforeAndAfter(each.words, each.shown_before, each.shown_after, LOOSENS if each.loosens else _TIGHTENS)
             for each in figures
         ),
         *_tell_pending(state, chain_id),
@@ -119,7 +121,7 @@ def compare_contract(
     is_unmeasured = any(each.note.startswith(f"{LOOSENS}:") for each in lines)
     waits = max(COOLING_SMALL_SECONDS, longest_wait(figures), COOLING_LARGE_SECONDS if is_unmeasured else 0)
     lines.sort(key=lambda each: not each.note.startswith(LOOSENS))
-    return Comparison((*lines, *_tell_rules(golem, state, chain_id)), waits)
+    return ContractComparison((*lines, *_tell_rules(golem, state, chain_id)), waits)
 
 
 def _compare_with_standing(
@@ -132,24 +134,26 @@ def _compare_with_standing(
     owners: str,
     deployed_block: int,
     delays: Sequence[int],
-) -> Comparison:
+) -> ContractComparison:
     is_same = facts.account == standing.account
     was = CageState.from_dict(standing.state)
     lines = [
-        Difference("What enforces its cage", standing.contract, f"{state.cage}, deployed in block {deployed_block:,}"),
-        Difference(
+        BeforeAndAfter(
+            "What enforces its cage", standing.contract, f"{state.cage}, deployed in block {deployed_block:,}"
+        ),
+        BeforeAndAfter(
             "Account of the contract",
             standing.account,
             facts.account,
             "" if is_same else f"{LOOSENS}: the contract does not hold the account it acts from now",
         ),
-        Difference(
+        BeforeAndAfter(
             "Who changes its cage",
             "the owners of that account's Safe",
             owners,
             "" if is_same else f"{LOOSENS}: they decide from then on",
         ),
-        Difference(
+        BeforeAndAfter(
             "On chain",
             _say_enforced(is_enforced=standing.is_enforced),
             _say_enforced(is_enforced=facts.is_enforced),
@@ -158,7 +162,7 @@ def _compare_with_standing(
             else "",
         ),
         *_tell_what_goes_on(standing, was, is_same=is_same),
-        *([Difference("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
+        *([BeforeAndAfter("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
         *_tell_pending(state, chain_id),
         *_tell_keys(golem, state, before=was),
     ]
@@ -169,14 +173,14 @@ def _compare_with_standing(
     waits = max(COOLING_SMALL_SECONDS, max(delays, default=0), COOLING_LARGE_SECONDS if is_unmeasured else 0)
     for listed in (lines, moved):
         listed.sort(key=lambda each: not each.note.startswith(LOOSENS))
-    return Comparison((*lines, *moved), waits)
+    return ContractComparison((*lines, *moved), waits)
 
 
 def _say_enforced(*, is_enforced: bool) -> str:
     return "the account acts through it" if is_enforced else "not enabled"
 
 
-def _tell_what_goes_on(standing: CageMirror, was: CageState, *, is_same: bool) -> list[Difference]:
+def _tell_what_goes_on(standing: CageMirror, was: CageState, *, is_same: bool) -> list[BeforeAndAfter]:
     """That the Safe goes on acting through the contract that stands, until its owners end that."""
     acts = [each for each in was.sessions.values() if each.key != ZERO_ADDRESS]
     if not (standing.is_enforced and is_same):
@@ -184,28 +188,28 @@ def _tell_what_goes_on(standing: CageMirror, was: CageState, *, is_same: bool) -
     words = f"What {standing.contract} may do"
     told = "; ".join(say_terms(each) for each in acts) or "nobody is appointed in it"
     after = "the same, until its owners end it on the contract's page"
-    return [Difference(words, told, after, f"{LOOSENS}: both contracts let keys act" if acts else "")]
+    return [BeforeAndAfter(words, told, after, f"{LOOSENS}: both contracts let keys act" if acts else "")]
 
 
-def _tell_moved(rule: Rule, was: CageState, delay: int, chain_id: int) -> Difference:
+def _tell_moved(rule: Rule, was: CageState, delay: int, chain_id: int) -> BeforeAndAfter:
     def show(value: int) -> str:
         return show_rule(int(rule.kind), rule.key, value, chain_id=chain_id)
 
     note = f"{LOOSENS}; the contract that stands lets it wait {format_seconds(delay)}" if delay else _TIGHTENS
     before = was.rule(rule.kind, rule.key)
     words = name_rule(int(rule.kind), rule.key, chain_id=chain_id)
-    return Difference(words, show(before), show(rule.value), note, _GROUPS[rule.kind])
+    return BeforeAndAfter(words, show(before), show(rule.value), note, _GROUPS[rule.kind])
 
 
-def _tell_undeclared(golem: Golem, *, is_held: bool) -> list[Difference]:
+def _tell_undeclared(golem: Golem, *, is_held: bool) -> list[BeforeAndAfter]:
     cage = PolicyCage.objects.filter(golem=golem).first()
     if cage is not None and cage.allows_arbitrary_calldata:
         return []
     words = "Calls that no protocol here declares"
     if is_held:
-        return [Difference(words, "refused by this server", "refused by the contract unless it lists them")]
+        return [BeforeAndAfter(words, "refused by this server", "refused by the contract unless it lists them")]
     return [
-        Difference(
+        BeforeAndAfter(
             words,
             "refused by this server",
             "left to the contract, which does not hold the account",
@@ -214,12 +218,12 @@ def _tell_undeclared(golem: Golem, *, is_held: bool) -> list[Difference]:
     ]
 
 
-def _tell_pending(state: CageState, chain_id: int) -> list[Difference]:
+def _tell_pending(state: CageState, chain_id: int) -> list[BeforeAndAfter]:
     def show(kind: int, key: str, value: int) -> str:
         return show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id)
 
     return [
-        Difference(
+        BeforeAndAfter(
             f"Waits in the contract: {name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id)}",
             show(kind, key, state.rules.get((kind, key), 0)),
             show(kind, key, change.value),
@@ -229,10 +233,10 @@ def _tell_pending(state: CageState, chain_id: int) -> list[Difference]:
     ]
 
 
-def _tell_keys(golem: Golem, state: CageState, *, before: CageState | None = None) -> list[Difference]:
+def _tell_keys(golem: Golem, state: CageState, *, before: CageState | None = None) -> list[BeforeAndAfter]:
     own = set(SigningKey.objects.filter(golem=golem).values_list("address", flat=True))
     return [
-        Difference(
+        BeforeAndAfter(
             f"Key of role {role}" if role else "Session key",
             say_terms(before.sessions[role]) if before is not None and role in before.sessions else "nobody",
             say_terms(session),
@@ -243,13 +247,13 @@ def _tell_keys(golem: Golem, state: CageState, *, before: CageState | None = Non
     ]
 
 
-def _tell_rules(golem: Golem, state: CageState, chain_id: int) -> Iterable[Difference]:
+def _tell_rules(golem: Golem, state: CageState, chain_id: int) -> Iterable[BeforeAndAfter]:
     """Every rule of the contract, and what of the allowlist it does not have."""
     rows = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id)
     listed: Mapping[str, set[str]] = {kind: {row.address for row in rows if row.kind == kind} for kind in AllowlistKind}
     named: dict[str, set[str]] = {kind: set() for kind in AllowlistKind}
     order = list(dict.fromkeys(_GROUPS.values()))
-    lines: list[Difference] = []
+    lines: list[BeforeAndAfter] = []
     for (number, key), value in state.rules.items():
         kind, raw = RuleKind(number), bytes.fromhex(key[2:])
         if kind is RuleKind.LIMIT and key in _COLUMN_KEYS:
@@ -261,11 +265,13 @@ def _tell_rules(golem: Golem, state: CageState, chain_id: int) -> Iterable[Diffe
             before = "on its allowlist" if address in listed[of] else "not on its allowlist"
             note = "" if address in listed[of] else "wider than its allowlist, which still holds"
         words, shown = name_rule(number, raw, chain_id=chain_id), show_rule(number, raw, value, chain_id=chain_id)
-        lines.append(Difference(words, before, shown, note, _GROUPS[kind]))
+        lines.append(BeforeAndAfter(words, before, shown, note, _GROUPS[kind]))
     for kind, of in _LISTED.items():
         missing = sorted(listed[of] - named[of])
         lines += [
-            Difference(f"{of.label} {each}", "on its allowlist", "no rule of the contract", _TIGHTENS, _GROUPS[kind])
+            BeforeAndAfter(
+                f"{of.label} {each}", "on its allowlist", "no rule of the contract", _TIGHTENS, _GROUPS[kind]
+            )
             for each in missing
         ]
     return sorted(lines, key=lambda each: (order.index(each.group), each.words))

@@ -12,7 +12,7 @@ from memory_app.directive_text import parse_sections
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
 
@@ -32,7 +32,7 @@ class WriteStrategy:
         before = known.get(section.casefold(), "")
         if before == text:
             raise ChangeUnchanged("the section says so already")
-        line = Difference(f"Strategy, {section}", before or "not there", text)
+        line = BeforeAndAfter(f"Strategy, {section}", before or "not there", text)
         change = {"section": section, "text": text, "version": str(latest.version if latest else 0)}
         return Proposal(f"Write the strategy's section {section}"[:200], change, (line,), RiskTier.HIGH)
 

@@ -9,7 +9,7 @@ from typing import Any
 from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged, SafeStandsOpen
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.safe_openings import check_closed_now, check_not_known_open
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
@@ -40,14 +40,16 @@ class GoLive:
         held = read_stake(golem)
         day = limits.per_day_micro_usd
         lines = (
-            Difference("Heartbeat", "rehearses: nothing is signed", "acts: it signs and spends by itself", "loosens"),
-            Difference("Spent in 24 h, at most", "nothing", format_usd(day)),
-            Difference("Of one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
-            Difference("Slippage of one trade, at most", "none", format_bps(limits.max_slippage_bps)),
-            Difference(
+            BeforeAndAfter(
+                "Heartbeat", "rehearses: nothing is signed", "acts: it signs and spends by itself", "loosens"
+            ),
+            BeforeAndAfter("Spent in 24 h, at most", "nothing", format_usd(day)),
+            BeforeAndAfter("Of one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
+            BeforeAndAfter("Slippage of one trade, at most", "none", format_bps(limits.max_slippage_bps)),
+            BeforeAndAfter(
                 "Drawdown within 24 h that stops it", "none", format_bps(cage.max_drawdown_bps), "of all it holds"
             ),
-            Difference("It holds", "", format_usd(held) if held else "not measured yet"),
+            BeforeAndAfter("It holds", "", format_usd(held) if held else "not measured yet"),
             *_tell_coding(golem),
         )
         return Proposal(
@@ -81,14 +83,14 @@ class GoLive:
         return {"is_live": True}
 
 
-def _tell_coding(golem: Golem) -> list[Difference]:
+def _tell_coding(golem: Golem) -> list[BeforeAndAfter]:
     """How it codes, where its owner set that: it may have been loosened while it rehearsed."""
     workspace = CodingWorkspace.objects.filter(golem=golem).first()
     if workspace is None:
         return []
     network = ", with the network" if workspace.allows_network else ""
     words = f"on {workspace.where}{network}"
-    return [Difference("Of its coding waits for an owner", "", workspace.get_needs_owner_display(), words)]
+    return [BeforeAndAfter("Of its coding waits for an owner", "", workspace.get_needs_owner_display(), words)]
 
 
 def set_live(*, golem: Golem, is_live: bool, actor: str, reason: str, now: datetime) -> None:

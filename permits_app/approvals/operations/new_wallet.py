@@ -8,7 +8,7 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.create_wallet import create_wallet
 from tools_app.toolkit.enums import RiskTier
 
@@ -22,7 +22,7 @@ class MakeWallet:
         """From no wallet to a new key. Raises ChangeUnchanged where it has one."""
         if golem.address:
             raise ChangeUnchanged("the golem has a wallet already; another is chosen on its page, Choose who signs")
-        line = Difference(
+        line = BeforeAndAfter(
             "Wallet", "none", "a new key of this server's keystore", "it is empty until an owner funds it"
         )
         return Proposal(

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
 from permits_app.models import OwnerTransaction, SigningKey
@@ -57,7 +57,7 @@ class UseUpNonce:
         is_signed = same.filter(safe_nonce=nonce, state__in=_OVER, signatures__isnull=False).exists()
         if not waits and not is_signed:
             raise ChangeUnchanged("no nonce of the Safe is in the way of anything")
-        line = Difference(
+        line = BeforeAndAfter(
             f"Nonce {nonce} of the Safe",
             "free: what was asked under it was given up",
             "used up; nothing that was signed under it can be executed any more",

@@ -14,7 +14,7 @@ from archetypes_app.roles import Role
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
@@ -35,7 +35,7 @@ class ChangeOwners:
             raise InvalidParams(f"no other owner's account is called {unknown[0]!r}", fields={"co_owners": "unknown"})
         if before == after:
             raise ChangeUnchanged("these are its co-owners already")
-        line = Difference(
+        line = BeforeAndAfter(
             "Co-owners",
             ", ".join(before) or "none",
             ", ".join(after) or "none",

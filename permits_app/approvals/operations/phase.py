@@ -14,7 +14,7 @@ from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.cage_rules_text import PHASES
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.halts.deaths import end_open_death
 from permits_app.models import CageMirror
@@ -43,10 +43,10 @@ class ResetPhase:
         title = f"Reset the phase to {to.value.lower()}"
         mirror = _find_worse_contract(golem, to) if "seen" in arguments else None
         if mirror is None:
-            line = Difference("Phase", golem.phase.lower(), to.value.lower(), "an owner's reset")
+            line = BeforeAndAfter("Phase", golem.phase.lower(), to.value.lower(), "an owner's reset")
             return Proposal(title, change, (line,), RiskTier.HIGH)
         wait = "loosens; the contract lets it wait 2 d, then it holds here too"
-        line = Difference("Phase on chain", golem.phase.lower(), to.value.lower(), wait)
+        line = BeforeAndAfter("Phase on chain", golem.phase.lower(), to.value.lower(), wait)
         data = encode_propose([limit_rule(Limit.PHASE, PHASES.index(to))])
         return Proposal(
             title,

@@ -8,7 +8,7 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.approvals.policy_state import (
     apply_differences,
     diff_policy,
@@ -31,7 +31,7 @@ class ChangePolicy:
         if not found:
             raise ChangeUnchanged("the policy is so already")
         lines = tuple(
-            Difference(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
+            BeforeAndAfter(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
             for each in found
         )
         title = str(arguments.get("title") or f"Loosen {found[0].words.split(' (')[0].lower()}")

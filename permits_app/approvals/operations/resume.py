@@ -9,7 +9,7 @@ from typing import Any, Final
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.custody.safe_openings import check_not_known_open
 from permits_app.halts.resume import resume_golem
@@ -51,7 +51,7 @@ class ResumeGolem:
             raise ChangeUnchanged("the golem is not halted")
         if golem.retired_at is not None:
             raise ChangeUnchanged("the golem is retired; bring it back first")
-        line = Difference(
+        line = BeforeAndAfter(
             "State",
             f"halted: {golem.halt_reason or 'no reason given'}",
             "its agents act again",
@@ -63,14 +63,14 @@ class ResumeGolem:
         lines = [line]
         if golem.is_live:
             after = "live: it acts at once" if is_live else "rehearses until you set it live"
-            lines.append(Difference("Heartbeat", "live, stopped by the halt", after, "loosens" if is_live else ""))
+            lines.append(BeforeAndAfter("Heartbeat", "live, stopped by the halt", after, "loosens" if is_live else ""))
         change = {"halt_epoch": str(golem.halt_epoch), "live": is_live}
         stake = read_stake(golem)
         mirror = _find_halted(golem) if "seen" in arguments else None
         if mirror is None:
             title = "Resume after a halt, live" if is_live else "Resume after a halt"
             return Proposal(title, change, tuple(lines), RiskTier.CRITICAL, value_micro_usd=stake)
-        chain = Difference("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
+        chain = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
         return Proposal(
             "Resume after a halt, on chain too",
             {**change, "contract": mirror.contract},

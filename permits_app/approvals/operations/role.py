@@ -15,7 +15,7 @@ from archetypes_app.roles import ROLE_WORDS, Role, counts_for_decisions
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
 
@@ -34,7 +34,7 @@ class ChangeRole:
         if before is after:
             raise ChangeUnchanged(f"{person} has this role already")
         decides = counts_for_decisions(before) or counts_for_decisions(after)
-        line = Difference(
+        line = BeforeAndAfter(
             f"Role of {person}", _spell(before), _spell(after), ROLE_WORDS[after] if after else "sees nothing any more"
         )
         return Proposal(

@@ -9,7 +9,7 @@ from typing import Any
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.read_wallet_choice import read_wallet_choice
 from permits_app.models import SigningKey, Wallet
@@ -44,10 +44,10 @@ class ChooseSigner:
         if (before["kind"], before["address"], before["key"]) == (after["kind"], after["address"], after["key"]):
             raise ChangeUnchanged("the golem acts with this wallet already")
         held = arguments.get("held", {})
-        lines: tuple[Difference, ...] = (
-            Difference("Wallet", _spell_kind(before["kind"]), str(kind.label), seen["note"]),
-            Difference("Account", before["address"] or "none", after["address"], "whose funds it moves"),
-            Difference("Signs", before["key"] or "nobody", after["key"], "the former key gets no more to sign"),
+        lines: tuple[BeforeAndAfter, ...] = (
+            BeforeAndAfter("Wallet", _spell_kind(before["kind"]), str(kind.label), seen["note"]),
+            BeforeAndAfter("Account", before["address"] or "none", after["address"], "whose funds it moves"),
+            BeforeAndAfter("Signs", before["key"] or "nobody", after["key"], "the former key gets no more to sign"),
         )
         if before["address"] and before["address"] != after["address"]:
             lines = (*lines, _say_what_stays(before["address"], after["address"], held))
@@ -89,13 +89,13 @@ class ChooseSigner:
         return {"kind": wallet.kind, "address": wallet.address}
 
 
-def _say_what_stays(left: str, taken: str, held: Mapping[str, Any]) -> Difference:
+def _say_what_stays(left: str, taken: str, held: Mapping[str, Any]) -> BeforeAndAfter:
     """What lies in the account it leaves and in the one it takes; nothing moves with the change."""
     stays, there = held.get("left"), held.get("taken")
     note = f"nothing moves with this: {say_held(stays)} stays in {left}, and whoever holds its keys moves it"
     if there is not None and say_held(there) == "nothing":
         note += f"; {taken} is EMPTY, so the golem can pay for no gas and trade nothing until somebody funds it"
-    return Difference("The account holds", say_held(stays), say_held(there), note)
+    return BeforeAndAfter("The account holds", say_held(stays), say_held(there), note)
 
 
 def _write_held(micro_usd: int | None) -> str:

@@ -13,7 +13,7 @@ from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
@@ -30,12 +30,12 @@ class ChangeTools:
             raise ChangeUnchanged("its tools come from there already")
         diff = _rehearse(golem, after)
         lines = [
-            Difference(name.replace("_", " ").capitalize(), _spell(name, before[name]), _spell(name, after[name]))
+            BeforeAndAfter(name.replace("_", " ").capitalize(), _spell(name, before[name]), _spell(name, after[name]))
             for name in _SOURCES
             if before[name] != after[name]
         ]
-        lines += [Difference(each.name, "not there", "there", each.after) for each in diff.added]
-        lines += [Difference(each.name, "there", "not there", each.after) for each in diff.removed]
+        lines += [BeforeAndAfter(each.name, "not there", "there", each.after) for each in diff.added]
+        lines += [BeforeAndAfter(each.name, "there", "not there", each.after) for each in diff.removed]
         writes = any(each.is_write for each in diff.added)
         return Proposal(
             "Change the tools it has",

@@ -10,7 +10,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.models import Warden
 from tools_app.core import audit_log
 from tools_app.toolkit.enums import RiskTier
@@ -25,7 +25,7 @@ class TurnWardenOff:
         """From on to off."""
         if not Warden.objects.filter(golem=golem, is_on=True).exists():
             raise ChangeUnchanged("the Warden of this golem is off")
-        line = Difference("Warden", "announces each action and waits", "off: actions are executed at once")
+        line = BeforeAndAfter("Warden", "announces each action and waits", "off: actions are executed at once")
         return Proposal(
             "Turn the Warden off",
             {"is_on": False},

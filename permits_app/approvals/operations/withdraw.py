@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import AddressNotRegistered, ChangeStale
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.safe_view import open_chain
 from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.models.withdrawal import WITHDRAW, find_standing
@@ -84,14 +84,16 @@ class Withdraw:
         told = "its worth is not known" if worth is None else f"about {format_micro_usd(worth)}"
         gas = format_units(seen["gas_wei"], 18, seen["coin"])
         lines = (
-            Difference(
+            BeforeAndAfter(
                 f"Account {seen['account']} on {format_chain(chain_id)}",
                 say(seen["held"]),
                 say(seen["held"] - amount),
                 f"simulated at block {seen['block']:,}: {say(amount)} leaves, {told}, and at most {gas} for gas",
             ),
-            Difference("Goes to", "", f"{known.label}, {to}", "nobody brings it back from there"),
-            Difference("Its record", "", "a withdrawal", "no loss of the golem, and no part of its spending limits"),
+            BeforeAndAfter("Goes to", "", f"{known.label}, {to}", "nobody brings it back from there"),
+            BeforeAndAfter(
+                "Its record", "", "a withdrawal", "no loss of the golem, and no part of its spending limits"
+            ),
         )
         change = {
             "account": seen["account"],

@@ -10,7 +10,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.models import WithdrawalAddress
 from permits_app.models.withdrawal import REGISTER, find_standing, list_standing
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
@@ -37,14 +37,16 @@ class RegisterAddress:
         if change["act"] == "remove":
             if known is None:
                 raise ChangeUnchanged("this address is not registered", address=address)
-            line = Difference(f"Withdrawals {where}", f"may go to {address}", "may not go there any more", "tightens")
+            line = BeforeAndAfter(
+                f"Withdrawals {where}", f"may go to {address}", "may not go there any more", "tightens"
+            )
             title = f"Take {known.label} off the withdrawal addresses"
             return Proposal(title[:200], change, (line,), RiskTier.STANDARD, is_tightening=True)
         if known is not None:
             raise ChangeUnchanged("this address is registered already", address=address)
         label = make_plain(str(arguments["label"])).strip()
         _check_new(golem, chain_id=chain_id, address=address, label=label)
-        line = Difference(
+        line = BeforeAndAfter(
             f"Withdrawals {where}",
             "may not go there",
             f"may go to {label}, {address}",

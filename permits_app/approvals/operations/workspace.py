@@ -13,7 +13,7 @@ from archetypes_app.coding_form import list_loosened
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.models.coding_workspace import SETTINGS, WorkspacePlace
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
-from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
@@ -66,22 +66,22 @@ def read_workspace(golem: Golem) -> CodingWorkspace:
     return CodingWorkspace.objects.filter(golem=golem).first() or CodingWorkspace(golem=golem)
 
 
-def list_differences(before: CodingWorkspace, after: CodingWorkspace) -> list[Difference]:
+def list_differences(before: CodingWorkspace, after: CodingWorkspace) -> list[BeforeAndAfter]:
     """What changes, in the owner's words, and which of it loosens."""
     loosened = set(list_loosened(before.settings, after.settings))
     note = {name: "loosens" if name in loosened else "" for name in SETTINGS}
     lines = []
     if before.needs_owner != after.needs_owner:
         words = (before.get_needs_owner_display(), after.get_needs_owner_display())
-        lines.append(Difference("Waits for an owner", *words, note["needs_owner"]))
+        lines.append(BeforeAndAfter("Waits for an owner", *words, note["needs_owner"]))
     if before.allows_network != after.allows_network:
         reach = (_tell_network(before), _tell_network(after))
-        lines.append(Difference("Commands here reach", *reach, note["allows_network"]))
+        lines.append(BeforeAndAfter("Commands here reach", *reach, note["allows_network"]))
     if any(getattr(before, name) != getattr(after, name) for name in _MACHINE):
         there = "loosens: there the account is the only fence" if loosened & set(_MACHINE) else ""
-        lines.append(Difference("It works on", before.where, after.where, there))
+        lines.append(BeforeAndAfter("It works on", before.where, after.where, there))
     if before.host_key != after.host_key:
-        lines.append(Difference("Host key", before.host_key or "none", after.host_key or "none", note["host_key"]))
+        lines.append(BeforeAndAfter("Host key", before.host_key or "none", after.host_key or "none", note["host_key"]))
     return lines
 
 

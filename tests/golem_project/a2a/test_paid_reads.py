@@ -240,11 +240,11 @@ def take(buyer: Buyer, live: Agent, payment: dict[str, Any]) -> SoldAnswer:
     """A payment that a server process took, and stopped."""
     given = payment["payload"]["authorization"]
     question = live.golem.opened_reads.get()
-    from golem_project.a2a.selling import Question
+    from golem_project.a2a.selling import SoldQuestion
 
-    asked = Question(live.golem, question.query, question.venue, {}, PRICE, "")
+    asked = SoldQuestion(live.golem, question.query, question.venue, {}, PRICE, "")
     row = sell_answer.take_payment(
-        sell_answer.Sale(
+        sell_answer.AnswerSale(
             golem_id=live.golem.pk,
             query=asked.query,
             venue=asked.venue,

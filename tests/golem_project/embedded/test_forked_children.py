@@ -12,7 +12,7 @@ import pytest
 
 from golem_project.embedded.children import ChildPlan
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.forked_children import Loading, Loads
+from golem_project.embedded.forked_children import LoadingProcess, Loads
 from golem_project.embedded.process import identify
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
 
@@ -48,8 +48,8 @@ def pipes() -> Iterator[dict[str, tuple[int, int]]]:
             os.close(end)
 
 
-def begin(modules: Path, pipes: dict[str, tuple[int, int]], *loaded: str) -> Loading:
-    loading = Loading(
+def begin(modules: Path, pipes: dict[str, tuple[int, int]], *loaded: str) -> LoadingProcess:
+    loading = LoadingProcess(
         Loads(("json", "no_such_library"), loaded),
         environment={"PATH": os.environ["PATH"], "PYTHONPATH": f"{Path.cwd()}:{modules}"},
         outputs={name: pipes[name][1] for name in ("first", "second")},

@@ -14,14 +14,14 @@ import pytest
 
 from golem_project.embedded.environment import base_environment, load_env_file
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.paths import CHECKOUT, Account, Paths, can_enter, locate
+from golem_project.embedded.paths import CHECKOUT, Paths, ServerAccount, can_enter, locate
 from golem_project.embedded.process import ProcessIdentity, identify, write_record
 from golem_project.embedded.secret_files import read_or_make_secret
 from golem_project.embedded.system_folder import system_data_dir
 from golem_project.embedded.throwaway import OWNER_FILE, PREFIX, sweep_abandoned, throwaway_paths
 from tests.golem_project.embedded.conftest import as_root
 
-NOBODY = Account(65534, 65534)
+NOBODY = ServerAccount(65534, 65534)
 
 
 @as_root

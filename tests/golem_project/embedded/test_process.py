@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.paths import Account, Paths
+from golem_project.embedded.paths import Paths, ServerAccount
 from golem_project.embedded.process import (
     ProcessIdentity,
     hold_lock,
@@ -134,7 +134,7 @@ def test_a_long_log_is_put_aside(paths: Paths) -> None:
     assert (paths.log_dir / "long.log.1").exists()
 
 
-NOBODY = Account(uid=65534, gid=65534)
+NOBODY = ServerAccount(uid=65534, gid=65534)
 
 
 class open_pipe:

@@ -22,7 +22,7 @@ from golem_project.embedded.paths import Paths
 from golem_project.embedded.prepared import hash_product
 from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
 from golem_project.embedded.sdk_bundle import READY_LINE, make_bundle, sdk_command
-from golem_project.embedded.stack import Kept, Stack, Stopped
+from golem_project.embedded.stack import KeptProcess, Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
 
 WEB = """
@@ -221,7 +221,7 @@ def test_a_worker_that_is_killed_often_is_soon_back(started: tuple[Stack, String
 
 def test_a_crash_is_forgotten_with_every_stretch_of_health() -> None:
     killed = False
-    kept = Kept("worker", begin=lambda: None, has_ended=lambda: True, was_killed=lambda: killed)
+    kept = KeptProcess("worker", begin=lambda: None, has_ended=lambda: True, was_killed=lambda: killed)
     assert [kept.count_crash(now=0.0) for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
     kept.stay_up(now=29.0)
     assert (kept.crashes, kept.count_crash(now=49.0)) == (6, 8)

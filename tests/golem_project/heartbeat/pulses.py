@@ -10,7 +10,7 @@ from django.conf import settings
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from golem_project.heartbeat.cycle import run_heartbeat_tick
-from golem_project.heartbeat.tick_claims import Claim, claim_due
+from golem_project.heartbeat.tick_claims import TickClaim, claim_due
 from permits_app.actions.commit import commit_permit
 from tools_app.core import clock
 
@@ -37,7 +37,7 @@ def turn_on(golem: Golem, *, is_live: bool = True, rule: dict[str, Any] | None =
     )
 
 
-def claim_one(golem: Golem, *, now: datetime | None = None) -> Claim:
+def claim_one(golem: Golem, *, now: datetime | None = None) -> TickClaim:
     """The claim of the golem's next tick."""
     claims = claim_due(
         now=now or clock.now(),

@@ -20,7 +20,7 @@ from django.forms.models import model_to_dict
 
 from golem_project.embedded.world.rpc import call_data
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.steps import wanted_actions
 from permits_app.models import PolicyCage, SpendingLimits
 from tests.bench.recorded import AHEAD_HOURS, HOURS_BETWEEN, RecordedTick, Recording
@@ -190,7 +190,7 @@ def _tick(live: LiveGolem, *, hours: int) -> RecordedTick:
     """One tick, and what was weighed in it last."""
     weighed: list[dict[str, Any]] = []
 
-    def doubt(asked: Sequence[Wish], **facts: Any) -> tuple[Doubted, ...]:
+    def doubt(asked: Sequence[RuleWish], **facts: Any) -> tuple[Doubted, ...]:
         doubted = doubt_wishes(asked, **facts)
         weighed.append({"wishes": tuple(asked), "known": facts["known"], "doubted": doubted})
         return doubted

@@ -16,7 +16,7 @@ from golem_project.heartbeat.debt_health import Alarm, WatchedDebt, _deleverage
 from golem_project.heartbeat.duties import position_monitor, regular_valuation, sleepwalker
 from golem_project.heartbeat.duties.monitor import read_pulse
 from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, _count_fills, _count_looks
-from golem_project.heartbeat.duties.sleepwalker import Finding, _look_around, _publish, find_all
+from golem_project.heartbeat.duties.sleepwalker import ObservedCount, _look_around, _publish, find_all
 from golem_project.heartbeat.errors import SteersPending
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.steps import validate
@@ -309,9 +309,9 @@ def test_a_fill_is_as_simulated_within_ten_basis_points(bps: int, holds: bool) -
     assert [each.holds for each in _count_fills(Rows([row]))] == [holds]
 
 
-def finding_of(rows: int, *, subject: str = "0x1") -> Finding:
+def finding_of(rows: int, *, subject: str = "0x1") -> ObservedCount:
     measure = next(iter(MEASURES.values()))
-    return Finding(measure, subject, tuple(Counted(str(n), subject, True, uuid4()) for n in range(rows)))
+    return ObservedCount(measure, subject, tuple(Counted(str(n), subject, True, uuid4()) for n in range(rows)))
 
 
 @pytest.mark.parametrize(("rows", "found"), [(4, 0), (5, 1)])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from golem_project.heartbeat.backoff import Wait, is_waiting, read_waits, wait_after, write_waits
+from golem_project.heartbeat.backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
 from tools_app.core.errors import Recovery
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -15,7 +15,7 @@ DAY = timedelta(days=1)
 
 def seconds_after(count: int, recovery: Recovery, *, resets_in: float | None = None) -> float:
     """What the refusal number `count` in a row waits."""
-    before = Wait(NOW, "SAME", count - 1) if count > 1 else None
+    before = WishBackoff(NOW, "SAME", count - 1) if count > 1 else None
     resets_at = None if resets_in is None else NOW + timedelta(seconds=resets_in)
     wait = wait_after(before=before, code="SAME", recovery=recovery, resets_at=resets_at, now=NOW)
     assert (wait.code, wait.count) == ("SAME", count)
@@ -45,7 +45,7 @@ def test_a_wait_is_a_day_at_most_and_grows_for_twelve_refusals() -> None:
 
 
 def test_another_refusal_begins_anew() -> None:
-    wait = wait_after(before=Wait(NOW, "OTHER", 5), code="SAME", recovery=Recovery.WAIT, resets_at=None, now=NOW)
+    wait = wait_after(before=WishBackoff(NOW, "OTHER", 5), code="SAME", recovery=Recovery.WAIT, resets_at=None, now=NOW)
     assert (wait.count, wait.until) == (1, NOW + timedelta(seconds=30))
 
 
@@ -69,14 +69,14 @@ def test_a_refusal_that_names_its_end_waits_until_then_and_no_longer_than_a_day(
 
 @pytest.mark.parametrize(("until", "is_so"), [(-1, False), (0, False), (1, True), (86_400, True), (86_401, False)])
 def test_a_wish_waits_until_its_time_and_a_wait_of_more_than_a_day_is_another_clocks(until: float, is_so: bool) -> None:
-    assert is_waiting(Wait(NOW + timedelta(seconds=until), "", 1), now=NOW) is is_so
+    assert is_waiting(WishBackoff(NOW + timedelta(seconds=until), "", 1), now=NOW) is is_so
     assert is_waiting(None, now=NOW) is False
 
 
 def test_the_latest_thirty_two_waits_are_kept_and_none_that_ended_a_day_ago() -> None:
-    many = {f"key {minutes}": Wait(NOW + timedelta(minutes=minutes), "C", minutes) for minutes in range(40)}
+    many = {f"key {minutes}": WishBackoff(NOW + timedelta(minutes=minutes), "C", minutes) for minutes in range(40)}
     kept = write_waits(many, now=NOW)
     assert list(kept) == [f"key {minutes}" for minutes in range(8, 40)]
     assert read_waits(kept) == {key: many[key] for key in kept}
-    old = {"over": Wait(NOW - DAY, "C", 1), "not quite": Wait(NOW - DAY + timedelta(seconds=1), "C", 1)}
+    old = {"over": WishBackoff(NOW - DAY, "C", 1), "not quite": WishBackoff(NOW - DAY + timedelta(seconds=1), "C", 1)}
     assert list(write_waits(old, now=NOW)) == ["not quite"]

@@ -14,7 +14,7 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
 from golem_project.heartbeat.entry_caution import DEBT_IN_DANGER, doubt_wishes
-from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.memory_caution import leave_out
 from golem_project.heartbeat.ruled_pools import list_ruled_pools
 from permits_app.models import PolicyCage, SpendingLimits
@@ -27,7 +27,7 @@ from tests.tools_app.history.followed import SINGLE, Followed
 from tools_app.core import clock
 from tools_app.history import followed_contracts
 from tools_app.models import LogSource, LogWish
-from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import DayFlow, KnownMarket
 
 TRADES = 104
 
@@ -142,10 +142,10 @@ def test_the_pool_of_a_rule_is_followed_while_its_golem_ticks(live_golem: LiveGo
 
 
 WISHES = tuple(
-    Wish(kind, "uniswap", kind, {"amount": "7"}, "", is_leaving=kind == "close", is_rescue=kind == "rescue")
+    RuleWish(kind, "uniswap", kind, {"amount": "7"}, "", is_leaving=kind == "close", is_rescue=kind == "rescue")
     for kind in ("rescue", "close", "open", "swap")
 )
-BAD = KnownMarket("0x11", True, "strong_bear", Flow(1.0, 0.1, 500), 1)
+BAD = KnownMarket("0x11", True, "strong_bear", DayFlow(1.0, 0.1, 500), 1)
 DEBT = WatchedDebt("aave_v3/account/1/x", "Aave V3", 12_500, 12_000, Alarm.NEAR)
 
 

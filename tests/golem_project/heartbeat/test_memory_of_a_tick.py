@@ -236,7 +236,7 @@ def test_what_an_agent_only_says_makes_no_wish_wait() -> None:
     Insight.objects.filter(pk=insight.pk).update(trust="REPORTED")
     found = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
     assert [each.pk for each in found] == [insight.pk] and not found[0].is_verified
-    wish = memory_caution.Wish(
+    wish = memory_caution.RuleWish(
         "open", "uniswap", "add_liquidity", {"token0": "USDC", "token1": "WETH"}, "no position in the pool"
     )
     regime = memory_caution.Regime.VOLATILE

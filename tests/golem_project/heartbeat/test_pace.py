@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archetypes_app.models.tick import Regime
-from golem_project.heartbeat.backoff import Wait, is_waiting, read_waits, wait_after, write_waits
+from golem_project.heartbeat.backoff import WishBackoff, is_waiting, read_waits, wait_after, write_waits
 from golem_project.heartbeat.mood import MILLION, Mood, MoodSigns, read_mood, update_mood
 from golem_project.heartbeat.regime import choose_theta, deepest_fall_bps, detect_regime
 from golem_project.heartbeat.schedule import first_tick, longest_wait, plan_next_tick
@@ -89,7 +89,7 @@ def test_a_mood_stays_in_its_bounds(mood: Mood, executed: int, refused: int, spr
 
 @given(st.sampled_from(Recovery), st.integers(1, 40))
 def test_refusal_after_refusal_waits_longer_and_at_most_a_day(recovery: Recovery, times: int) -> None:
-    wait: Wait | None = None
+    wait: WishBackoff | None = None
     last = timedelta(0)
     for _ in range(times):
         wait = wait_after(before=wait, code="X", recovery=recovery, resets_at=None, now=NOW)

@@ -18,7 +18,7 @@ from archetypes_app.publishing import price_of
 from golem_project.heartbeat.duties import sleepwalker
 from golem_project.heartbeat.duties.alerting import floor_to_window
 from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted
-from golem_project.heartbeat.duties.sleepwalker import OBSERVER, Finding, check_artifact, walk_asleep
+from golem_project.heartbeat.duties.sleepwalker import OBSERVER, ObservedCount, check_artifact, walk_asleep
 from memory_app.models import Episode
 from permits_app.models.action_record import ActionRecord
 from tests.factories.golems import make_golem, make_owner
@@ -159,7 +159,7 @@ def test_it_looks_once_in_five_minutes_and_says_nothing_twice(watched: Golem, ob
 def test_at_most_a_hundred_an_hour(watched: Golem, observer: Golem, monkeypatch: pytest.MonkeyPatch) -> None:
     measure = MEASURES["price_near_feeds"]
     rows = tuple(Counted(str(number), "", True, uuid4()) for number in range(9))
-    many = [Finding(measure, f"pool {number}", rows) for number in range(130)]
+    many = [ObservedCount(measure, f"pool {number}", rows) for number in range(130)]
     monkeypatch.setattr(sleepwalker, "find_all", lambda golem, now: many)
     monkeypatch.setattr(sleepwalker, "_keep", lambda golem, finding, now: uuid4())
     now = floor_to_window(clock.now())

@@ -14,7 +14,7 @@ from django.db import connection
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.tasks import claim_heartbeats_task
-from golem_project.heartbeat.tick_claims import BegunTick, Claim, begin_tick, claim_due
+from golem_project.heartbeat.tick_claims import BegunTick, TickClaim, begin_tick, claim_due
 from tests.factories.golems import make_golem, make_owner
 from tools_app.core import clock
 
@@ -30,11 +30,11 @@ def _make_golems(count: int, **columns: Any) -> list[Golem]:
     return golems
 
 
-def _claim(now: datetime | None = None, limit: int = 1_000) -> list[Claim]:
+def _claim(now: datetime | None = None, limit: int = 1_000) -> list[TickClaim]:
     return claim_due(now=now or clock.now(), limit=limit, lease_seconds=LEASE, jitter_bps=500)
 
 
-def _begin(claim: Claim, now: datetime | None = None) -> BegunTick | None:
+def _begin(claim: TickClaim, now: datetime | None = None) -> BegunTick | None:
     return begin_tick(claim=claim, lease_seconds=LEASE, now=now or clock.now())
 
 
@@ -56,7 +56,7 @@ def test_a_claim_takes_the_longest_waiting_first_and_leaves_the_rest(db: None) -
 
 def test_two_beats_at_once_share_the_golems(transactional_db: None) -> None:
     golems = _make_golems(40)
-    found: list[list[Claim]] = [[] for _ in range(6)]
+    found: list[list[TickClaim]] = [[] for _ in range(6)]
     barrier = threading.Barrier(len(found))
 
     def look(place: int) -> None:

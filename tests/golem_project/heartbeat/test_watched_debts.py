@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from golem_project.heartbeat.debt_health import (
     Alarm,
-    Told,
+    ToldDebt,
     WatchedDebt,
     describe_dangers,
     keep_told,
@@ -32,7 +32,7 @@ class Life:
         holdings = None if health is None else hold(health)
         debts = watch_debts(holdings=holdings, floor_bps=FLOOR, told=told, remembered=before)
         news = [each for each in debts if each.is_news]
-        told |= {each.ref: told.get(each.ref, Told()).and_of(each) for each in news}
+        told |= {each.ref: told.get(each.ref, ToldDebt()).and_of(each) for each in news}
         self.stored = write_debts(debts, keep_told(told, debts))
         return news[0].alarm.name if news else ""
 

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
 from golem_project.pi import urls
-from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, IdempotentView, claim_key
+from golem_project.pi.idempotency import FirstRequest, IdempotencyKeyInUse, IdempotentView, claim_key
 from memory_app.models import Directive
 from permits_app.actions.sweep import forget_answers
 from permits_app.models import ActionPermit, IdempotencyRecord
@@ -84,11 +84,11 @@ def test_a_running_first_request_is_told_and_a_dead_one_is_replaced(agent: Agent
     now = clock.now()
     args: dict[str, Any] = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
     first = claim_key(**args, now=now)
-    assert isinstance(first, Claim)
+    assert isinstance(first, FirstRequest)
     with pytest.raises(IdempotencyKeyInUse):
         claim_key(**args, now=now + timedelta(seconds=59))
     second = claim_key(**args, now=now + timedelta(seconds=60))
-    assert isinstance(second, Claim)
+    assert isinstance(second, FirstRequest)
     first.keep(status=200, headers={}, body='"late"')
     assert IdempotencyRecord.objects.get().status == 0
     second.keep(status=200, headers={}, body='"kept"')
@@ -101,11 +101,11 @@ def test_an_answer_is_kept_for_a_day_and_not_a_moment_longer(agent: Agent) -> No
     now = clock.now()
     args: dict[str, Any] = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
     claim = claim_key(**args, now=now)
-    assert isinstance(claim, Claim)
+    assert isinstance(claim, FirstRequest)
     claim.keep(status=200, headers={}, body="1")
     assert isinstance(claim_key(**args, now=now + timedelta(hours=24, milliseconds=-1)), IdempotencyRecord)
     assert forget_answers(now=now + timedelta(hours=24, milliseconds=-1)) == 0
-    assert isinstance(claim_key(**args, now=now + timedelta(hours=24)), Claim)
+    assert isinstance(claim_key(**args, now=now + timedelta(hours=24)), FirstRequest)
 
 
 def test_of_sixty_four_requests_at_once_one_is_the_first(transactional_db: None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from golem_project.stream.deliveries import Tried, try_delivery
+from golem_project.stream.deliveries import TriedDelivery, try_delivery
 from golem_project.stream.models import WebhookDelivery
 
 
@@ -17,7 +17,7 @@ def list_due(now: datetime) -> list[UUID]:
 
 def deliver(delivery_id: UUID, now: datetime) -> bool:
     """Whether the receiver took it."""
-    return try_delivery(delivery_id=delivery_id, now=now) is Tried.TAKEN
+    return try_delivery(delivery_id=delivery_id, now=now) is TriedDelivery.TAKEN
 
 
 def deliver_all(now: datetime) -> int:

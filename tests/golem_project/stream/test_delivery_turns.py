@@ -13,7 +13,7 @@ from django.db import connections
 from golem_project.embedded.children import OUTGOING_QUEUES, OUTGOING_THREADS
 from golem_project.settings.celery import CELERY_TASK_ROUTES
 from golem_project.stream import deliveries, delivery_turns, webhooks
-from golem_project.stream.delivery_turns import Turn, Wanting
+from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import OutgoingTurn, TurnKind, WebhookDelivery
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.stream.conftest import emit
@@ -31,16 +31,16 @@ def make_wanting(person_id: int, count: int = 1) -> list[Wanting]:
     return [Wanting(receiver=uuid4(), person_id=person_id) for _ in range(count)]
 
 
-def give(wanting: list[Wanting], now: datetime = NOW) -> list[Turn]:
+def give(wanting: list[Wanting], now: datetime = NOW) -> list[DeliveryTurn]:
     return delivery_turns.give_turns(kind=KIND, wanting=wanting, now=now)
 
 
-def end(turn: Turn, now: datetime = NOW, *, failed: bool = False, was_slow: bool = False) -> None:
+def end(turn: DeliveryTurn, now: datetime = NOW, *, failed: bool = False, was_slow: bool = False) -> None:
     longest = delivery_turns.SLOW_MS + 1 if was_slow else delivery_turns.SLOW_MS
     delivery_turns.end_turn(kind=KIND, turn=turn, now=now, failed=failed, longest_ms=longest)
 
 
-def receivers(given: list[Turn]) -> set[UUID]:
+def receivers(given: list[DeliveryTurn]) -> set[UUID]:
     return {turn.receiver for turn in given}
 
 
@@ -133,7 +133,7 @@ def test_what_a_clock_that_was_set_back_left_in_the_future_holds_nothing_up() ->
 
 def test_eight_that_give_turns_at_once_give_each_place_and_each_receiver_once() -> None:
     wanting = [each for person_id in range(1, 11) for each in make_wanting(person_id, 3)]
-    given: list[Turn] = []
+    given: list[DeliveryTurn] = []
     start = threading.Barrier(8)
 
     def ask() -> None:

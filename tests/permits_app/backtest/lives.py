@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from permits_app.backtest.judge_past_decision import Draft, KeptValue
-from permits_app.backtest.past_decisions import Claim, PastDecision
+from permits_app.backtest.judge_past_decision import KeptValue, PolicyDraft
+from permits_app.backtest.past_decisions import LimitClaim, PastDecision
 from permits_app.limits.trading_costs import CostsUsed, TradeCost, name_pair
 from permits_app.limits.usage import Usage
 from permits_app.models.spending import AllowlistMode
@@ -160,7 +160,7 @@ class Life:
     """One golem under one policy."""
 
     def __init__(self, policy: Mapping[str, Any], *, predictions: Sequence[bool] = ()) -> None:
-        self.draft = Draft(policy)
+        self.draft = PolicyDraft(policy)
         self.predictions = predictions
         self.decisions: list[PastDecision] = []
         self.mark: Mark | None = None
@@ -230,7 +230,7 @@ class Life:
             plan=wish.plan,
             value_micro_usd=wish.amount,
             rule=verdict.rule if isinstance(verdict, Reject) else "",
-            claim=Claim(wish.amount),
+            claim=LimitClaim(wish.amount),
             facts=decode_facts(kept, at=now),
             rebalanced_at=frozenset({now}),
         )

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tools_app.core.fair_turns import NoRoom, Turn, Turns
+from tools_app.core.fair_turns import NoRoom, Turns, WaitingTurn
 
 
 class Line:
@@ -16,7 +16,7 @@ class Line:
         self.turns = Turns(places=places, of_one=of_one, waiting=waiting, waiting_of_one=waiting_of_one)
         self.granted: list[str] = []
 
-    def ask(self, who: str) -> Turn:
+    def ask(self, who: str) -> WaitingTurn:
         turn = self.turns.ask(who, lambda: self.granted.append(who))
         if turn.is_granted:
             self.granted.append(who)

@@ -64,7 +64,7 @@ class Followed:
     def watch(self, *addresses: str, kind: SourceKind = SourceKind.POOL, by: str | None = None) -> int:
         """Have contracts followed, as whoever watches them would."""
         wanted = by or str(self.golem_id)
-        wishes = [followed_contracts.Wish(CHAIN_ID, address, kind, wanted, "a test") for address in addresses]
+        wishes = [followed_contracts.FollowWish(CHAIN_ID, address, kind, wanted, "a test") for address in addresses]
         assert chain_following.begin_chain(self.network, now=self.now) is not None
         return followed_contracts.take_up(CHAIN_ID, wishes, now=self.now)
 

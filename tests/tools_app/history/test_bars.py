@@ -16,7 +16,7 @@ from hypothesis.extra.django import TestCase
 from tests.tools_app.history.followed import OwnBar
 from tools_app.core.ratio import Ratio
 from tools_app.history import bars, storage
-from tools_app.history.index_reads import Kept, Missing, read_bars
+from tools_app.history.index_reads import KeptContract, Missing, read_bars
 from tools_app.history.log_meanings import Said
 from tools_app.models import ChainLog, LogSource, PriceBar
 from tools_app.models.history import BarSpan, SourceKind
@@ -119,7 +119,7 @@ def test_a_bar_whose_hour_was_not_read_whole_says_so() -> None:
     write([make_log(source, block, 0, Said(2**192 * 3, 5, 0)) for block in range(0, 400, 10)])
     hole = Missing(BEGUN + timedelta(hours=2, minutes=10), BEGUN + timedelta(hours=2, minutes=20))
     known_until = BEGUN + timedelta(hours=7, minutes=30)
-    kept = Kept(source.pk, hole.until, known_until, (hole,), 400)
+    kept = KeptContract(source.pk, hole.until, known_until, (hole,), 400)
     told = read_bars(kept, BarSpan.HOUR, since=BEGUN, until=BEGUN + timedelta(days=1))
     assert [bar.is_whole for bar in told] == [True, True, False, True, True, True, True, False, False]
     assert {bar.prices[0] for bar in told} == {Ratio(3 * 2**192, 2**192)}

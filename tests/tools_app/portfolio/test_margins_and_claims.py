@@ -14,7 +14,7 @@ from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, NAME,
 from tools_app.core.ratio import Ratio
 from tools_app.portfolio.health import measure_health
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.portfolio.share_growth import Mark, believe
+from tools_app.portfolio.share_growth import BelievedShare, believe
 from tools_app.standards.claims_due import ONE, Maturing
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.subsystems.safety.price_shocks import shock
@@ -150,5 +150,5 @@ def test_a_share_of_claims_that_became_dearer_at_once_still_counts_as_far_as_it_
     index = ShareIndex(UNKNOWN, 2 * ONE, 100)
     position = replace(MARGIN, legs=(leg,), health_bps=None, is_margin=False, share_index=index)
     assert believe(position, {}, 0).position == position
-    [less] = believe(position, {UNKNOWN: Mark(ONE, 100, 0)}, 0).position.legs
+    [less] = believe(position, {UNKNOWN: BelievedShare(ONE, 100, 0)}, 0).position.legs
     assert less == Leg(CASH.address, 47)

@@ -6,7 +6,7 @@ import pytest
 
 from tools_app.models import ShareMark
 from tools_app.portfolio.share_growth import (
-    Mark,
+    BelievedShare,
     believe,
     note_all_shares,
     note_shares,
@@ -24,12 +24,12 @@ def shares(raw: int, held: int = 10**9, *, cash: int = 1_000_000) -> Position:
     return Position(PositionRef("made", "up", 1, TOKEN), "", legs, share_index=ShareIndex(TOKEN, raw, held))
 
 
-def counts(mark: Mark, raw: int, now: int, held: int = 10**9) -> int:
+def counts(mark: BelievedShare, raw: int, now: int, held: int = 10**9) -> int:
     return believe(shares(raw, held), {TOKEN: mark}, now).position.raw_of(CASH)
 
 
 def test_a_share_counts_whole_up_to_twice_its_mark_in_a_year_and_not_a_unit_beyond() -> None:
-    mark = Mark(10**24, 10**9, at=1_000)
+    mark = BelievedShare(10**24, 10**9, at=1_000)
     assert counts(mark, 2 * 10**24, 1_000 + YEAR) == 1_000_000
     assert counts(mark, 2 * 10**24 + 10**18, 1_000 + YEAR) == 999_999
     assert counts(mark, 10**24, 1_000) == 1_000_000
@@ -40,17 +40,17 @@ def test_a_share_counts_whole_up_to_twice_its_mark_in_a_year_and_not_a_unit_beyo
 
 
 def test_what_is_held_back_is_told_and_a_token_without_a_price_stays_there() -> None:
-    believed = believe(shares(4 * 10**24), {TOKEN: Mark(10**24, 10**9, 0)}, 0)
+    believed = believe(shares(4 * 10**24), {TOKEN: BelievedShare(10**24, 10**9, 0)}, 0)
     assert believed.held_back == {CASH: 750_000, PAPER: 0}
     assert believed.position.raw_of(PAPER) == 1
 
 
 def test_new_shares_count_at_the_price_they_came_at_and_the_mark_never_falls_by_itself() -> None:
-    mark = Mark(10**24, 100, 0)
+    mark = BelievedShare(10**24, 100, 0)
     assert counts(mark, 4 * 10**24, 0, held=200) == 625_000
-    assert mark.follow(ShareIndex(TOKEN, 4 * 10**24, 200), 0) == Mark(25 * 10**23, 200, 0)
-    assert mark.follow(ShareIndex(TOKEN, 10**23, 100), 5) == Mark(10**24, 100, 5)
-    assert mark.follow(ShareIndex(TOKEN, 4 * 10**24, 50), 0) == Mark(10**24, 50, 0)
+    assert mark.follow(ShareIndex(TOKEN, 4 * 10**24, 200), 0) == BelievedShare(25 * 10**23, 200, 0)
+    assert mark.follow(ShareIndex(TOKEN, 10**23, 100), 5) == BelievedShare(10**24, 100, 5)
+    assert mark.follow(ShareIndex(TOKEN, 4 * 10**24, 50), 0) == BelievedShare(10**24, 50, 0)
 
 
 @pytest.mark.django_db

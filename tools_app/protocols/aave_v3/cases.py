@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, dollars, percent
 
@@ -138,7 +138,7 @@ _RESERVE: Final = (
 _SUMS: Final = (
     "function getUserAccountData(address) view returns (uint256, uint256, uint256, uint256, uint256, uint256)"
 )
-_OWN: Final = {"account": Told("account")}
+_OWN: Final = {"account": FromReport("account")}
 _HELD: Final = ("aave_borrow", "aave_supply_more")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Borrow, Case, Leave, Look, PutIn, ReadCase, Told
+from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, percent
 
@@ -129,7 +129,7 @@ WALK: Final = (
     Leave("compound_v3_withdraw", "DAI", {**_MARKET, "asset": "DAI"}),
 )
 
-_OWN: Final = {"account": Told("account")}
+_OWN: Final = {"account": FromReport("account")}
 _HELD: Final = ("compound_v3_borrow",)
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _TOTAL: Final = "function totalSupply() view returns (uint256)"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, deployments
-from tools_app.toolkit.case import About, Case, Leave, Look, PutIn, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Leave, Look, PutIn, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -66,7 +66,7 @@ CASES: Final = (
     ),
     Case(
         "eigenlayer_complete_withdrawal",
-        {"withdrawal_root": Told("withdrawal_root")},
+        {"withdrawal_root": FromReport("withdrawal_root")},
         ActionClass.CLOSE_POSITION,
         after=("eigenlayer_queue_withdrawal",),
         given=("sixty blocks have passed",),

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.erc8004.addresses import LOCAL_CHAIN_ID
-from tools_app.toolkit.case import Case, Look, ReadCase, Told
+from tools_app.toolkit.case import Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _NOBODY: Final = {"agent_id": f"{LOCAL_CHAIN_ID}:999999"}
 _ELSEWHERE: Final = {"agent_id": "8453:0"}
 _OTHERS: Final = {"agent_id": f"{LOCAL_CHAIN_ID}:0"}
-_OWN: Final = {"agent_id": Told("agent_id")}
+_OWN: Final = {"agent_id": FromReport("agent_id")}
 _VALIDATOR: Final = "0x" + "55" * 20
 
 CASES: Final = (
@@ -82,7 +82,7 @@ CASES: Final = (
         after=("identity_register_agent",),
         given=("its owner registered who gets it",),
         tells={"owner": _VALIDATOR},
-        refuses=((_OTHERS, "AGENT_NOT_OWNED"), ({"recipient": Told("account")}, "AGENT_NOT_OWNED")),
+        refuses=((_OTHERS, "AGENT_NOT_OWNED"), ({"recipient": FromReport("account")}, "AGENT_NOT_OWNED")),
     ),
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -77,7 +77,7 @@ CASES: Final = (
     ),
     Case(
         "lido_claim_withdrawal",
-        {"request_ids": Told("request_ids")},
+        {"request_ids": FromReport("request_ids")},
         ActionClass.CLOSE_POSITION,
         after=("lido_unstake",),
         given=("the queue has paid all requests",),

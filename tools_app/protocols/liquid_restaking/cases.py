@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -50,7 +50,7 @@ def _ask(issuer: str, tokens: int, **more: Any) -> Case:
 def _claim(issuer: str, ether: int) -> Case:
     return Case(
         "lrt_claim_withdrawal",
-        {"request_id": Told("request_id")},
+        {"request_id": FromReport("request_id")},
         ActionClass.CLOSE_POSITION,
         name=f"lrt_claim_{issuer}",
         after=(f"lrt_withdraw_{issuer}",),

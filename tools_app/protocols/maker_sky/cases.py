@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.case import About, Case, FromReport
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
-_VAULT: Final = {"vault_id": Told("vault_id")}
+_VAULT: Final = {"vault_id": FromReport("vault_id")}
 _NO_VAULT: Final = ({"vault_id": "999"}, "MAKER_VAULT_NOT_FOUND")
 
 CASES: Final = (
@@ -86,7 +86,7 @@ CASES: Final = (
     ),
     Case(
         "lending_unwind_loop",
-        {"protocol": "maker", "account": Told("account"), "percent_to_unwind": 100},
+        {"protocol": "maker", "account": FromReport("account"), "percent_to_unwind": 100},
         ActionClass.CLOSE_POSITION,
         name="maker_unwind_all",
         after=("maker_generate_dai",),

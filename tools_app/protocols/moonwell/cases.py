@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Borrow, Case, Leave, Look, PutIn, ReadCase, Told
+from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, percent
 
@@ -177,7 +177,7 @@ READS: Final = (
     ),
     ReadCase(
         "moonwell_get_position",
-        {"account": Told("account")},
+        {"account": FromReport("account")},
         {
             "positions.#": 2,
             "positions[asset=USDC].owed": _owed,

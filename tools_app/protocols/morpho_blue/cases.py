@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import percent
 
@@ -131,7 +131,7 @@ CASES: Final = (
     ),
     Case(
         "lending_unwind_loop",
-        {"protocol": "morpho", "account": Told("account"), "percent_to_unwind": 100},
+        {"protocol": "morpho", "account": FromReport("account"), "percent_to_unwind": 100},
         ActionClass.CLOSE_POSITION,
         name="morpho_unwind_all",
         after=("morpho_loop",),
@@ -145,13 +145,13 @@ CASES: Final = (
     ),
     Case(
         "morpho_liquidate",
-        {**_MARKET, "borrower": Told("borrower"), "seized_assets": str(_ETH)},
+        {**_MARKET, "borrower": FromReport("borrower"), "seized_assets": str(_ETH)},
         ActionClass.REBALANCE,
         given=("a borrower of the market is no longer covered",),
         moves={"WETH": _ETH, "USDC": About(-1_724_480_000, 10)},
         tells={"collateral_seized": str(_ETH)},
         refuses=(
-            ({"borrower": Told("account")}, "INVALID_PARAMS"),
+            ({"borrower": FromReport("account")}, "INVALID_PARAMS"),
             ({"seized_assets": str(7 * _ETH)}, "MORPHO_MORE_THAN_THERE_IS"),
         ),
         # The borrower's loss, at the feeds' price.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -192,7 +192,7 @@ READS: Final = (
     ),
     ReadCase(
         "pendle_get_limit_order",
-        {"order_hash": Told("order_hash")},
+        {"order_hash": FromReport("order_hash")},
         {
             "market": lambda look: look.at(MARKET),
             "status": "open",

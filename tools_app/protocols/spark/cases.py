@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -71,7 +71,7 @@ def _held(look: Look, symbol: str, place: int) -> int:
 READS: Final = (
     ReadCase(
         "spark_get_user_summary",
-        {"account": Told("account")},
+        {"account": FromReport("account")},
         {
             "supplied.#": 1,
             "supplied[symbol=WETH].a_token_balance": lambda look: _held(look, "WETH", 0),

@@ -7,13 +7,13 @@ from typing import Final
 from eth_utils.crypto import keccak
 
 from tools_app.protocols.uniswap.position_changes import FEE_DUST
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
 _USD: Final = 10**6
 _POOL: Final = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300", "fee": 500}
-_POSITION: Final = {"position_id": Told("position_id")}
+_POSITION: Final = {"position_id": FromReport("position_id")}
 _HALF: Final = 2_000
 _MINT: Final = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
 _INCREASE: Final = "increaseLiquidity((uint256,uint256,uint256,uint256,uint256,uint256))"
@@ -360,7 +360,7 @@ _UNISWAP_CASES: Final = (
     ),
     Case(
         "uniswap_lp_remove_shares",
-        {"pair": Told("pair"), "percent_to_remove": 40},
+        {"pair": FromReport("pair"), "percent_to_remove": 40},
         ActionClass.DECREASE_POSITION,
         given=("somebody gives it shares of the pair of WETH and USDC",),
         moves={"WETH": About(4 * _ETH // 10, 100), "USDC": About(1_200 * _USD, 100)},
@@ -371,7 +371,7 @@ _UNISWAP_CASES: Final = (
     ),
     Case(
         "uniswap_lp_remove_shares",
-        {"pair": Told("pair")},
+        {"pair": FromReport("pair")},
         ActionClass.CLOSE_POSITION,
         name="uniswap_lp_remove_all_shares",
         given=("somebody gives it shares of the pair of WETH and USDC",),
@@ -536,13 +536,13 @@ _MINING_CASES: Final = (
     ),
     Case(
         "uniswap_lp_claim_rewards",
-        {"listed_claim": Told("listed_claim")},
+        {"listed_claim": FromReport("listed_claim")},
         ActionClass.DECREASE_POSITION,
         name="uniswap_lp_claim_listed",
         given=("a campaign's list owes it 250 DAI",),
         moves={"DAI": 250 * _ETH},
         refuses=(
-            ({"listed_claim": Told("listed_other")}, "CLAIM_NOT_LISTED"),
+            ({"listed_claim": FromReport("listed_other")}, "CLAIM_NOT_LISTED"),
             ({"listed_claim": "7"}, "INVALID_PARAMS"),
         ),
         gains_bps=10_000,
@@ -597,7 +597,7 @@ _READS_OF_MINING: Final = (
 _READS: Final = (
     ReadCase(
         "stream_position_alerts",
-        {"position_id": Told("position_id"), "chain_id": 31_337},
+        {"position_id": FromReport("position_id"), "chain_id": 31_337},
         {"event": "position:alert", "interval_ms": 30_000, "chain_ids": lambda look: [look.chain_id]},
         after=("uniswap_lp_add_liquidity",),
         refuses=(

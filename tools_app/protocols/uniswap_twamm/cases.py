@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY
 from tools_app.protocols.uniswap_twamm.reads import ORDER
-from tools_app.toolkit.case import Case, Look, ReadCase, Told
+from tools_app.toolkit.case import Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -30,7 +30,7 @@ CASES: Final = (
     ),
     Case(
         "uniswap_lp_cancel_twamm_order",
-        {"order_id": Told("order_id")},
+        {"order_id": FromReport("order_id")},
         ActionClass.CLOSE_POSITION,
         after=("uniswap_lp_submit_twamm_order",),
         moves={"DAI": 6_000 * _WAD},
@@ -47,7 +47,7 @@ def _until(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "uniswap_lp_get_twamm_order_status",
-        {"order_id": Told("order_id")},
+        {"order_id": FromReport("order_id")},
         {
             "status": "open",
             "percent_complete": "0",

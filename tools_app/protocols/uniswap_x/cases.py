@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, ReadCase, Told
+from tools_app.toolkit.case import Case, FromReport, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 CASES: Final = (
@@ -24,7 +24,7 @@ CASES: Final = (
 READS: Final = (
     ReadCase(
         "uniswap_get_uniswapx_order_status",
-        {"order_hash": Told("order_hash")},
+        {"order_hash": FromReport("order_hash")},
         {
             "status": "open",
             "order_type": "Limit",

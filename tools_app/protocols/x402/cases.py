@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, ReadCase, Told
+from tools_app.toolkit.case import Case, FromReport, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 CASES: Final = (
@@ -21,7 +21,7 @@ CASES: Final = (
 READS: Final = (
     ReadCase(
         "x402_get_payment",
-        {"payment_id": Told("payment_id")},
+        {"payment_id": FromReport("payment_id")},
         {
             "status": "open",
             "scheme": "exact",

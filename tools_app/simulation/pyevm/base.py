@@ -40,7 +40,7 @@ class Header:
     excess_blob_gas: int
 
 
-class Source(Protocol):
+class StateSource(Protocol):
     """Where state comes from that a base does not hold yet. Raises the node's typed errors."""
 
     def load_account(self, address: bytes) -> Account: ...
@@ -60,14 +60,14 @@ class Base:
     header: Header | None = None
     code_bytes: int = 0
 
-    def account(self, address: bytes, source: Source) -> Account:
+    def account(self, address: bytes, source: StateSource) -> Account:
         """The account, loaded when it is not here. Raises what the source raises."""
         found = self.accounts.get(address)
         if found is None:
             found = self.put_account(address, source.load_account(address))
         return found
 
-    def slot(self, address: bytes, slot: int, source: Source) -> int:
+    def slot(self, address: bytes, slot: int, source: StateSource) -> int:
         """The slot, loaded when it is not here. Raises what the source raises."""
         key = (address, slot)
         found = self.slots.get(key)
@@ -75,7 +75,7 @@ class Base:
             found = self.slots[key] = source.load_slot(address, slot)
         return found
 
-    def block_hash(self, number: int, source: Source) -> bytes:
+    def block_hash(self, number: int, source: StateSource) -> bytes:
         """The hash of an earlier block. Raises what the source raises."""
         found = self.block_hashes.get(number)
         if found is None:

@@ -28,7 +28,7 @@ from tools_app.simulation.node_engine import NodeEngine, describe_terms
 from tools_app.simulation.pyevm.base import BASES, Base, Header
 from tools_app.simulation.pyevm.budget import MOST_GAS, Budget
 from tools_app.simulation.pyevm.differences import list_differences
-from tools_app.simulation.pyevm.loader import NodeSource, Touch
+from tools_app.simulation.pyevm.loader import CallToTouch, NodeSource
 from tools_app.simulation.pyevm.rules import Rules, rules_of
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
 from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute, read
@@ -59,8 +59,8 @@ class PyEvmSimulationEngine(NodeEngine):
         rules = rules_of(request.chain_id)
         source = NodeSource(pool=self._pool, block_hash=block.hash, number=block.number, deadline=deadline)
         base = BASES.get(request.chain_id, block.hash, is_second=self._pool.is_second)
-        reads = [Touch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
-        calls = [Touch(request.sender, call.to, call.data, call.value) for call in request.calls]
+        reads = [CallToTouch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
+        calls = [CallToTouch(request.sender, call.to, call.data, call.value) for call in request.calls]
         asked = [_touch(each) for each in begin(request).wanted]
         source.prefetch(base, [*reads, *asked, *calls])
         timestamp = request.timestamp
@@ -128,8 +128,8 @@ class PyEvmSimulationEngine(NodeEngine):
         return with_told(result, request, told_before, told_after)
 
 
-def _touch(asked: ReadCall) -> Touch:
-    return Touch(READ_FROM, asked.to, encode_call(asked.signature, *asked.args))
+def _touch(asked: ReadCall) -> CallToTouch:
+    return CallToTouch(READ_FROM, asked.to, encode_call(asked.signature, *asked.args))
 
 
 def _list_undecided(guessed: set[tuple[str, bytes]], terms: SigningTerms | None) -> tuple[tuple[str, str], ...]:

@@ -25,7 +25,7 @@ _TRACE, _LIST, _LAZY = "trace", "access list", "lazy"
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class CallToTouch:
     """A call about to run, for a node to say what it will touch. Addresses are hex; a creation has `0x` as `to`."""
 
     sender: str
@@ -48,7 +48,7 @@ class NodeSource:
         self._deadline = deadline
         self.round_trips = 0
 
-    def prefetch(self, base: Base, touches: Sequence[Touch]) -> None:
+    def prefetch(self, base: Base, touches: Sequence[CallToTouch]) -> None:
         """Load what the calls touch as far as the node can say; what it cannot is read when it is met.
 
         Raises BlockUnavailable when the block is not the node's any more, and what a node raises.
@@ -109,7 +109,7 @@ class NodeSource:
             found.append(Account(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
         return found
 
-    def _load_listed(self, base: Base, touches: Sequence[Touch], answers: Sequence[Any]) -> None:
+    def _load_listed(self, base: Base, touches: Sequence[CallToTouch], answers: Sequence[Any]) -> None:
         addresses: dict[bytes, None] = {}
         slots: dict[tuple[bytes, int], None] = {}
         for touch in touches:
@@ -186,7 +186,7 @@ def _note_way(pool: RpcPool, way: str) -> None:
         _WAYS[pool] = way
 
 
-def _worth_tracing(base: Base, touch: Touch) -> bool:
+def _worth_tracing(base: Base, touch: CallToTouch) -> bool:
     """Whether the base lacks the called account; a known one was traced before, or is read as it is met."""
     return bytes.fromhex(touch.to[2:]) not in base.accounts or bytes.fromhex(touch.sender[2:]) not in base.accounts
 

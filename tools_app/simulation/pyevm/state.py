@@ -18,7 +18,7 @@ from eth.vm.forks.shanghai.state import ShanghaiState
 from eth_hash.auto import keccak
 from eth_typing import Address, BlockNumber, Hash32
 
-from tools_app.simulation.pyevm.base import Account, Base, Source
+from tools_app.simulation.pyevm.base import Account, Base, StateSource
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.computation import CancunMachine, PragueMachine, ShanghaiMachine
 
@@ -44,7 +44,7 @@ class BlockEnv:
 class FlatState:
     """Mixed into py-evm's state classes in place of their account database."""
 
-    def __init__(self, *, base: Base, source: Source, env: BlockEnv, budget: Budget) -> None:
+    def __init__(self, *, base: Base, source: StateSource, env: BlockEnv, budget: Budget) -> None:
         self.enter_block(env)
         self.budget = budget
         self.base = base

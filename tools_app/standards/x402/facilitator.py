@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tools_app.core.taint import Secret
 from tools_app.standards.x402.payments import Payment
-from tools_app.standards.x402.price_offers import Way
+from tools_app.standards.x402.price_offers import PriceOffer
 
 _PENDING: Final = "settlement_pending"
 _MOST_TRIES: Final = 3
@@ -32,12 +32,12 @@ class Facilitator:
     def __init__(self, *, key: Secret, rpc_url: str, wait_seconds: float) -> None:
         self._key, self._url, self._wait = key, rpc_url, wait_seconds
 
-    def verify(self, payment: Payment, way: Way) -> str:
+    def verify(self, payment: Payment, way: PriceOffer) -> str:
         """Why a payment would not be taken; empty where it would be. Raises OSError where the node is away."""
         told = self._open().verify(*_as_its_own(payment, way))
         return "" if told.is_valid else str(told.invalid_reason or "refused")
 
-    def settle(self, payment: Payment, way: Way) -> Settled:
+    def settle(self, payment: Payment, way: PriceOffer) -> Settled:
         """Carry it out, and wait until that is seen. Another process may take the same place in the account's row of
         transactions, and then it is tried again.
         """
@@ -60,7 +60,7 @@ class Facilitator:
         return ExactEvmFacilitatorScheme(signer)
 
 
-def _as_its_own(payment: Payment, way: Way) -> tuple[Any, Any]:
+def _as_its_own(payment: Payment, way: PriceOffer) -> tuple[Any, Any]:
     from x402.schemas import PaymentPayload, PaymentRequirements
 
     asked = way.as_item()

@@ -14,7 +14,7 @@ from tools_app.core.bounded_parsing import read_json
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.position_logs import follow_trails
-from tools_app.standards.x402.price_offers import STATE, VERSION, Method, Way
+from tools_app.standards.x402.price_offers import STATE, VERSION, Method, PriceOffer
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Trail
 from tools_app.toolkit.views import LogEntry
@@ -71,7 +71,7 @@ def read_payment(told: Any) -> Payment:
     return reader(payload, accepted, body)
 
 
-def find_way(payment: Payment, ways: Sequence[Way]) -> Way:
+def find_way(payment: Payment, ways: Sequence[PriceOffer]) -> PriceOffer:
     """The one of the ways that it follows to the letter. Raises PaymentUnfit."""
     way = next((each for each in ways if each.method is payment.method), None)
     if way is None:
@@ -88,7 +88,7 @@ def find_way(payment: Payment, ways: Sequence[Way]) -> Way:
     return way
 
 
-def is_used_up(reader: ChainReader, *, way: Way, payer: str, nonce: int) -> bool:
+def is_used_up(reader: ChainReader, *, way: PriceOffer, payer: str, nonce: int) -> bool:
     """Whether it was paid or taken back before. Of Permit2 its own nonces say so, else the token."""
     if way.method is Method.PERMIT2:
         [told] = reader.call_many([ask_nonce(payer, nonce)])
@@ -96,7 +96,7 @@ def is_used_up(reader: ChainReader, *, way: Way, payer: str, nonce: int) -> bool
     return bool(reader.call(way.token, STATE, payer, nonce.to_bytes(32, "big"))[0])
 
 
-def find_paid(reader: ChainReader, *, way: Way, payer: str, nonce: int, since_block: int) -> tuple[str, ...]:
+def find_paid(reader: ChainReader, *, way: PriceOffer, payer: str, nonce: int, since_block: int) -> tuple[str, ...]:
     """The transactions since a block that may have made this payment, whoever sent them; none where nobody did.
 
     A nonce says only that something was signed with it: a payer may sign the same one for somebody else. So each of
@@ -119,7 +119,7 @@ def find_paid(reader: ChainReader, *, way: Way, payer: str, nonce: int, since_bl
     return tuple(dict.fromkeys(log.tx_hash for log in _list_moves(logs, way)))
 
 
-def _list_moves(logs: Sequence[LogEntry], way: Way) -> list[LogEntry]:
+def _list_moves(logs: Sequence[LogEntry], way: PriceOffer) -> list[LogEntry]:
     """Those that moved the whole amount to the payee."""
     moves = [log for log in logs if log.address == way.token and log.topics[0] == event_topic(TRANSFER_EVENT)]
     told = [(log, decode_log(TRANSFER_EVENT, log)) for log in moves]

@@ -34,7 +34,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PriceOffer:
     """One way to pay: `amount` base units of `token` to `payee`. `extra` goes along as the standard spells it."""
 
     method: Method
@@ -57,7 +57,7 @@ class Way:
         }
 
 
-def list_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int) -> list[Way]:
+def list_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int) -> list[PriceOffer]:
     """Every way in which the token can be paid on this chain; none where it takes neither signature."""
     name, version, state = reader.call_many(
         [
@@ -69,14 +69,14 @@ def list_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int)
     found = []
     domain = {"name": str(name.values[0]), "version": str(version.values[0])} if name.ok and version.ok else {}
     if domain and state.ok:
-        found.append(Way(Method.EIP3009, reader.chain_id, token.address, amount, payee, domain))
+        found.append(PriceOffer(Method.EIP3009, reader.chain_id, token.address, amount, payee, domain))
     if reader.code(EXACT_PROXY):
         extra = {**domain, "assetTransferMethod": "permit2"}
-        found.append(Way(Method.PERMIT2, reader.chain_id, token.address, amount, payee, extra))
+        found.append(PriceOffer(Method.PERMIT2, reader.chain_id, token.address, amount, payee, extra))
     return found
 
 
-def write_required(ways: Sequence[Way], *, url: str, description: str, error: str) -> dict[str, Any]:
+def write_required(ways: Sequence[PriceOffer], *, url: str, description: str, error: str) -> dict[str, Any]:
     """What stands in the header PAYMENT-REQUIRED, before base64."""
     return {
         "x402Version": VERSION,

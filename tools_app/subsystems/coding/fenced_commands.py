@@ -16,7 +16,7 @@ from tools_app.subsystems.coding.command_memory import MemoryBound, bound_memory
 from tools_app.subsystems.coding.errors import CommandsNotFenced
 from tools_app.subsystems.coding.fences import fence_command, find_fences_for
 from tools_app.subsystems.coding.first_process import find_first_process, wait_until_gone
-from tools_app.subsystems.coding.folder_size import Held
+from tools_app.subsystems.coding.folder_size import FolderUse
 from tools_app.subsystems.coding.folder_watch import FolderWatch, watch_folder
 from tools_app.subsystems.coding.kept_output import KeptOutput
 from tools_app.subsystems.coding.limits import LIMITS
@@ -64,7 +64,7 @@ class FencedCommands:
             raise CommandsNotFenced(f"no command is run here: {refusal}", why=str(refusal)) from None
 
     def _run(self, command: Command, timeout_ms: int, is_full: bool, bound: MemoryBound) -> RanCommand:
-        most = Held(LIMITS.folder_bytes, LIMITS.folder_entries)
+        most = FolderUse(LIMITS.folder_bytes, LIMITS.folder_entries)
         watch = watch_folder(self._folder, most=most, is_full=is_full)
         filters = open_filter(shows_all_memory=bound.joining is None)
         told, tells = os.pipe()

@@ -17,14 +17,14 @@ _LATE: Final = "more files and folders than were counted in time"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FolderUse:
     """Bytes taken on the disk, so that a file of holes is as small as it is; files and folders."""
 
     taken: int
     entries: int
 
 
-def find_excess(folder: Path, *, most: Held, deadline: Deadline, beside: int = 0) -> str:
+def find_excess(folder: Path, *, most: FolderUse, deadline: Deadline, beside: int = 0) -> str:
     """What is beyond either bound of `most`, in words; empty while there is room.
 
     `beside` are bytes that are taken and stand in no folder. Links are not followed. What cannot be measured, or not in
@@ -43,9 +43,9 @@ def find_excess(folder: Path, *, most: Held, deadline: Deadline, beside: int = 0
     return ""
 
 
-def measure(folder: Path, *, deadline: Deadline) -> Held | None:
+def measure(folder: Path, *, deadline: Deadline) -> FolderUse | None:
     """All that a folder holds; None where it cannot be measured, or not in time."""
-    whole = Held(0, 0)
+    whole = FolderUse(0, 0)
     try:
         for held in _walk(folder, 0):
             whole = held
@@ -56,11 +56,11 @@ def measure(folder: Path, *, deadline: Deadline) -> Held | None:
     return whole
 
 
-def _walk(folder: Path, taken: int) -> Iterator[Held]:
+def _walk(folder: Path, taken: int) -> Iterator[FolderUse]:
     """What was counted so far, after each name; what went, or became something else, in between is left out."""
     waiting = [folder]
     entries = 0
-    yield Held(taken, entries)
+    yield FolderUse(taken, entries)
     while waiting:
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(waiting.pop()) as names:
             for name in names:
@@ -69,4 +69,4 @@ def _walk(folder: Path, taken: int) -> Iterator[Held]:
                     taken += name.stat(follow_symlinks=False).st_blocks * _BLOCK
                 if name.is_dir(follow_symlinks=False):
                     waiting.append(Path(name.path))
-                yield Held(taken, entries)
+                yield FolderUse(taken, entries)

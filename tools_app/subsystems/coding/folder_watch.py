@@ -14,7 +14,7 @@ from typing import Final
 
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
-from tools_app.subsystems.coding.folder_size import Held, find_excess, measure
+from tools_app.subsystems.coding.folder_size import FolderUse, find_excess, measure
 from tools_app.subsystems.coding.process_family import list_family
 
 _LEAST_PAUSE_MS: Final = 100
@@ -25,7 +25,7 @@ _BLOCK: Final = 512
 class FolderWatch:
     """One running command's folder. It looks for at most about half of the time, however much there is to count."""
 
-    def __init__(self, folder: Path, most: Held) -> None:
+    def __init__(self, folder: Path, most: FolderUse) -> None:
         self._folder = folder
         self._most = most
         self._next = Deadline.after_ms(_LEAST_PAUSE_MS)
@@ -50,7 +50,7 @@ class FolderWatch:
         return hides or bool(excess)
 
 
-def watch_folder(folder: Path, *, most: Held, is_full: bool) -> FolderWatch | None:
+def watch_folder(folder: Path, *, most: FolderUse, is_full: bool) -> FolderWatch | None:
     """The watch over a command. In a folder that is full already it may add a quarter of what a folder may hold.
 
     None for a full folder that cannot be measured: its owner let this one command in to put that right.
@@ -62,7 +62,7 @@ def watch_folder(folder: Path, *, most: Held, is_full: bool) -> FolderWatch | No
         return None
     return FolderWatch(
         folder,
-        Held(
+        FolderUse(
             max(most.taken, held.taken + most.taken // 4),
             max(most.entries, held.entries + most.entries // 4),
         ),

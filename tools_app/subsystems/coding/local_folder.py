@@ -18,7 +18,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded
 from tools_app.subsystems.coding.editing import hash_bytes
 from tools_app.subsystems.coding.errors import FileChanged, FileMissing, PathRefused
-from tools_app.subsystems.coding.folder_size import Held, find_excess
+from tools_app.subsystems.coding.folder_size import FolderUse, find_excess
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import Entry, EntryKind, FileBytes
 from tools_app.subsystems.coding.paths import Place, spell
@@ -96,7 +96,7 @@ class JailFiles:
 
     def find_excess(self, *, deadline: Deadline) -> str:
         """See FileOps."""
-        return find_excess(self._folder, most=Held(LIMITS.folder_bytes, LIMITS.folder_entries), deadline=deadline)
+        return find_excess(self._folder, most=FolderUse(LIMITS.folder_bytes, LIMITS.folder_entries), deadline=deadline)
 
     def _check_replaced(self, parent: int, place: Place, replaces: str | None, deadline: Deadline) -> int:
         """The mode a file gets: its own, or that of a new one. Raises FileChanged."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
-from tools_app.toolkit.case import About, Look, ReadCase, Told
+from tools_app.toolkit.case import About, FromReport, Look, ReadCase
 from tools_app.toolkit.figure_text import dollars, worth
 
 _ETH: Final = 10**18
@@ -16,7 +16,7 @@ _LIQUIDITY: Final = "function liquidity() view returns (uint128)"
 _PAIR: Final = "function getPair(address, address) view returns (address)"
 _FEE: Final = "function fee() view returns (uint24)"
 _TICK: Final = "function ticks(int24) view returns (uint128, int128, uint256, uint256, int56, uint160, uint32, bool)"
-_POOL: Final = {"pool_address": Told("pool")}
+_POOL: Final = {"pool_address": FromReport("pool")}
 _NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _PAID_IN: Final = 3_000 * 10**6
@@ -80,7 +80,7 @@ READS: Final = (
     ),
     ReadCase(
         "data_get_pool_health_score",
-        {"pool": Told("pool")},
+        {"pool": FromReport("pool")},
         {"tvl_usd": _tvl, "missing_reason": None},
         refuses=(({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND"), _ELSEWHERE),
         most_exchanges=11,
@@ -133,7 +133,7 @@ READS: Final = (
     ),
     ReadCase(
         "data_get_tick_data",
-        {"pool": Told("pool")},
+        {"pool": FromReport("pool")},
         {
             "current_tick": lambda look: _slot0(look)[1],
             "liquidity": lambda look: look.call(look.told("pool"), _LIQUIDITY),
@@ -146,7 +146,7 @@ READS: Final = (
     ),
     ReadCase(
         "data_get_position",
-        {"token_id": Told("position_id")},
+        {"token_id": FromReport("position_id")},
         {
             "owner": lambda look: look.account,
             "fee_tier": 500,

@@ -175,7 +175,7 @@ def data_get_rate_history(
     )
 
 
-class _Told(NamedTuple):
+class _RateTeller(NamedTuple):
     """Who tells a rate, and how."""
 
     about: PoolId
@@ -188,13 +188,15 @@ class _Told(NamedTuple):
         return self.kind in ASKED_KINDS
 
 
-def _find_told(reader: ChainReader, protocol: ProtocolDef, token: str, side: Side, market: str | None) -> _Told | None:
+def _find_told(
+    reader: ChainReader, protocol: ProtocolDef, token: str, side: Side, market: str | None
+) -> _RateTeller | None:
     """The logs that tell it, else the market that is asked; None where neither is."""
     borrows = side == "borrow"
     logged = protocol.debt_rates if borrows else protocol.rates
     about = logged.about(reader.chain_id, token) if logged is not None and market is None else None
     if logged is not None and about is not None:
-        return _Told(about, SourceKind.DEBT_RATE if borrows else SourceKind.RATE, logged.meaning)
+        return _RateTeller(about, SourceKind.DEBT_RATE if borrows else SourceKind.RATE, logged.meaning)
     if logged is not None or protocol.lending is None:
         return None
     offered = drive(protocol.lending.markets(reader.chain_id, token), reader.call_many)
@@ -206,7 +208,7 @@ def _find_told(reader: ChainReader, protocol: ProtocolDef, token: str, side: Sid
     owns = protocol.owns(reader.chain_id, chosen.market)
     manager = "" if owns else protocol.address(reader.chain_id, protocol.entry) or ""
     kind = SourceKind.ASKED_DEBT_RATE if borrows else SourceKind.ASKED_RATE
-    return _Told(PoolId(chosen.market, manager), kind, _ASKED_MEANING[side])
+    return _RateTeller(PoolId(chosen.market, manager), kind, _ASKED_MEANING[side])
 
 
 def _show(rate: Ratio) -> str:

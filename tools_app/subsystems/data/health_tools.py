@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isqrt
 
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
 from tools_app.standards import concentrated as v3_math
 from tools_app.standards.concentrated import sqrt_price_moved
@@ -70,7 +70,7 @@ def data_get_pool_health_score(ctx: ReadContext, pool: PoolName) -> PoolHealth:
     figures = read[0]
     ctx.step("Scoring")
     near0, near1 = amounts_near_price(found)
-    near = Valuer(reader, markets).value([(found.token0, near0), (found.token1, near1)])
+    near = TokenPricer(reader, markets).value([(found.token0, near0), (found.token1, near1)])
     scores = score_pool(figures, near)
     total = scores.total()
     return PoolHealth(

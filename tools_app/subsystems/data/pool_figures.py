@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.ratio import decimal_text
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool, PoolDay
@@ -72,7 +72,7 @@ def read_figures(reader: ChainReader, markets: ChainMarkets, pools: Sequence[Poo
         except TokenNotFound:
             continue
     listed = [pool for pool, _, _ in known]
-    valuer = Valuer(reader, markets)
+    valuer = TokenPricer(reader, markets)
     balances = markets.depth(reader, listed)
     days = markets.days(reader, listed)
     return [
@@ -105,7 +105,7 @@ def by_tvl(figures: Sequence[PoolFigures]) -> list[PoolFigures]:
 
 
 def _figures(
-    valuer: Valuer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], balances: tuple[int, int], day: PoolDay
+    valuer: TokenPricer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], balances: tuple[int, int], day: PoolDay
 ) -> PoolFigures:
     tvl = valuer.value([(pool.token0, balances[0]), (pool.token1, balances[1])])
     volume = fees = None

@@ -11,7 +11,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio, decimal_text, ratio_text
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
 from tools_app.portfolio.logged_past import read_answer_at
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import read_figures
@@ -66,7 +66,7 @@ def data_get_token_price(ctx: ReadContext, token: Token, quote_currency: Token =
     """
     reader = ctx.chain()
     markets = markets_on(reader.chain_id)
-    valuer = Valuer(reader, markets)
+    valuer = TokenPricer(reader, markets)
     meta = reader.token(token)
     ctx.step("Reading pools")
     _preload(reader, markets, meta, quote_currency)
@@ -118,7 +118,7 @@ def _preload(reader: ChainReader, markets: ChainMarkets, meta: TokenMeta, quote_
 
 
 def _price_in_pool(
-    reader: ChainReader, markets: ChainMarkets, valuer: Valuer, meta: TokenMeta
+    reader: ChainReader, markets: ChainMarkets, valuer: TokenPricer, meta: TokenMeta
 ) -> tuple[Pool, str, Ratio] | None:
     """Deepest pool, its hub, and micro-USD per base unit; dollar tokens are asked before the wrapped coin."""
     token = markets.asset(meta)
@@ -134,7 +134,7 @@ def _price_in_pool(
 
 
 def _change(
-    reader: ChainReader, valuer: Valuer, pool: Pool | None, hub: str | None, token: str
+    reader: ChainReader, valuer: TokenPricer, pool: Pool | None, hub: str | None, token: str
 ) -> tuple[str | None, str | None]:
     """Percent by which the pool's price moved in 24 hours, against a dollar token."""
     if pool is None or hub is None:
@@ -163,7 +163,7 @@ def _change_of_feed(reader: ChainReader, feed: FeedPrice) -> str | None:
 
 
 def _in_currency(
-    reader: ChainReader, valuer: Valuer, markets: ChainMarkets, meta: TokenMeta, usd: Ratio, quote_currency: str
+    reader: ChainReader, valuer: TokenPricer, markets: ChainMarkets, meta: TokenMeta, usd: Ratio, quote_currency: str
 ) -> str:
     if quote_currency.upper() == US_DOLLAR:
         return _dollars(usd, meta)

@@ -11,7 +11,7 @@ from pydantic import Field
 from tools_app.core.ratio import Ratio, ratio_text
 from tools_app.history.index_reads import Bar
 from tools_app.models.history import BarSpan
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import NOT_FOLLOWED, OF_INDEX, read_past_bars
 from tools_app.subsystems.data.family import data
@@ -120,7 +120,7 @@ def data_get_pool_volume_history(
         past = read_past_bars(
             reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until, is_turned=is_turned
         )
-    valuer = Valuer(reader, markets)
+    valuer = TokenPricer(reader, markets)
     bars = past.bars if past is not None else ()
     return VolumeHistory(
         pool_address=pool.id,
@@ -145,7 +145,7 @@ def _gap(since: datetime | None, until: datetime) -> Gap:
     return Gap(since.isoformat() if since else None, until.isoformat())
 
 
-def _describe(valuer: Valuer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], bar: Bar) -> VolumeBar:
+def _describe(valuer: TokenPricer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], bar: Bar) -> VolumeBar:
     in0, in1 = bar.paid_in
     volume = valuer.value([(pool.token0, in0), (pool.token1, in1)])
     fees = volume * pool.fee // FEE_DENOMINATOR if volume is not None else None

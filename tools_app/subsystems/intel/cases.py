@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.subsystems.intel.regime_check import ByHand, work_out
-from tools_app.toolkit.case import About, Look, ReadCase, Told
+from tools_app.toolkit.case import About, FromReport, Look, ReadCase
 
-_POOL: Final = {"pool": Told("pool")}
+_POOL: Final = {"pool": FromReport("pool")}
 _PAIR: Final = {"token0": "WETH", "token1": "USDC"}
 _SIZED: Final = {**_PAIR, "amount_usd": "10000", "fee": 500}
 _NO_POOL: Final = ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")
@@ -208,7 +208,7 @@ READS: Final = (
     ),
     ReadCase(
         "track_governance_changes",
-        {"governor": Told("governor"), "lookback": "1h"},
+        {"governor": FromReport("governor"), "lookback": "1h"},
         {
             "changes.#": 3,
             "changes.0.words": "Raise the fee",

@@ -7,14 +7,14 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import InsufficientHistory
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.figure_basis import Basis, require, show, tell_basis
 from tools_app.subsystems.intel.lp_maths import hourly_prices, hourly_volatility
 from tools_app.subsystems.intel.lp_snapshot import flow_of_day
-from tools_app.subsystems.intel.pool_snapshot import Look, look_at
+from tools_app.subsystems.intel.pool_snapshot import PoolSnapshot, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.markets import PoolNotFound
@@ -88,8 +88,8 @@ def intel_recommend_fee_tier(
     if not pools:
         raise PoolNotFound("no pool of a market trades this pair directly", token0=pair[0], token1=pair[1])
     ctx.step(_READING)
-    valuer = Valuer(reader, markets)
-    looks = [Look(reader, markets, pool, valuer) for pool in pools]
+    valuer = TokenPricer(reader, markets)
+    looks = [PoolSnapshot(reader, markets, pool, valuer) for pool in pools]
     rows: list[tuple[float, Tier]] = []
     basis, volatility, most = None, None, 0
     for look in looks:
@@ -167,7 +167,7 @@ def intel_calculate_fee_switch_impact(
     )
 
 
-def _judge(look: Look) -> tuple[float, Tier, tuple[str, Basis] | None]:
+def _judge(look: PoolSnapshot) -> tuple[float, Tier, tuple[str, Basis] | None]:
     """The rate a pool paid, its row, and volatility with what it rests on."""
     pool, worth = look.pool, look.worth()
     tvl = UsdAmount(worth) if worth is not None else None

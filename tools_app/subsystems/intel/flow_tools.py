@@ -13,7 +13,7 @@ from tools_app.portfolio.pool_history import PoolPast
 from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.figure_basis import Basis, Lookback, hours_of, require, show, tell_basis
-from tools_app.subsystems.intel.pool_snapshot import Look, look_at
+from tools_app.subsystems.intel.pool_snapshot import PoolSnapshot, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR
@@ -241,7 +241,7 @@ def classify_vpin(value: float) -> str:
     return "SAFE" if value < flow_maths.MODERATE_FROM else "MODERATE" if value < flow_maths.TOXIC_FROM else "TOXIC"
 
 
-def measure_lvr(look: Look, past: PoolPast) -> RebalancingLoss:
+def measure_lvr(look: PoolSnapshot, past: PoolPast) -> RebalancingLoss:
     """Of a window. Raises InsufficientHistory where the price did not move often enough to have a variance."""
     prices = flow_maths.block_prices(past.trades)
     if len(prices) < LEAST_BLOCKS:
@@ -299,7 +299,7 @@ def _assess(loss: RebalancingLoss, confidence: str) -> Assessment:
     )
 
 
-def _find_jit(look: Look, past: PoolPast) -> JustInTime:
+def _find_jit(look: PoolSnapshot, past: PoolPast) -> JustInTime:
     """Mints and burns of one range by one owner in one block in which somebody traded."""
     traded = {each.block for each in past.trades}
     if not traded or not look.pool.is_concentrated:
@@ -317,7 +317,7 @@ def _find_jit(look: Look, past: PoolPast) -> JustInTime:
     return JustInTime(_count_jit(look, [log for log in logs if log.block_number in traded]), len(traded), None)
 
 
-def _count_jit(look: Look, logs: Sequence[LogEntry]) -> int:
+def _count_jit(look: PoolSnapshot, logs: Sequence[LogEntry]) -> int:
     seen: set[tuple[object, ...]] = set()
     found = 0
     for log in sorted(logs, key=lambda each: (each.block_number, each.log_index)):

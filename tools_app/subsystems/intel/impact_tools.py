@@ -20,7 +20,7 @@ from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.calibration import Calibration, read_calibration
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.figure_basis import Basis, show, tell_basis, tell_state, wilson
-from tools_app.subsystems.intel.pool_snapshot import Look, look_at
+from tools_app.subsystems.intel.pool_snapshot import PoolSnapshot, look_at
 from tools_app.subsystems.intel.sandwich import find_sandwich
 from tools_app.subsystems.intel.trade_sizes import name_trade_size
 from tools_app.toolkit.context import ReadContext
@@ -304,7 +304,7 @@ def intel_estimate_revert_risk(
 
 
 def _unknown_risk(
-    look: Look, impact: Impact, blocks: int, factors: list[str], reason: str, calibration: Calibration | None
+    look: PoolSnapshot, impact: Impact, blocks: int, factors: list[str], reason: str, calibration: Calibration | None
 ) -> RevertRisk:
     return RevertRisk(
         pool=look.pool.id,
@@ -321,7 +321,7 @@ def _unknown_risk(
     )
 
 
-def _impact(look: Look, depths: Depths, token_in: str, price: Ratio, size: int) -> Impact:
+def _impact(look: PoolSnapshot, depths: Depths, token_in: str, price: Ratio, size: int) -> Impact:
     amount = _amount_of(price, size)
     tokens = look.reader.token(token_in), look.reader.token(look.pool.other(token_in))
     try:
@@ -374,7 +374,7 @@ def _expected(depths: Depths, token_in: str, amount: int, slippage_bps: int) -> 
 
 def _choose(
     ctx: ReadContext, chain_id: int | None, token_in: str, token_out: str, pool: str | None
-) -> tuple[Look, str]:
+) -> tuple[PoolSnapshot, str]:
     reader = ctx.chain(chain_id)
     markets = markets_on(reader.chain_id)
     asset_in, asset_out = (markets.asset(reader.token(each)) for each in (token_in, token_out))

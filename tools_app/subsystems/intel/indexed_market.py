@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd, value_in_micro_usd
-from tools_app.history.index_reads import Kept, read_bars
+from tools_app.history.index_reads import KeptContract, read_bars
 from tools_app.models.history import BarSpan
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import NOT_FOLLOWED, find_kept_pool, read_kept_past
@@ -39,7 +39,7 @@ _HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class DayFlow:
     """Order flow of a day: VPIN beside what chance alone would show, over so many trades."""
 
     vpin: float
@@ -54,7 +54,7 @@ class KnownMarket:
     pool: str
     is_followed: bool = False
     regime: str | None = None
-    flow: Flow | None = None
+    flow: DayFlow | None = None
     worth_micro_usd: int | None = None
     missing: tuple[str, ...] = ()
 
@@ -85,7 +85,7 @@ def read_known_market(reader: ChainReader, pool: Pool, *, with_depth: bool = Tru
     return KnownMarket(pool.id, kept is not None, regime, flow, worth, missing)
 
 
-def _read_past(reader: ChainReader, kept: Kept | None) -> tuple[str | None, Flow | None, tuple[str, ...]]:
+def _read_past(reader: ChainReader, kept: KeptContract | None) -> tuple[str | None, DayFlow | None, tuple[str, ...]]:
     now = datetime.fromtimestamp(reader.block.timestamp, UTC)
     if kept is None:
         return None, None, (f"regime and order flow: {NOT_FOLLOWED}",)
@@ -102,7 +102,7 @@ def _read_past(reader: ChainReader, kept: Kept | None) -> tuple[str | None, Flow
     return regime, flow, tuple(missing)
 
 
-def _read_regime(kept: Kept, now: datetime) -> tuple[str | None, int]:
+def _read_regime(kept: KeptContract, now: datetime) -> tuple[str | None, int]:
     """The regime of the hours of which nothing is missing, a week of them at most; and how many have a price."""
     running = now.replace(minute=0, second=0, microsecond=0)
     first = running - (WEEK_HOURS - 1) * _HOUR
@@ -121,7 +121,7 @@ def _read_regime(kept: Kept, now: datetime) -> tuple[str | None, int]:
     return name_regime(list_drifts(list_moves(closes))[-1]), len(closes)
 
 
-def _read_flow(kept: Kept, now: datetime, block: int) -> tuple[Flow | None, int | None]:
+def _read_flow(kept: KeptContract, now: datetime, block: int) -> tuple[DayFlow | None, int | None]:
     """The order flow of the last day; else how many trades there were, None where some of it was not read."""
     past = read_kept_past(kept, since=now - timedelta(hours=FLOW_HOURS), until_block=block, most=_MOST_TRADES)
     if past is None:
@@ -130,7 +130,7 @@ def _read_flow(kept: Kept, now: datetime, block: int) -> tuple[Flow | None, int 
     if len(volumes) < LITTLE or not any(volumes):
         return None, len(volumes)
     found = flow_maths.compute_vpin(volumes, _BUCKETS)
-    return Flow(found.value, found.by_chance, len(volumes)), len(volumes)
+    return DayFlow(found.value, found.by_chance, len(volumes)), len(volumes)
 
 
 def _weigh(reader: ChainReader, pool: Pool) -> int | None:

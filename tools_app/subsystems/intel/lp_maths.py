@@ -18,7 +18,7 @@ DECAY = 0.94
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class PriceRange:
     """Between two prices."""
 
     low: float
@@ -39,9 +39,9 @@ class Range:
         return price * (1 / root - 1 / sqrt(self.high)) + root - sqrt(self.low)
 
 
-def range_around(price: float, width: float) -> Range:
+def range_around(price: float, width: float) -> PriceRange:
     """`width` is the part by which the price may fall; it may rise by the same factor."""
-    return Range(price * (1 - width), price / (1 - width))
+    return PriceRange(price * (1 - width), price / (1 - width))
 
 
 def hourly_prices(trades: Sequence[Trade]) -> list[float]:
@@ -66,7 +66,7 @@ def hourly_volatility(prices: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class StrategyReplay:
     """What one strategy would have come to. Amounts are base units of token1; shares are parts of one."""
 
     fees: float
@@ -81,7 +81,7 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
+class RangeStrategy:
     """A range around the price at the start; one that rebalances moves it once the price left it by `threshold`."""
 
     name: str
@@ -92,13 +92,13 @@ class Strategy:
 
 def replay(
     trades: Sequence[Trade],
-    strategy: Strategy,
+    strategy: RangeStrategy,
     *,
     amount: float,
     fee: int,
     pool_liquidity: float,
     gas: float,
-) -> Replay:
+) -> StrategyReplay:
     """Every trade of a past with the position in the pool: its share of each fee while in range, and its moves.
 
     The pool's liquidity is taken as it is now, beside the position's. A move costs `gas` and, so that it is not free of
@@ -132,7 +132,7 @@ def replay(
     end = liquidity * place.worth(price) + fees
     held = first_liquidity * first.hold_worth(start, price)
     course = [amount, *values.values()]
-    return Replay(
+    return StrategyReplay(
         fees=fees,
         il=liquidity * place.worth(price) + paid_gas - held,
         rebalances=moves,
@@ -145,7 +145,7 @@ def replay(
     )
 
 
-def _is_beyond(place: Range, price: float, threshold: float) -> bool:
+def _is_beyond(place: PriceRange, price: float, threshold: float) -> bool:
     return price < place.low * (1 - threshold) or price >= place.high * (1 + threshold)
 
 

@@ -15,7 +15,7 @@ from tools_app.standards.concentrated import (
     sqrt_price_of_ratio,
     tick_at_sqrt_price,
 )
-from tools_app.subsystems.intel.pool_snapshot import Look, look_at
+from tools_app.subsystems.intel.pool_snapshot import PoolSnapshot, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.markets import FEE_DENOMINATOR, PoolNotFound
 from tools_app.toolkit.result import UsdAmount
@@ -23,7 +23,7 @@ from tools_app.toolkit.result import UsdAmount
 _GAS_OF_A_MOVE: Final = 520_000
 
 
-def find_pair(ctx: ReadContext, chain_id: int | None, pair: tuple[str, str], fee: int | None) -> Look:
+def find_pair(ctx: ReadContext, chain_id: int | None, pair: tuple[str, str], fee: int | None) -> PoolSnapshot:
     """The pool of a pair, of one fee or with most of the second token in it. Raises PoolNotFound."""
     reader = ctx.chain(chain_id)
     markets = markets_on(reader.chain_id)
@@ -38,7 +38,7 @@ def find_pair(ctx: ReadContext, chain_id: int | None, pair: tuple[str, str], fee
     return look_at(ctx, chain_id, best.id)
 
 
-def check_ticks(look: Look, lower: int | None, upper: int | None) -> tuple[int, int]:
+def check_ticks(look: PoolSnapshot, lower: int | None, upper: int | None) -> tuple[int, int]:
     """A range in ticks, the whole one where none is named. Raises InvalidParams."""
     if not look.pool.is_concentrated and (lower is not None or upper is not None):
         raise InvalidParams("this pool has no ranges; leave the ticks out", fields={"tick_lower": "no ranges"})
@@ -48,7 +48,7 @@ def check_ticks(look: Look, lower: int | None, upper: int | None) -> tuple[int, 
     return found
 
 
-def root_of(look: Look) -> int:
+def root_of(look: PoolSnapshot) -> int:
     """The square root of a pool's price in Q64.96."""
     if look.pool.is_concentrated:
         return look.pool.sqrt_price
@@ -71,13 +71,13 @@ def tick_of(price: float) -> int:
     return tick_at_sqrt_price(sqrt_price_of_ratio(ratio.numerator, ratio.denominator))
 
 
-def price_text(look: Look, price: Ratio) -> str:
+def price_text(look: PoolSnapshot, price: Ratio) -> str:
     """A price of base units as units of token1 per token0."""
     token0, token1 = look.tokens
     return ratio_text(price, base_decimals=token0.decimals, quote_decimals=token1.decimals)
 
 
-def dollars_in_token1(look: Look, micro: int) -> float:
+def dollars_in_token1(look: PoolSnapshot, micro: int) -> float:
     """Dollars in base units of token1. Raises PriceUnavailable."""
     price = look.price_of(look.pool.token1)
     if micro <= 0:
@@ -85,7 +85,7 @@ def dollars_in_token1(look: Look, micro: int) -> float:
     return micro * price.denominator / price.numerator
 
 
-def usd_of(look: Look, amount1: float) -> UsdAmount:
+def usd_of(look: PoolSnapshot, amount1: float) -> UsdAmount:
     """What base units of token1 are worth. Raises PriceUnavailable."""
     found = look.dollars1(amount1)
     if found is None:
@@ -93,26 +93,26 @@ def usd_of(look: Look, amount1: float) -> UsdAmount:
     return found
 
 
-def liquidity_of(look: Look) -> float:
+def liquidity_of(look: PoolSnapshot) -> float:
     """Of a pool at its price."""
     pool = look.pool
     return float(pool.liquidity) if pool.is_concentrated else (pool.reserve0 * pool.reserve1) ** 0.5
 
 
-def fees_a_second(look: Look, past: PoolPast) -> float:
+def fees_a_second(look: PoolSnapshot, past: PoolPast) -> float:
     """Fees of the whole pool in base units of token1, on the mean of the window."""
     price = as_float(look.pool.spot)
     volume = sum(each.in1 + each.in0 * price for each in past.trades)
     return volume * look.pool.fee / FEE_DENOMINATOR / max(1.0, past.seconds)
 
 
-def gas_in_token1(look: Look) -> float | None:
+def gas_in_token1(look: PoolSnapshot) -> float | None:
     """The gas of one move in base units of token1; None where the coin has no price."""
     micro, price = look.price_gas(_GAS_OF_A_MOVE), look.price_of(look.pool.token1)
     return micro * price.denominator / price.numerator if micro is not None else None
 
 
-def flow_of_day(look: Look, past: PoolPast) -> tuple[float, float]:
+def flow_of_day(look: PoolSnapshot, past: PoolPast) -> tuple[float, float]:
     """Volume and fees of the pool by day, in base units of token1."""
     fees = fees_a_second(look, past) * 86_400
     return fees * FEE_DENOMINATOR / look.pool.fee if look.pool.fee else 0.0, fees

@@ -18,7 +18,7 @@ from tools_app.standards.concentrated import (
 )
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.figure_basis import Basis, Multiple, require, show, tell_basis, tell_state
-from tools_app.subsystems.intel.lp_maths import Range
+from tools_app.subsystems.intel.lp_maths import PriceRange
 from tools_app.subsystems.intel.lp_snapshot import (
     as_float,
     check_ticks,
@@ -176,7 +176,7 @@ def intel_simulate_pool_scenario(
     past = look.past(_PAST_HOURS)
     require(past, 1)
     start = as_float(look.pool.spot)
-    place = Range(exp(lower * log(1.0001)), exp(upper * log(1.0001)))
+    place = PriceRange(exp(lower * log(1.0001)), exp(upper * log(1.0001)))
     amount = dollars_in_token1(look, usd_to_micro(position_size_usd))
     worth = place.worth(start)
     if worth <= 0:

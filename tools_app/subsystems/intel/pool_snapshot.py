@@ -10,7 +10,7 @@ from tools_app.chain.networks import get_network
 from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
 from tools_app.core.units import value_in_micro_usd
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.portfolio.pool_history import PoolPast, read_past
 from tools_app.toolkit.context import ChainReader, ReadContext
@@ -20,13 +20,13 @@ from tools_app.toolkit.views import TokenMeta
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PoolSnapshot:
     """A pool of a market at one block."""
 
     reader: ChainReader
     chain: ChainMarkets
     pool: Pool
-    valuer: Valuer
+    valuer: TokenPricer
 
     @property
     def markets(self) -> Markets:
@@ -76,14 +76,14 @@ class Look:
         return self.valuer.value([(self.pool.token0, held0), (self.pool.token1, held1)])
 
 
-def look_at(ctx: ReadContext, chain_id: int | None, address: str) -> Look:
+def look_at(ctx: ReadContext, chain_id: int | None, address: str) -> PoolSnapshot:
     """The pool at `address`. Raises PoolNotFound, also for one that never had a price."""
     reader = ctx.chain(chain_id)
     markets = markets_on(reader.chain_id)
     pool = markets.read(reader, address)
     if not pool.is_usable:
         raise PoolNotFound(f"the pool {address} was made but has no price", pool_address=address)
-    return Look(reader, markets, pool, Valuer(reader, markets))
+    return PoolSnapshot(reader, markets, pool, TokenPricer(reader, markets))
 
 
 def price_gas(reader: ChainReader, gas: int) -> int | None:

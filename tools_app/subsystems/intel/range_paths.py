@@ -8,17 +8,17 @@ from math import sqrt
 
 import numpy as np
 
-from tools_app.subsystems.intel.lp_maths import Range, range_around
+from tools_app.subsystems.intel.lp_maths import PriceRange, range_around
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedWidth:
     """One width over all paths: means of fees and of impermanent loss as parts of what was put in, the median of both
     together, how much of the time was in range, and the share of paths that end in range.
     """
 
     width: float
-    place: Range
+    place: PriceRange
     fees: float
     il: float
     net_median: float
@@ -37,7 +37,7 @@ def try_widths(
     pool_liquidity: float,
     amount: float,
     seed: int,
-) -> list[Tried]:
+) -> list[TriedWidth]:
     """Each width on the same geometric Brownian paths without drift, an hour a step.
 
     `fees_an_hour` are of the whole pool, in base units of token1; a position has its share of the liquidity while in
@@ -64,7 +64,7 @@ def try_widths(
         il = liquidity * (worth - held) / amount
         fees = count * (fees_an_hour * share / amount)
         found.append(
-            Tried(
+            TriedWidth(
                 width=width,
                 place=place,
                 fees=float(fees.mean()),

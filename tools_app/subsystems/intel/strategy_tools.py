@@ -15,7 +15,7 @@ from tools_app.standards.concentrated import (
 )
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.figure_basis import Basis, require, show, tell_basis
-from tools_app.subsystems.intel.lp_maths import Strategy, hourly_prices, hourly_volatility, replay
+from tools_app.subsystems.intel.lp_maths import RangeStrategy, hourly_prices, hourly_volatility, replay
 from tools_app.subsystems.intel.lp_snapshot import (
     as_float,
     as_ratio,
@@ -139,7 +139,7 @@ def intel_optimize_range(
         )
     ctx.step("Drawing paths")
     # It takes a moment to load, and most processes never draw a path.
-    from tools_app.subsystems.intel.range_paths import Tried, try_widths
+    from tools_app.subsystems.intel.range_paths import TriedWidth, try_widths
 
     start = as_float(look.pool.spot)
     tried = try_widths(
@@ -155,7 +155,7 @@ def intel_optimize_range(
     )
     spacing = look.markets.tick_spacing(look.reader, look.pool)
 
-    def describe(label: str, each: Tried) -> Candidate:
+    def describe(label: str, each: TriedWidth) -> Candidate:
         ticks = (tick_of(each.place.low), tick_of(each.place.high))
         lower, upper = floor_to_spacing(ticks[0], spacing), ceil_to_spacing(ticks[1], spacing)
         year = 365 / horizon_days * 100
@@ -260,7 +260,7 @@ def intel_backtest_strategy(
     for width in widths_pct or [10, 30]:
         for moves in (False, True):
             name = f"{width}% {'moved' if moves else 'kept'}"
-            strategy = Strategy(name, width / 100, moves, rebalance_threshold_pct / 100)
+            strategy = RangeStrategy(name, width / 100, moves, rebalance_threshold_pct / 100)
             found = replay(
                 past.trades,
                 strategy,

@@ -7,7 +7,7 @@ from typing import Final
 
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.ratio import decimal_text
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.safety.token_tools import TokenCheck, check_token, find_depth
@@ -103,7 +103,7 @@ def _read_market(reader: ChainReader, meta: TokenMeta, check: TokenCheck) -> Mar
     markets = markets_on(reader.chain_id)
     asset = markets.asset(meta)
     try:
-        other = Valuer(reader, markets).price(depth.pool.other(asset))
+        other = TokenPricer(reader, markets).price(depth.pool.other(asset))
     except GolemError:
         other = None
     if other is None:

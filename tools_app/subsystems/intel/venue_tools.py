@@ -9,7 +9,7 @@ from typing import Final
 
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.pool_snapshot import price_gas
@@ -138,7 +138,7 @@ def _ask(
 ) -> tuple[list[_Asked], list[SilentVenue]]:
     """Every protocol with venues, each at the reader's block; one that fails is named and the others stand."""
     markets = markets_on(reader.chain_id)
-    price = Valuer(reader, markets).price(markets.asset(bought))
+    price = TokenPricer(reader, markets).price(markets.asset(bought))
     found: list[_Asked] = []
     silent: list[SilentVenue] = []
     for protocol in SHELF.on(reader.chain_id):

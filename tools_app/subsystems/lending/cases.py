@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, dollars
 
@@ -15,7 +15,7 @@ _ETH: Final = 10**18
 _USD: Final = 10**6
 _LENDER: Final = {"protocol": "aave"}
 _PAIR: Final = {**_LENDER, "collateral_asset": "WETH", "borrow_asset": "USDC"}
-_OWN: Final = {**_LENDER, "account": Told("account")}
+_OWN: Final = {**_LENDER, "account": FromReport("account")}
 _REPLACED: Final = {
     ("approve(address,uint256)", 1): "of what one round leaves of an approval the next round's takes the place"
 }
@@ -150,7 +150,7 @@ READS: Final = (
     ),
     ReadCase(
         "lending_get_health_dashboard",
-        {"account": Told("account")},
+        {"account": FromReport("account")},
         {
             "positions.#": 1,
             "total_supplied_usd": lambda look: dollars((4 * look.price("WETH") + 2_000 * look.price("DAI")) // 100),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import dollars
 
@@ -15,8 +15,8 @@ CASES: Final = (
         "safety_batch_revoke_approvals",
         {
             "approvals": [
-                {"token": "USDC", "spender": Told("old_spender")},
-                {"token": "WETH", "spender": Told("old_spender")},
+                {"token": "USDC", "spender": FromReport("old_spender")},
+                {"token": "WETH", "spender": FromReport("old_spender")},
             ]
         },
         ActionClass.CLOSE_POSITION,

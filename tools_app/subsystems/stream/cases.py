@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import ReadCase, Told
+from tools_app.toolkit.case import FromReport, ReadCase
 
 _CHAIN: Final = 31_337
 _NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
@@ -33,13 +33,13 @@ READS: Final = (
     ),
     ReadCase(
         "stream_pool_events",
-        {"pool_address": Told("pool"), "chain_id": _CHAIN},
+        {"pool_address": FromReport("pool"), "chain_id": _CHAIN},
         {"event": "pool:event", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
         refuses=(_NO_POOL, ({"events": ["theft"]}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
     ReadCase(
         "stream_pool_state",
-        {"pool_address": Told("pool"), "chain_id": _CHAIN, "interval_ms": 5_000},
+        {"pool_address": FromReport("pool"), "chain_id": _CHAIN, "interval_ms": 5_000},
         {"event": "pool:state", "interval_ms": 5_000, "chain_ids": lambda look: [look.chain_id]},
         refuses=(_NO_POOL, ({"interval_ms": 4_999}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
@@ -52,7 +52,7 @@ READS: Final = (
     ),
     ReadCase(
         "stream_trades",
-        {"wallet_address": Told("account")},
+        {"wallet_address": FromReport("account")},
         {"event": "trade:executed", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
         refuses=(({"chain_ids": [999_999]}, "INVALID_PARAMS"), ({"wallet_address": "0x12"}, "INVALID_PARAMS")),
     ),

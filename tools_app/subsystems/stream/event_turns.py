@@ -10,7 +10,7 @@ from tools_app.toolkit.views import LogEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class EventTurn:
     """How many of the first are told, the last block that was looked at, and how many of that block are left out."""
 
     told: int
@@ -27,10 +27,10 @@ class ToldLogs:
     left_out: int = 0
 
 
-def take_turn(blocks: Sequence[int], *, most: int, to_block: int) -> Turn:
+def take_turn(blocks: Sequence[int], *, most: int, to_block: int) -> EventTurn:
     """The turn of what happened in these blocks, in order. One block that alone has too many is told in part."""
     if len(blocks) <= most:
-        return Turn(len(blocks), to_block, 0)
+        return EventTurn(len(blocks), to_block, 0)
     last = max(blocks[0], blocks[most] - 1)
     fitting = sum(block <= last for block in blocks)
-    return Turn(min(fitting, most), last, max(0, fitting - most))
+    return EventTurn(min(fitting, most), last, max(0, fitting - most))

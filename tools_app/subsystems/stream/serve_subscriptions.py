@@ -44,7 +44,7 @@ _OF_LOGS: Final = {
 
 
 @dataclass
-class Look:
+class PolledEvents:
     """What one poll found: events to tell, and the row's new place and memory."""
 
     events: list[Event] = field(default_factory=list)
@@ -91,7 +91,7 @@ def poll(row: StreamSubscription, *, now: datetime) -> None:
 
 
 @whole
-def _record_look(row: StreamSubscription, found: Look, now: datetime) -> None:
+def _record_look(row: StreamSubscription, found: PolledEvents, now: datetime) -> None:
     with transaction.atomic():
         changed = StreamSubscription.objects.filter(pk=row.pk, version=row.version, ended_at__isnull=True).update(
             version=F("version") + 1,
@@ -109,11 +109,11 @@ def _record_look(row: StreamSubscription, found: Look, now: datetime) -> None:
             subscriptions.close([row], reason=found.end_reason, now=now)
 
 
-def look(row: StreamSubscription, reader: ChainReader) -> Look:
+def look(row: StreamSubscription, reader: ChainReader) -> PolledEvents:
     """What is new for a subscription at the reader's block. Reads only. Raises GolemError."""
     if row.kind in _OF_LOGS:
         return _look_at_logs(row, reader)
-    found = Look(trail=row.trail, told=row.told, state=dict(row.state))
+    found = PolledEvents(trail=row.trail, told=row.told, state=dict(row.state))
     block = {"block_number": reader.block.number, "block_hash": reader.block.hash}
     if row.kind == SubscriptionKind.POOL_STATE:
         payloads, kind = [snapshots.describe_pool_state(reader, row.params)], EventType.POOL_STATE
@@ -129,13 +129,13 @@ def look(row: StreamSubscription, reader: ChainReader) -> Look:
     return found
 
 
-def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> Look:
+def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> PolledEvents:
     head = [reader.block.number, reader.block.hash]
     if not row.trail:
         # The first look sets the place: what happens from the next block on is told.
-        return Look(trail=[head], state=dict(row.state))
+        return PolledEvents(trail=[head], state=dict(row.state))
     base, trail = _find_common_block(row.trail, reader)
-    found = Look(state=dict(row.state), told=[told for told in row.told if told["block_number"] <= base])
+    found = PolledEvents(state=dict(row.state), told=[told for told in row.told if told["block_number"] <= base])
     first, last = base + 1, reader.block.number
     if last - base > settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND:
         first = last - settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND + 1
@@ -172,7 +172,7 @@ def _find_common_block(trail: Sequence[list[Any]], reader: ChainReader) -> tuple
 
 
 def _read_logs(
-    row: StreamSubscription, reader: ChainReader, first: int, last: int, found: Look
+    row: StreamSubscription, reader: ChainReader, first: int, last: int, found: PolledEvents
 ) -> tuple[list[dict[str, Any]], int]:
     """The payloads of a range of blocks, and the last block they are of; `found` gets what is given up on the way."""
     if first > last:

@@ -8,7 +8,7 @@ from typing import Any
 from tools_app.core.ratio import ratio_text
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.jars import look_into_jar
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.stream.pool_events import describe_token
 from tools_app.toolkit.context import ChainReader
@@ -112,7 +112,7 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
         state["is_in_range"] = position.is_in_range
     if params.get("fee_threshold_micro_usd") is not None:
         threshold = int(params["fee_threshold_micro_usd"])
-        valuer = Valuer(reader, markets)
+        valuer = TokenPricer(reader, markets)
         worth = valuer.value([(position.pool.token0, position.fees0), (position.pool.token1, position.fees1)])
         is_above = worth is not None and worth >= threshold
         if is_above and not state.get("is_above", False):

@@ -12,7 +12,7 @@ from tests.coding_agent import CodingAgent, Refused
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core.clock import Deadline
 from tools_app.subsystems.coding import fenced_commands, local_folder
-from tools_app.subsystems.coding.folder_size import Held, find_excess
+from tools_app.subsystems.coding.folder_size import FolderUse, find_excess
 from tools_app.subsystems.coding.limits import LIMITS
 
 MOST = 256 * 1024
@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def look(folder: Path, *, most_bytes: int = MOST, most_entries: int = 20, ms: int = LONG) -> str:
-    return find_excess(folder, most=Held(most_bytes, most_entries), deadline=Deadline.after_ms(ms))
+    return find_excess(folder, most=FolderUse(most_bytes, most_entries), deadline=Deadline.after_ms(ms))
 
 
 @pytest.mark.usefixtures("small")

@@ -75,7 +75,7 @@ def test_a_stream_of_one_pool_tells_its_trades_and_none_of_its_managers_others(
 
 def test_the_index_of_logs_keeps_one_pool_of_a_manager(hook_pools: Pools, followed: Followed) -> None:
     assert chain_following.begin_chain(followed.network, now=followed.now) is not None
-    wish = followed_contracts.Wish(
+    wish = followed_contracts.FollowWish(
         CHAIN_ID, hook_pools.hooked, SourceKind.POOL, str(followed.golem_id), "a test", hook_pools.manager
     )
     assert followed_contracts.take_up(CHAIN_ID, [wish], now=followed.now) == 1

@@ -14,7 +14,7 @@ from tools_app.standards.concentrated import MAX_POOL_TICK, sqrt_price_at_tick, 
 from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.entry_doubts import doubt_market
 from tools_app.subsystems.intel.figure_basis import wilson
-from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket
+from tools_app.subsystems.intel.indexed_market import DayFlow, KnownMarket
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.pool_ids import PoolId
@@ -190,7 +190,7 @@ def test_a_wash_trader_can_hide_a_one_sided_flow_and_can_let_nobody_enter_who_wo
     size = 10**9
 
     def doubts(found: flow_maths.Vpin | None) -> int:
-        flow = Flow(found.value, found.by_chance, 200) if found is not None else None
+        flow = DayFlow(found.value, found.by_chance, 200) if found is not None else None
         return len(doubt_market(KnownMarket("0x11", True, None, flow, None), size_micro_usd=size))
 
     assert (doubts(before), doubts(after), doubts(None)) == (1, 0, 0)

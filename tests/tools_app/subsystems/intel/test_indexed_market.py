@@ -13,7 +13,7 @@ from tests.tools_app.history.followed import Followed
 from tools_app.models import FollowedChain, LogSource
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.intel.entry_doubts import DoubtCode, doubt_market
-from tools_app.subsystems.intel.indexed_market import Flow, KnownMarket, read_known_market
+from tools_app.subsystems.intel.indexed_market import DayFlow, KnownMarket, read_known_market
 
 HOURS = 36
 
@@ -65,7 +65,7 @@ def test_what_the_index_knows_of_a_pool_is_what_the_reads_compute_from_the_nodes
     assert read(followed).missing == nothing.missing
 
 
-KNOWN = KnownMarket("0x11", True, "sideways", Flow(0.2, 0.1, 500), 10**12)
+KNOWN = KnownMarket("0x11", True, "sideways", DayFlow(0.2, 0.1, 500), 10**12)
 
 
 def codes(known: KnownMarket, size: int | None = 10**9) -> list[DoubtCode]:
@@ -76,14 +76,14 @@ def codes(known: KnownMarket, size: int | None = 10**9) -> list[DoubtCode]:
     ("known", "size", "wanted"),
     [
         (KNOWN, 10**9, []),
-        (KnownMarket("0x11", True, "weak_bear", Flow(0.2, 0.1, 500), 10**12), 10**9, []),
-        (KnownMarket("0x11", True, "strong_bear", Flow(0.2, 0.1, 500), 10**12), 10**9, [DoubtCode.TREND]),
+        (KnownMarket("0x11", True, "weak_bear", DayFlow(0.2, 0.1, 500), 10**12), 10**9, []),
+        (KnownMarket("0x11", True, "strong_bear", DayFlow(0.2, 0.1, 500), 10**12), 10**9, [DoubtCode.TREND]),
         (KnownMarket("0x11", True, "strong_bull", None, None), 10**9, [DoubtCode.TREND]),
         # Toxic from six tenths on, and from one and a half times of what chance shows.
-        (KnownMarket("0x11", True, None, Flow(0.6, 0.1, 500), None), 10**9, [DoubtCode.TOXIC]),
-        (KnownMarket("0x11", True, None, Flow(0.75, 0.5, 500), None), 10**9, [DoubtCode.TOXIC]),
-        (KnownMarket("0x11", True, None, Flow(0.599999, 0.1, 500), None), 10**9, []),
-        (KnownMarket("0x11", True, None, Flow(0.75, 0.500001, 500), None), 10**9, []),
+        (KnownMarket("0x11", True, None, DayFlow(0.6, 0.1, 500), None), 10**9, [DoubtCode.TOXIC]),
+        (KnownMarket("0x11", True, None, DayFlow(0.75, 0.5, 500), None), 10**9, [DoubtCode.TOXIC]),
+        (KnownMarket("0x11", True, None, DayFlow(0.599999, 0.1, 500), None), 10**9, []),
+        (KnownMarket("0x11", True, None, DayFlow(0.75, 0.500001, 500), None), 10**9, []),
         # Twenty times what goes in is enough, a millionth of a dollar less is not.
         (KnownMarket("0x11", True, None, None, 20 * 10**9), 10**9, []),
         (KnownMarket("0x11", True, None, None, 20 * 10**9 - 1), 10**9, [DoubtCode.THIN]),
@@ -104,4 +104,4 @@ def test_one_huge_swap_among_many_is_no_toxic_flow() -> None:
     volumes = [10**18 * (1 if each % 2 else -1) for each in range(200)] + [10**21]
     found = compute_vpin(volumes, 50)
     assert found.value > 0.6
-    assert codes(KnownMarket("0x11", True, None, Flow(found.value, found.by_chance, 201), None)) == []
+    assert codes(KnownMarket("0x11", True, None, DayFlow(found.value, found.by_chance, 201), None)) == []

@@ -18,7 +18,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.ratio import Ratio
 from tools_app.portfolio.pool_history import InsufficientHistory, Trade
 from tools_app.subsystems.intel.lp_maths import (
-    Strategy,
+    RangeStrategy,
     hourly_prices,
     hourly_volatility,
     range_around,
@@ -102,14 +102,14 @@ def test_a_replay_earns_its_share_of_each_fee_in_range_and_nothing_outside() -> 
     amount = 1_000_000.0
     liquidity = amount / place.worth(1.0)
     found = replay(
-        make_trades(prices), Strategy("", 0.1, False), amount=amount, fee=FEE, pool_liquidity=liquidity, gas=5.0
+        make_trades(prices), RangeStrategy("", 0.1, False), amount=amount, fee=FEE, pool_liquidity=liquidity, gas=5.0
     )
     assert found.fees == pytest.approx(3 * 10**9 * 0.003 / 2), "in three of five trades, half the liquidity"
     assert (found.rebalances, found.gas) == (0, 0)
     assert found.end == pytest.approx(liquidity * place.worth(1.05) + found.fees)
     assert found.il == pytest.approx(liquidity * (place.worth(1.05) - place.hold_worth(1.0, 1.05)))
     moved = replay(
-        make_trades(prices), Strategy("", 0.1, True), amount=amount, fee=FEE, pool_liquidity=liquidity, gas=5.0
+        make_trades(prices), RangeStrategy("", 0.1, True), amount=amount, fee=FEE, pool_liquidity=liquidity, gas=5.0
     )
     assert moved.rebalances == 2 and moved.gas > 10
     assert moved.sharpe is None, "a day is no course"
@@ -117,7 +117,9 @@ def test_a_replay_earns_its_share_of_each_fee_in_range_and_nothing_outside() -> 
 
 def test_one_huge_swap_and_prices_that_stand_still_break_no_replay() -> None:
     for prices in ([1.0] * 5, [1.0, 1e9, 1.0]):
-        found = replay(make_trades(prices), Strategy("", 0.5, True), amount=10.0, fee=FEE, pool_liquidity=0.0, gas=1e12)
+        found = replay(
+            make_trades(prices), RangeStrategy("", 0.5, True), amount=10.0, fee=FEE, pool_liquidity=0.0, gas=1e12
+        )
         assert found.end > 0 and found.rebalances == 0
 
 

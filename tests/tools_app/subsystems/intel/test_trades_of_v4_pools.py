@@ -51,7 +51,7 @@ def test_what_the_index_counts_of_a_v4_pool_is_what_traders_paid_into_it(followe
     _, symbol, amount, route = WAYS[way]
     pool = pool_of(chain, way)
     assert chain_following.begin_chain(followed.network, now=followed.now) is not None
-    wish = followed_contracts.Wish(CHAIN_ID, pool, SourceKind.POOL, str(followed.golem_id), "a test", manager)
+    wish = followed_contracts.FollowWish(CHAIN_ID, pool, SourceKind.POOL, str(followed.golem_id), "a test", manager)
     assert followed_contracts.take_up(CHAIN_ID, [wish], now=followed.now) == 1
     trader, paid = rich_account(chain), dict.fromkeys((t.address for t in chain.tokens.values()), 0)
     for number in range(TRADES):

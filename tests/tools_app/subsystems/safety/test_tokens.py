@@ -11,7 +11,7 @@ from tests.evm.world import World
 from tests.tools_app.factories import answer_of, make_context
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.simulation.token_trial import Sale, TokenTrial
+from tools_app.simulation.token_trial import TokenTrial, TrialSale
 from tools_app.subsystems.safety.token_tools import DANGEROUS_TAX_BPS, is_honeypot
 
 ETH = 10**18
@@ -105,7 +105,7 @@ def test_a_tenth_of_a_trade_is_for_caution_and_more_than_half_is_a_trap(chain: W
     check = ask(chain, "safety_validate_token", deploy_trap(chain, TAX_10))
     assert check["risk_level"] == "Caution" and any("keeps 10.00%" in each for each in check["warnings"])
     for tax, is_trap in ((5 * DANGEROUS_TAX_BPS, False), (5 * DANGEROUS_TAX_BPS + 1, True)):
-        assert is_honeypot(TokenTrial(1, 0, (Sale(0, tax, 0), Sale(1, 0, 0)), passes_on=True)) is is_trap
+        assert is_honeypot(TokenTrial(1, 0, (TrialSale(0, tax, 0), TrialSale(1, 0, 0)), passes_on=True)) is is_trap
 
 
 @pytest.mark.parametrize("is_thin", [True, False])

@@ -17,7 +17,7 @@ from tools_app.chain.abi import event_topic
 from tools_app.models import StreamSubscription
 from tools_app.protocols.uniswap.history import SWAP_V4
 from tools_app.standards.erc20 import TRANSFER_EVENT
-from tools_app.subsystems.stream.event_turns import Turn, take_turn
+from tools_app.subsystems.stream.event_turns import EventTurn, take_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,14 +122,14 @@ def test_pools_that_a_stranger_makes_up_cost_a_look_no_more_than_one(follower: F
 @pytest.mark.parametrize(
     ("blocks", "wanted"),
     [
-        ([], Turn(0, 9, 0)),
-        ([1, 2], Turn(2, 9, 0)),
-        ([1, 2, 3], Turn(2, 2, 0)),
+        ([], EventTurn(0, 9, 0)),
+        ([1, 2], EventTurn(2, 9, 0)),
+        ([1, 2, 3], EventTurn(2, 2, 0)),
         # The third would be of a block that is begun already: it waits whole.
-        ([1, 2, 2], Turn(1, 1, 0)),
-        ([1, 1, 1], Turn(2, 1, 1)),
-        ([1, 1, 1, 1, 5], Turn(2, 1, 2)),
+        ([1, 2, 2], EventTurn(1, 1, 0)),
+        ([1, 1, 1], EventTurn(2, 1, 1)),
+        ([1, 1, 1, 1, 5], EventTurn(2, 1, 2)),
     ],
 )
-def test_a_turn_ends_before_the_block_with_which_there_are_too_many(blocks: list[int], wanted: Turn) -> None:
+def test_a_turn_ends_before_the_block_with_which_there_are_too_many(blocks: list[int], wanted: EventTurn) -> None:
     assert take_turn(blocks, most=2, to_block=9) == wanted

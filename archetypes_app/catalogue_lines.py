@@ -120,7 +120,7 @@ def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
 
 
 def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
-    """What load_tools answers: what can be called now, what gave way, and what found no room."""
+    """Describe an answer of load_tools: tools that can be called now, tools that gave way, and tools without room."""
     served = {tool.name: tool for tool in tools}
     shown = loading.loadout.cut(toolset)
     answer: dict[str, Any] = {

@@ -25,7 +25,7 @@ ADDRESS = RegexValidator(r"^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex di
 
 
 class Maker(models.TextChoices):
-    """Who made a golem, so that what is tried does not bury what is owned."""
+    """Who made a golem: a person, the demo or a measurement. Lists set the last two apart."""
 
     OWNER = "OWNER", "Its owner"
     DEMO = "DEMO", "The demo"

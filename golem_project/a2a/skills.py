@@ -24,7 +24,7 @@ HOW_TO_ASK = (
 
 
 def list_public(golem: Golem) -> list[wire.AgentSkill]:
-    """What the golem can be asked by whom its owner gave a key, and what it tells strangers."""
+    """List the skills that the card shows: all for holders of a key, and the opened reads for strangers."""
     toolset = resolve_toolset(golem)
     skills = [_show(tool) for tool in _define(golem, toolset, toolset)]
     opened = describe_opened(golem)

@@ -36,7 +36,7 @@ def next_wanted(state: CycleState) -> WantedAction | None:
 
 
 def _ask(state: CycleState, planner: Planner) -> None:
-    """What the planner says to the situation as it is, noted with what it touched and what it wants."""
+    """Ask the planner about the present situation, and note which rows it touched and which action it wants."""
     can_stand_in = planner.name != RULES and state.begun.rules_stand_in
     deadline = leave_time_for_rules(state.deadline) if can_stand_in else state.deadline
     deliberation = planner.deliberate(situation=state.as_situation(), deadline=deadline, now=state.now())

@@ -1,4 +1,5 @@
-"""The admin's first page: what is owned, what needs a person, what is about to happen, what was refused, what is stuck.
+"""Builds the admin's first page: holdings, requests that need a person, announced actions, refusals, and stuck
+accounts. Scoped like every other page. Reads rows; asks no node.
 
 Scoped like every other page. Reads rows; asks no node.
 """

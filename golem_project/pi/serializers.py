@@ -194,7 +194,7 @@ class ProblemOutput(serializers.Serializer[Any]):
 
 
 class PermitOutput(serializers.Serializer[Any]):
-    """An ActionPermit: what would happen, what it is bound to, and what became of it."""
+    """An ActionPermit: the predicted outcome, the hashes it is bound to, and the actual outcome."""
 
     permit_id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=PermitStatus.choices)

@@ -25,7 +25,9 @@ from tools_app.toolkit.tooldef import ToolDef
 
 @dataclass(frozen=True, slots=True)
 class UnseenTool:
-    """A tool that is refused until its owner agrees: what it is now, and what of it differs from what they saw."""
+    """A tool that is refused until its owner agrees: its present definition, and the differences from the one they
+    saw.
+    """
 
     name: str
     definition_hash: str

@@ -285,7 +285,7 @@ def _describe(golem: Golem, proposal: Proposal) -> dict[str, Any]:
 
 
 def _name_addresses(request: ChangeRequest) -> None:
-    """Who each address is, and what is suspect about it, as part of what the owners are shown."""
+    """Name each address of a request and its suspicious features, as part of the statement for owners."""
     chain_id = request.permit.chain_id if request.permit is not None else request.golem.home_chain_id
     lines = describe_addresses(request.shown, golem=request.golem, chain_id=chain_id)
     if lines:

@@ -50,8 +50,8 @@ def settle_change(*, request: ChangeRequest, actor: str, now: datetime) -> bool:
 
 
 def settle_open_changes(*, now: datetime) -> int:
-    """End approvals whose giver decides no longer, settle what has enough, close what cannot; how many were closed or
-    settled.
+    """End approvals of people who no longer decide, settle requests that have enough, and close those that never
+    can. Answers how many were closed or settled.
     """
     lost = OwnerApproval.objects.filter(request__state__in=LIVE_STATES, verdict=Verdict.APPROVE, ended_at__isnull=True)
     lost = lost.exclude(match_pairs(Power.DECIDE, golem="request__golem", person="owner"))

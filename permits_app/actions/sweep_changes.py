@@ -1,4 +1,4 @@
-"""The sweep of approvals: time out what nobody decided, settle what people left open, find what is due."""
+"""Sweeps approvals: ends requests that nobody decided in time, settles open ones, and finds those that are due."""
 
 from __future__ import annotations
 

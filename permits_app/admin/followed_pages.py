@@ -1,4 +1,4 @@
-"""A golem's page of the index of logs: what is followed for it, since when, what is missing, what it costs."""
+"""Shows the contracts that the index of logs follows for a golem: since when, gaps, and cost."""
 
 from __future__ import annotations
 

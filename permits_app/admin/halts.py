@@ -169,7 +169,7 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
 
 
 def _say_right(item: Mapping[str, Any], book: AddressBook) -> str:
-    """Who may do what, and what came of it."""
+    """Say whose right it is, over what, and whether it was taken back."""
     if "taker" not in item:
         return str(item.get("detail", ""))
     chain_id = int(item.get("chain_id", 0))

@@ -1,4 +1,4 @@
-"""The people of a golem: who has which role, who is invited, and what of it changes at once or is asked for."""
+"""Shows the people of a golem with their roles and invitations; a change is made at once or requested."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The card about a Safe itself, on the page of its cage or on its own: who signs, what else acts,
-what changed since it was noted.
+"""Builds the card of a Safe, for the page of its cage or its own: signers, modules and guards, and changes since its
+owners took note.
 """
 
 from __future__ import annotations

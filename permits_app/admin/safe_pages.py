@@ -1,4 +1,4 @@
-"""The page of a Safe that a golem acts through without a cage: who signs, what else acts, what its owners agreed to."""
+"""Shows the Safe of a golem without a cage: signers, modules and guards, and the state its owners agreed to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a request's page about the Safe: what is signed, who signed, who may, and what became of it."""
+"""Shows the Safe's part of a request: the transaction to sign, its signers, those still missing, and its outcome."""
 
 from __future__ import annotations
 

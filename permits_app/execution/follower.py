@@ -169,7 +169,8 @@ class Follower:
     def _find_ended(
         self, permits: Mapping[UUID, Sequence[OutboundTransaction]], now: datetime, *, is_new: bool
     ) -> list[UUID]:
-        """Permits each of whose nonces has a payload in a block, by our rows or by the chain, and no worker has yet.
+        """Find permits whose every nonce has a payload in a block, and that no worker has yet. A permit that was asked
+        for at this head already is left out, unless the worker that took it did not end it.
 
         Asked for is what was not asked for at this head, and what was handed to a worker who did not end it.
         """

@@ -81,8 +81,8 @@ class PlanValue:
 
 
 def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
-    """The worst case of `plan` without gas: most spent, what allowances it leaves standing, and what it
-    promises out of positions, and what it moves of others' money.
+    """Compute the worst case of `plan` without gas: the most it spends, allowances it leaves standing, promises out of
+    positions, and others' money that it moves.
 
     Raises PriceUnavailable or PriceStale when a spent or approved token has no fresh feed.
     """

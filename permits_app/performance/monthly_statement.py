@@ -1,4 +1,4 @@
-"""A golem's month in figures: what it was worth, what made the difference, what it did, what was refused. From rows."""
+"""Sums up a golem's month from rows: its worth and the parts of the change, its actions and its refusals."""
 
 from __future__ import annotations
 

@@ -89,9 +89,7 @@ def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:
 
 
 def tell_rules(held: HeldPosition) -> tuple[str, ...]:
-    """By what rules parts of it count that are not worth the price of a token, what never counts, and what slashes took
-    of it: sentences.
-    """
+    """Say in sentences by which rules parts of a position count, which parts never count, and how much slashes took."""
     return (*_tell_due(held), *_tell_uncounted(held), *_tell_slashed(held))
 
 

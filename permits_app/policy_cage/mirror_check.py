@@ -16,7 +16,9 @@ from tools_app.toolkit.context import ChainReader, ReadCall
 
 
 def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -> str | None:
-    """What the contract contradicts at the reader's block, None when it agrees. `now` is the wall clock's.
+    """Find where the contract contradicts the mirror at the reader's block; None when they agree. `now` is the wall
+    clock's. Compared are every rule and its order (by the contract's chain of hashes), the lists, every role's session,
+    the use of every allowance, the switches, every window, and those pending changes that the mirror knows.
 
     Every rule and its order (by the contract's chain of hashes), the lists, every role's session, what is used of every
     allowance, the switches, every window and what is pending of what is known to be. A proposal nobody heard of is not

@@ -1,4 +1,5 @@
-"""A Zodiac Roles v2 contract of the Safe: what its owners send to give a role what a manifest says, and what it says.
+"""Writes the calls that give a role of Zodiac Roles v2 the permissions of a manifest, and reads its present ones. They
+are read from its events, which tell every condition in full. Reading asks the chain.
 
 What it says is read from its events, which tell every condition in full. Reading asks the chain.
 """

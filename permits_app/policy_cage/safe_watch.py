@@ -153,8 +153,8 @@ def list_bypasses(state: SafeState, cage: str) -> list[str]:
 
 
 def settle_first(state: SafeState, *, known: Collection[str], handlers: Collection[str]) -> SafeState:
-    """What of a Safe is taken for agreed at the first look: who owns it and what code it runs, and of what acts for it
-    or on what it signs only what is known here.
+    """Decide at the first look which parts of a Safe its owners are taken to agree to: its owners and its code, and
+    of modules, guards and handlers only those that this server knows.
     """
     acts = {*known, state.lender}
     return replace(

@@ -146,7 +146,7 @@ def _choose(
     gas_reserve: int,
     include_coin: bool,
 ) -> tuple[list[TokenFlow], int, tuple[str, ...]]:
-    """What moves, what it is worth in micro-USD, and what stays with the reason."""
+    """Choose the tokens that move, sum up their worth in micro-USD, and give the reason for each that stays."""
     holdings = read_holdings(reader, ctx.account)
     named = {reader.token(each).address for each in asked} if asked is not None else None
     left = [f"{describe_held(each).label}: a position, leave it first" for each in holdings.positions]

@@ -34,7 +34,7 @@ def list_silent(chains: Collection[int], *, now: datetime) -> list[FollowedChain
 
 
 def list_sources(chain_id: int) -> dict[SourceKey, LogSource]:
-    """What is followed on a chain, by whose logs tell of it and what is read of them."""
+    """List the followed contracts of a chain, by the kind of logs that are read of each."""
     return {source.key: source for source in LogSource.objects.filter(chain_id=chain_id)}
 
 

@@ -53,7 +53,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class GivenFound:
-    """What stands, what was given and is over, the first block that was searched, and what was not looked at."""
+    """Allowances that stand, allowances that are over, the first block that was searched, and the tokens that were
+    not looked at.
+    """
 
     standing: tuple[Given, ...]
     ended: tuple[Given, ...]

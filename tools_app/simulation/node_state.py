@@ -1,4 +1,4 @@
-"""The whole state difference of a plan, as the node itself tells it: one round trip for each call.
+"""Reads the whole state difference of a plan from the node, in one round trip for each call.
 
 `eth_simulateV1` answers no state, so each call is traced on the pinned block with what the calls before it changed laid
 over it. What the trace did must be what was simulated, and what it found before must be what it was told to lay there:

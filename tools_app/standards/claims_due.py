@@ -21,8 +21,8 @@ ONE: Final = 10**18
 
 @dataclass(frozen=True, slots=True)
 class Maturing:
-    """A claim: what it is called, when it is due, what one of it is due in base units of `token` times 1e18, and what
-    it cost on average in the same; None once it is due.
+    """A claim with its name, its due date, the amount due for one of it (base units of `token` times 1e18), and its
+    average price in the same unit, which is None once it is due.
     """
 
     token: str

@@ -113,8 +113,8 @@ class TxPlan:
     `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
     `changes` are what it changes in positions and `gauges` figures that no token tells; both are measured before and
     after in the same simulation, and a position that changes unannounced refuses the plan.
-    `statements` are what it writes down at contracts. `items` are what of a kind of its own it hands over, `amounts`
-    how many of one number: only those may leave.
+    `statements` are the texts that it writes down at contracts. `items` are the numbered tokens (NFTs) that it hands
+    over, and `amounts` how many of one number: no others may leave.
     `arrivals` are what it has arrive on other chains of the golem; what was sent for it is under way until then.
     `hooks` are those of the pools it goes through: each is a stranger's code that runs with the plan.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what

@@ -121,9 +121,9 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class ShareIndex:
-    """What a share of `token` stands for, on a scale that is the same at every reading, and how many are `held`.
+    """The price of a share of `token`, on a scale that is the same at every reading, and how many are `held`.
 
-    Of shares that a gift to their contract makes dearer: earnings raise `raw` slowly, what raises it at once is none.
+    It is told of shares that a gift to their contract makes dearer. Earnings raise `raw` slowly; a sudden rise is no gain.
     """
 
     token: str

@@ -320,7 +320,9 @@ class _Bearing(Enum):
 
 
 def _score_of_holdings(tool: ToolDef, had: Had) -> int:
-    """How a tool stands to what the golem has: what leaves it or shows it, and what could only leave what is not."""
+    """Score a tool by the golem's holdings: higher where it shows or leaves one of them, lower where it could only
+    leave a position that is not there.
+    """
     bearing = _bearing_of(tool)
     if had.anywhere is None or bearing is _Bearing.NONE:
         return 0

@@ -88,7 +88,9 @@ class FollowContract:
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
-        """What is followed is what was followed then, and says what it said."""
+        """Check that the golem still follows the contract it followed then, and that the contract's rules are the
+        same.
+        """
         mirror = find_mirror(golem)
         if mirror is None:
             if change.get("stands"):

@@ -96,7 +96,7 @@ class Account:
 
 
 def counted(market: Market, covers: Sequence[tuple[Cover, int]], *, to_borrow: bool = False) -> int:
-    """Base units of what is lent that covers count for, by what liquidates or by what may be borrowed."""
+    """Convert covers into base units of the lent token, at the factors for liquidation or for borrowing."""
     return sum(
         market.in_base(cover, raw) * (cover.borrow_factor if to_borrow else cover.liquidate_factor) // signatures.FACTOR
         for cover, raw in covers

@@ -16,7 +16,9 @@ PARAM_TYPES = ("address", "address", "address", "address", "uint256")
 
 @dataclass(frozen=True, slots=True)
 class MarketParams:
-    """What a market lends, against what, by whose prices and rates; `lltv` of 1e18 is all of the collateral's value."""
+    """The five parameters of a market: lent token, collateral, oracle, rate model and `lltv`, of which 1e18 is all
+    of the collateral's value.
+    """
 
     loan_token: str
     collateral_token: str
@@ -84,8 +86,8 @@ class Market:
         return max(0, self.state.borrow_assets - cover)
 
     def worth_of(self, lent: int, uncovered: int) -> int:
-        """What `lent` of it is worth in base units of the loan token: what can be taken out now in full, and the rest
-        less its part of what nothing covers, which falls on who is in when a borrower is liquidated.
+        """Value `lent` in base units of the loan token. The part that can be taken out now counts in full. The rest
+        counts less its share of the bad debt, which falls on the remaining lenders when a borrower is liquidated.
         """
         free = min(lent, self.liquidity)
         left, others = lent - free, self.state.supply_assets - free

@@ -122,7 +122,9 @@ def _is_of(held: HeldPosition, category: str) -> bool:
 
 
 def _rank(row: tuple[OnChain, HeldPosition, WayOut]) -> tuple[int, int, int, str]:
-    """Debts by their health; then what can leave now, by how much, what waits, by when, and what is stuck."""
+    """Order positions: debts by their health, then those that can leave now by amount, then those that wait by date,
+    and stuck ones last.
+    """
     place, held, way = row
     if held.health_bps is not None:
         return (0, held.health_bps, 0, str(held.ref))

@@ -29,7 +29,7 @@ INFO: Final = "(uint8,address,address,uint64,uint64,uint64,uint64,uint128)"
 
 
 def deploy(site: Site) -> dict[str, str]:
-    """A market, somebody who lends, somebody who owes, and who pays rewards."""
+    """Deploy a market with a lender, a borrower and a payer of rewards."""
     assets = [
         (
             number,

@@ -1,4 +1,4 @@
-"""What the tools of rewards answer: what came, what is owed, what runs."""
+"""Defines the answers of the reward tools: rewards that came, rewards that are owed, and running incentives."""
 
 from __future__ import annotations
 

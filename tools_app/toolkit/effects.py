@@ -81,8 +81,8 @@ class Effects:
     calldata bounds only in part. `approvals` are (token, spender, amount). `recipients` is everyone who is paid, and
     `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
     account and takes back before it ends, by an allowance. A reader that meets somebody else's position raises
-    UnknownCall. `statements` are the texts that the calls write down, `items` the numbered tokens (NFTs) that they hand over,
-    `principals` the moves of others' money, and `arrivals` the amounts that come in on other chains.
+    UnknownCall. `statements` are the texts that the calls write down, `items` the numbered tokens (NFTs) that they hand
+    over, `principals` the moves of others' money, and `arrivals` the amounts that come in on other chains.
     `hooks` are those of the pools that the calls reach.
     """
 

@@ -123,7 +123,7 @@ class Exposure:
 class ShareIndex:
     """The price of a share of `token`, on a scale that is the same at every reading, and how many are `held`.
 
-    It is told of shares that a gift to their contract makes dearer. Earnings raise `raw` slowly; a sudden rise is no gain.
+    A gift to their contract makes such shares dearer. Earnings raise `raw` slowly; a sudden rise is no gain.
     """
 
     token: str

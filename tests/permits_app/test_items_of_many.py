@@ -158,7 +158,7 @@ def test_an_amount_goes_to_nobody_whom_the_owner_did_not_list(collector: LiveGol
     cards.say(ASKS, MANY)
     with pytest.raises(GolemError) as caught:
         give_some(collector, 1, to=checksum("0x" + "bad".zfill(40)))
-    assert caught.value.code == "RECIPIENT_NOT_ALLOWED"
+    assert caught.value.code == "SAFETY_ADDRESS_NOT_ALLOWED"
     assert not ActionPermit.objects.filter(golem=collector.golem).exists()
 
 

@@ -271,10 +271,8 @@ def judge_statements(effects: Effects, plan: TxPlan) -> list[Finding]:
         *(("does not write", each) for each in (Counter(plan.statements) - Counter(effects.statements)).elements()),
     ]
     findings = [f"{each.key} of {each.subject} at {each.contract} is not what the plan {verb}" for verb, each in found]
-    if Counter(effects.items) != Counter(plan.items):
-        findings.append("the items handed over are not those that the plan names")
-    if Counter(effects.amounts) != Counter(plan.amounts):
-        findings.append("how many are handed over of one number is not what the plan names")
+    if Counter((*effects.items, *effects.amounts)) != Counter((*plan.items, *plan.amounts)):
+        findings.append("the items and amounts handed over are not those that the plan names")
     return findings
 
 

@@ -138,8 +138,9 @@ def test_what_was_given_meanwhile_is_not_there_to_be_given_again(collector: Live
     cards.say(ASKS, MANY)
     first, second = give_some(collector, 3), give_some(collector, 2)
     assert collector.commit(second)["status"] == "COMMITTED"
-    with pytest.raises(GolemError):
-        collector.commit(first)
+    assert collector.commit(first)["status"] == "BLOCKED"
+    row = collector.permit(first)
+    assert (row.problem["code"], row.problem["rule"]) == ("SAFETY_SIMULATION_FAILED", "simulator.gauge")
     assert cards.count(TAKER, CARD) == 2
 
 

@@ -176,7 +176,7 @@ def slow_statement(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> I
 
     tool = REGISTRY.get(TOOL)
     assert isinstance(tool, ReadTool)
-    slow = replace(tool, handler=ask_slowly)
+    slow = replace(tool, handler=ask_slowly, named_steps=tool.progress_steps)
     monkeypatch.setitem(REGISTRY._tools, TOOL, slow)
     wiring.configure_networks({31337: ("http://127.0.0.1:1",)})
     yield make_golem(name="slow", owner=make_owner(name="slow owner"))

@@ -13,8 +13,8 @@ from golem_project.help.views import show_document
 from golem_project.oauth.pages import sign_in_agent
 from golem_project.outside.views import show_services
 from golem_project.owner_pages.all_lists import show_machinery
+from golem_project.owner_pages.faucet_page import give_test_money
 from golem_project.owner_pages.search import show_found
-from golem_project.owner_pages.test_money import give_test_money
 from golem_project.people.accept_invitation import join
 from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views

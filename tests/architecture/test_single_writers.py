@@ -22,7 +22,7 @@ _MEASURING = ("tests/bench/", "tests/proof/")
 _ALLOWED_STATUS = {"permits_app/permits/lifecycle.py"}
 
 _REVEALERS = {
-    "golem_project/owner_pages/test_money.py",
+    "golem_project/owner_pages/faucet_page.py",
     "golem_project/runtime/local_faucet.py",
     "golem_project/a2a/card_key.py",
     "golem_project/a2a/settler.py",

@@ -13,6 +13,7 @@ from unfold.decorators import display
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.admin.sent_links import show_payload
+from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import (
     ActionPermit,
     CapabilityGrant,
@@ -104,12 +105,8 @@ class SpendEntryAdmin(LedgerAdmin):
     def parts(self, obj: SpendEntry) -> SafeString:
         """Token, amount and value of each part."""
         rows = [
-            (
-                str(part.get("role", "")),
-                str(part.get("units") or "at the fee cap"),
-                format_usd(int(part.get("micro_usd", 0))),
-            )
-            for part in obj.breakdown
+            (part.role, part.units or "at the fee cap", format_usd(part.micro_usd))
+            for part in read_parts(obj.breakdown)
         ]
         return format_html('<ul class="gx-list">{}</ul>', format_html_join("", "<li>{}: {}, {}</li>", rows))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
 from permits_app.words.address_book import AddressBook, read_book
@@ -130,14 +131,8 @@ def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
     facts.append(Fact("Reserved", format_usd(entry.reserved_micro_usd), entry.get_state_display().lower()))
     if entry.settled_micro_usd is not None:
         facts.append(Fact("Settled", format_usd(entry.settled_micro_usd), format_age(entry.counted_at)))
-    for part in entry.breakdown:
-        facts.append(
-            Fact(
-                spell(str(part.get("role", "part"))),
-                str(part.get("units") or "gas at the fee cap"),
-                format_usd(int(part.get("micro_usd", 0))),
-            )
-        )
+    for part in read_parts(entry.breakdown):
+        facts.append(Fact(spell(part.role), part.units or "gas at the fee cap", format_usd(part.micro_usd)))
     return tuple(facts)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from permits_app.execution.outcome import Judgement
-from permits_app.limits.valuation import PRINCIPAL
+from permits_app.limits.reserved_parts import ALLOWANCE, GAS, PRINCIPAL, ReservedPart, read_parts
 from permits_app.models import ActionPermit
 from tools_app.core.errors import GolemError
 from tools_app.core.units import value_in_micro_usd
@@ -26,37 +26,36 @@ def value_spent(
     total = 0
     seen: set[str] = set()
     claim = permit.spend_entry
-    parts = claim.breakdown if claim is not None else []
+    parts = read_parts(claim.breakdown) if claim is not None else ()
     for part in parts:
-        if part["role"] == "gas":
-            budget = int(part.get("raw", 0))
+        if part.role == GAS:
             if not judgement.is_fee_known:
-                total += int(part["micro_usd"])
+                total += part.micro_usd
                 continue
-            total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
-        elif part["role"] == "allowance":
-            total += int(part["micro_usd"])
-        elif part["role"] == PRINCIPAL:
+            total += -(-part.micro_usd * judgement.fee_wei // part.raw) if part.raw else 0
+        elif part.role == ALLOWANCE:
+            total += part.micro_usd
+        elif part.role == PRINCIPAL:
             # What moved of it is measured with its principal; the golem's own balance does not tell.
-            total += int(part["micro_usd"]) if judgement.succeeded else 0
-        elif part["token"] == NATIVE and not judgement.is_coin_known:
-            total += int(part["micro_usd"])
-        elif part["token"] not in seen:
-            seen.add(part["token"])
-            spent = _value_part(permit, part, -judgement.deltas.get(part["token"], 0), chain_native_decimals)
-            total += max(spent, int(part["micro_usd"])) if part["token"] in judgement.unshown else spent
-    reserved = {part.get("token") for part in parts if part["role"] != PRINCIPAL}
+            total += part.micro_usd if judgement.succeeded else 0
+        elif part.token == NATIVE and not judgement.is_coin_known:
+            total += part.micro_usd
+        elif part.token not in seen:
+            seen.add(part.token)
+            spent = _value_part(permit, part, -judgement.deltas.get(part.token, 0), chain_native_decimals)
+            total += max(spent, part.micro_usd) if part.token in judgement.unshown else spent
+    reserved = {part.token for part in parts if part.role != PRINCIPAL}
     lost = {token: -delta for token, delta in judgement.deltas.items() if delta < 0 and token not in reserved}
     total += sum(_value_lost(token, raw, chain) for token, raw in lost.items())
     return min(MOST_MICRO_USD, total)
 
 
-def _value_part(permit: ActionPermit, part: dict[str, Any], left: int, chain_native_decimals: int) -> int:
-    price = next((price for price in permit.prices if price["feed"] == part["feed"]), None)
+def _value_part(permit: ActionPermit, part: ReservedPart, left: int, chain_native_decimals: int) -> int:
+    price = next((price for price in permit.prices if price["feed"] == part.feed), None)
     if price is None or left <= 0:
         return 0
     decimals = next(
-        (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part["token"]),
+        (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part.token),
         chain_native_decimals,
     )
     return value_in_micro_usd(

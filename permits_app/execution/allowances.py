@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
+from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit, OutboundTransaction, StandingAllowance
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose
@@ -213,7 +214,7 @@ def _value(permit: ActionPermit, token: str, raw: int) -> int:
     claim = permit.spend_entry
     if claim is None:
         return 0
-    for part in claim.breakdown:
-        if part.get("token") == token and int(part["raw"]):
-            return min(_BIGGEST, -(-int(part["micro_usd"]) * raw // int(part["raw"])))
+    for part in read_parts(claim.breakdown):
+        if part.token == token and part.raw:
+            return min(_BIGGEST, -(-part.micro_usd * raw // part.raw))
     return int(claim.reserved_micro_usd)

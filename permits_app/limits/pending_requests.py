@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from permits_app.limits import ledger
+from permits_app.limits.reserved_parts import GAS, read_parts
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import ENDS_OF_ORDERS, FOLLOWED, RequestState
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -444,7 +445,7 @@ def _price_what_stayed(row: PendingRequest, came: Sequence[Leg]) -> int:
     gave = {each["token"]: int(each["raw"]) for each in row.gave if int(each["raw"]) > 0}
     if not gave or claim is None:
         return holds
-    gas = sum(int(part["micro_usd"]) for part in claim.breakdown if part["role"] == "gas")
+    gas = sum(part.micro_usd for part in read_parts(claim.breakdown) if part.role == GAS)
     back = {token: min(raw, sum(leg.raw for leg in came if leg.token == token)) for token, raw in gave.items()}
     free = max(0, holds - gas)
     return holds - min(free * max(0, back[token]) // raw for token, raw in gave.items())

@@ -6,15 +6,13 @@ A spent token without a fresh feed refuses the call.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from permits_app.limits.reserved_parts import ALLOWANCE, GAS, PRINCIPAL, PROMISE, SPEND, ReservedPart
 from tools_app.core.units import format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import FeedPrice, TokenMeta
-
-PRINCIPAL: Final = "principal"
-"""The part of a value that is somebody else's money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +44,23 @@ class PlanValue:
     def total_micro_usd(self) -> int:
         return self.spend_micro_usd + self.gas_micro_usd
 
-    def as_breakdown(self) -> list[dict[str, Any]]:
+    def as_breakdown(self) -> list[dict[str, str]]:
         """JSON-ready lines for the ledger and the permit."""
-        lines = [
-            {
-                "role": part.role,
-                "token": part.token.address,
-                "symbol": part.token.symbol,
-                "raw": str(part.raw),
-                "units": format_units(part.raw, part.token.decimals, part.token.symbol),
-                "micro_usd": str(part.micro_usd),
-                "feed": part.price.feed,
-            }
+        parts = [
+            ReservedPart(
+                role=part.role,
+                micro_usd=part.micro_usd,
+                raw=part.raw,
+                token=part.token.address,
+                symbol=part.token.symbol,
+                units=format_units(part.raw, part.token.decimals, part.token.symbol),
+                feed=part.price.feed,
+            )
             for part in self.parts
         ]
         if self.gas_micro_usd:
-            lines.append({"role": "gas", "raw": str(self.gas_wei), "micro_usd": str(self.gas_micro_usd)})
-        return lines
+            parts.append(ReservedPart(GAS, self.gas_micro_usd, self.gas_wei))
+        return [part.as_json() for part in parts]
 
     def as_prices(self) -> list[dict[str, Any]]:
         """JSON-ready record of every price used: feed, round, answer, decimals, age in seconds."""
@@ -88,16 +86,16 @@ def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
     """
     parts: list[ValuePart] = []
     for flow in plan.spends:
-        parts.append(_part("spend", flow.token, flow.bound, chain))
+        parts.append(_part(SPEND, flow.token, flow.bound, chain))
     for allowance in plan.allowances:
         if allowance.left:
-            parts.append(_part("allowance", allowance.token, allowance.left, chain))
+            parts.append(_part(ALLOWANCE, allowance.token, allowance.left, chain))
     for moved in plan.principals:
         parts.append(_part(PRINCIPAL, moved.token, moved.most, chain))
     if plan.promise is not None:
         # What others may take out of a position leaves the golem as what they take from its wallet does.
         parts += [
-            _part("promise", chain.token(change.token), -min(change.expected, change.bound), chain)
+            _part(PROMISE, chain.token(change.token), -min(change.expected, change.bound), chain)
             for change in plan.changes
             if change.expected < 0
         ]

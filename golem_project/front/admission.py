@@ -1,4 +1,4 @@
-"""The first application a request meets: it bounds the body, and lets the request in when it is its turn."""
+"""Admits requests to the application: bounds each body, and lets a request in when it is its turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that are the same for everybody are made once and kept: a crowd that asks for one costs its bytes alone."""
+"""Caches pages that are the same for everybody, so that a crowd that asks for one costs its bytes alone."""
 
 from __future__ import annotations
 

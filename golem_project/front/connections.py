@@ -1,4 +1,4 @@
-"""The server's own protocol of HTTP/1.1, with an end to what it waits for: heads, slow readers, bodies nobody wants.
+"""Speaks HTTP/1.1 with a bound on every wait: heads, slow readers, bodies nobody wants.
 
 uvicorn's parser takes headers of any size and number, waits for them for ever, and goes on reading a body after its
 request was answered. `--http golem_project.front.connections:BoundedHttp` puts this in its place.

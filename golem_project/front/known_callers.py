@@ -1,4 +1,4 @@
-"""Tokens and sessions that were good a short while ago, by their hash: they go before those that nobody knows yet.
+"""Remembers tokens and sessions that were good a short while ago, which go before unknown ones.
 
 It lets nobody in. Who is known stands in another line, and is asked for the token as ever.
 """

@@ -1,4 +1,4 @@
-"""Middleware: whose session was good is known to the lines in front (`waiting_lines.py`)."""
+"""Tells the waiting lines whose session was good (middleware)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords have a pace: five wrong ones of an account from an address, and both wait together for five minutes.
+"""Locks an account at an address for five minutes after five wrong passwords.
 
 Whoever tries from many addresses at once meets a second bound, for the account alone. It holds no address from which
 the account was signed in to lately, and it ends a minute after they stop: a stranger locks nobody out for long. An

@@ -1,4 +1,4 @@
-"""Passwords are hashed in a process of their own, one at a time, which gives way: a crowd that tries some slows nobody.
+"""Hands passwords one at a time to a process that hashes them and gives way, so that trying many slows nobody.
 
 A hash takes a processor a third of a second. It is Django's own, PBKDF2 with SHA-256, so what is stored stays as it is.
 Where that process cannot be had the hash is made here: nobody is kept out by it.

@@ -1,4 +1,4 @@
-"""A process that hashes passwords and does nothing else, and gives way to everything that is asked of the server.
+"""Hashes passwords in a process that does nothing else and gives way to the server.
 
 Run by path with the standard library only. Each line of its input is JSON: `password`, `salt`, `iterations`. Each is
 answered by a line: PBKDF2 with SHA-256, in base64. It ends with its input.

@@ -1,4 +1,4 @@
-"""A body is read whole before anybody works on its request: so much of it, within so many seconds, into memory.
+"""Reads a request's body whole into memory, within bounds of size and time, before anybody works on it.
 
 Who sends it slowly, or without end, holds a connection and its few kilobytes, and no thread, no place and no disk.
 """

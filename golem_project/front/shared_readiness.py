@@ -1,4 +1,4 @@
-"""One look for all who ask while somebody already waits to begin: of a crowd at most two look at a time."""
+"""Shares one readiness check between all who ask at the same time."""
 
 from __future__ import annotations
 

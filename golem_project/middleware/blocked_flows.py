@@ -1,4 +1,4 @@
-"""The two doors that all else comes through: what is kept from a sink in a request or a task is told of its golem.
+"""Writes into a golem's audit log what was kept from a sink during a request or a task.
 
 A new page or task has it without a word of its own: the middleware and the class of tasks are the project's. A request
 that finds the clock of its process set back has what was made before brought back first, as a task has.

@@ -1,4 +1,4 @@
-"""A form that was filled in while the session ended: the person gets back what they typed, and nothing is done."""
+"""Gives back what a person typed into a form while their session ended, and does nothing with it."""
 
 from __future__ import annotations
 

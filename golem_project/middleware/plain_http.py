@@ -1,4 +1,4 @@
-"""Only plain HTTP is served: a WebSocket is refused in words, before an application that knows none sees it."""
+"""Refuses WebSockets in words, before an application that knows none sees one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request id on every request, answer and log line, so that an agent's error can be found in the log."""
+"""Gives every request, its answer and its log lines one id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page that leads to every list the sidebar leaves out."""
+"""Shows the page that leads to every list the sidebar leaves out."""
 
 from __future__ import annotations
 

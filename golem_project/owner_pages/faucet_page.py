@@ -1,4 +1,4 @@
-"""Test money for a golem of the local chains, from its page: what a person would otherwise send from a terminal."""
+"""Gives a golem of the local chains test money from its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list is called on its page as the sidebar calls it, instead of "Select … to change"."""
+"""Titles each list as the sidebar calls it, instead of "Select … to change"."""
 
 from __future__ import annotations
 

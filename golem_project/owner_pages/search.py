@@ -1,6 +1,4 @@
-"""One question across what a person may see: golems, permits, requests, addresses, hashes. Words are data and go into
-parameters alone.
-"""
+"""Searches everything that a person may see: golems, permits, requests, addresses, hashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bearer tokens: who is calling, and for which golem. A key's own lives for days, one of a signed-in agent for minutes.
+"""Authenticates bearer tokens: who is calling, and for which golem.
 
 A token is looked up by its SHA-256 digest, so the database never sees it and the look-up time says nothing about it.
 One round trip brings the key, its golem, the golem's archetype and Warden, and whether its people are active.

@@ -1,4 +1,4 @@
-"""The bad fields of a body as one flat object, each with what is wrong with it."""
+"""Lists the bad fields of a body as one flat object, each with its fault."""
 
 from __future__ import annotations
 

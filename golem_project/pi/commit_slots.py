@@ -1,4 +1,4 @@
-"""At most a few commits of one token wait at a time, across all web processes.
+"""Limits how many commits of one token wait at a time, across all web processes.
 
 A slot is a key that exists or not, taken with one atomic SET NX and gone by itself when its holder dies, so the count
 can never drift. A broker that is down refuses the wait, and with it the commit: nothing was started.

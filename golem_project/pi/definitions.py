@@ -1,4 +1,4 @@
-"""The eight Pi-facing tools of one golem: what its language model reads about each, made from the golem's own toolset.
+"""Writes the eight Pi-facing tools of a golem for its language model, from the golem's toolset.
 
 A tool that the golem cannot use has no definition: without write tools there is no preview_action, commit_action or
 cancel_action. Times in the texts are the golem's own.

@@ -1,4 +1,4 @@
-"""The manifest's tools in the shapes the model providers take, ready to be passed on as `tools`.
+"""Writes the manifest's tools in the shapes of the model providers.
 
 - openai: function tools in strict mode: every property required, optional ones nullable, no keyword it refuses.
 - anthropic: `input_schema`, plain JSON Schema with one type each, optional where a property may be left out.

@@ -1,4 +1,4 @@
-"""Every refusal of the agent API as application/problem+json (RFC 9457), with its code and what to do next.
+"""Answers every refusal of the agent API as application/problem+json (RFC 9457), with its code and next step.
 
 What is not one of our errors is translated to one; what is unknown becomes INTERNAL_ERROR, its trace goes to the log
 under the request id and never to the caller.

@@ -1,4 +1,4 @@
-"""The guides over HTTP: text for models, public and the same for everybody."""
+"""Serves the guides for models over HTTP, the same for everybody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a repeated request gets the first answer again, and its effect happens once.
+"""Answers a repeated request (Idempotency-Key) with the first answer, so that its effect happens once.
 
 The row's unique constraint decides which of two requests is the first. The answer is kept for a day per API key;
 while the first still runs, a repeat is told so. What failed on our side is not kept: the same key may try again.

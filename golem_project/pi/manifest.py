@@ -1,4 +1,4 @@
-"""The manifest: the Pi tools of one golem, the actions and queries behind them, and a hash that moves when any does.
+"""Builds the manifest: a golem's Pi tools, the actions and queries behind them, and a hash of all.
 
 It is made from the golem's toolset alone, so two golems with the same tools and permit life have the same tools part.
 """

@@ -1,4 +1,4 @@
-"""The Model Context Protocol at /mcp, over the same manifest: off unless GOLEM_MCP is set.
+"""Serves the Model Context Protocol at /mcp over the same manifest; off unless GOLEM_MCP is set.
 
 It translates and decides nothing. Every call goes through the HTTP interface in this process with the caller's own
 token, so authentication, scopes, tiers, limits, slots and refusals are the same code and the same answers. No session

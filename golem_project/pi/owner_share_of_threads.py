@@ -1,4 +1,4 @@
-"""At most half of a server process's threads work for the agents of one owner at a time.
+"""Keeps the agents of one owner to half of a server process's threads.
 
 A token with the least of rights can ask for what takes long, as often as it likes. What is beyond the half is refused
 at once, so that other owners' agents are answered, and people see their pages. A halt needs no place.

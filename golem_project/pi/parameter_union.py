@@ -1,4 +1,4 @@
-"""The parameters of many tools as one flat, closed schema: the union a language model is shown.
+"""Joins the parameters of many tools into the one flat, closed schema that a language model is shown.
 
 Providers drop or refuse open maps, so an agent's one tool `preview_action` has the parameters of every action the
 golem really has. One name used by several tools is one property: the same schema once, a wider range where only

@@ -1,4 +1,4 @@
-"""Strict JSON: one object, every field once, no number that is not exact, small, shallow.
+"""Parses JSON strictly: one object, every field once, no number that is not exact, small, shallow.
 
 A number with a fraction stays text: it reaches the tool's own schema and is refused there with the field's name, and
 nothing on the way has rounded it.

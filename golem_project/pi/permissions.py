@@ -1,4 +1,4 @@
-"""Scopes: every view names the one it needs; a view that names none lets nobody in."""
+"""Checks scopes: every view names the one it needs; a view that names none lets nobody in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python client's operations, written from the OpenAPI document: one method for each, with its own parameters."""
+"""Generates the Python client's operations from the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The next call beside a refusal, for the caller it answers: its own tools, its own body, nothing it may not see."""
+"""Adds the next call to a refusal, from the caller's own tools and body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schema as a model is shown it: the same properties, types and values, in as few tokens as tell them apart.
+"""Shortens a schema for models: the same properties, types and values in as few tokens as tell them apart.
 
 What is left out (ranges, patterns, lengths, the second sentence of a description) is enforced all the same, told in
 full by `describe_tool`, and named in the refusal of a call that breaks it. Of what may be named by a text or by its

@@ -1,4 +1,4 @@
-"""The TypeScript client's types, written from the OpenAPI document by openapi-typescript out of its pinned archive."""
+"""Generates the TypeScript client's types from the OpenAPI document."""
 
 from __future__ import annotations
 

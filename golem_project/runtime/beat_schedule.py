@@ -1,4 +1,4 @@
-"""Beat's schedule, read from the database as often as an operator who changes it could notice, whatever the clock does.
+"""Reads beat's schedule from the database, so that an operator's change holds soon, whatever the clock does.
 
 The package asks the database whether it changed at every look at the schedule, thirty times a second with tasks that
 are due every second. And it believes what it once wrote: after a clock went forward and back, every task had run two

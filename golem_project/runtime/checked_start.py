@@ -1,4 +1,4 @@
-"""A server that starts asks first whether it may; who only imports the application asks nothing."""
+"""Lets a server start only when its start conditions hold; who only imports the application asks nothing."""
 
 from __future__ import annotations
 

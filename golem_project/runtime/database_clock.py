@@ -1,4 +1,4 @@
-"""The clock that all processes share is the database's: no process ends a wait before that one does.
+"""Makes all processes keep the database's clock, so that none ends a wait before that one does.
 
 A worker whose own clock is ahead would carry out at once what owners gave two days to be stopped, and count yesterday's
 spending as over. Whoever begins a request or a task asks the database where its own clock jumped, and now and then

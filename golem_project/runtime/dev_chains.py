@@ -1,4 +1,4 @@
-"""Private test chains of `golem_project/embedded`, in the words of the testnet tools.
+"""Starts and stops private test chains of `golem_project/embedded` for the testnet tools.
 
 The embedded side knows nothing of the product and the tools know nothing of anvil; wiring puts this between them.
 """

@@ -1,4 +1,4 @@
-"""After a clock was set back: what it wrote in a future that did not come is brought back to now.
+"""Brings stored times back to now that a clock wrote before it was set back.
 
 A process notices that its own clock was set back (`tools_app/core/clock.py`), and a worker that starts may follow one
 that was. Rows of the future would hold things up until it comes: leases nobody has, tries that are not due, locks of

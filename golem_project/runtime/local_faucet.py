@@ -1,4 +1,4 @@
-"""The faucet of the local chains, for tools: the owner of the chain's contracts mints what is asked."""
+"""Mints test money on the local chains for tools that ask."""
 
 from __future__ import annotations
 

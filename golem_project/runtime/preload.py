@@ -1,4 +1,4 @@
-"""Importing this loads what all processes of the product use, for who loads once and becomes each of them by a fork.
+"""Loads what all processes of the product use, before one process forks into each of them.
 
 It opens no connection and starts no thread: a fork would lose both.
 """

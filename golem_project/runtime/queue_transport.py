@@ -1,4 +1,4 @@
-"""Celery's way to its broker, with one client per channel: the library makes a new one for every command it sends.
+"""Gives Celery one broker client per channel, where the library makes a new one for every command.
 
 Making one takes longer than sending its command, and each task is published, noted and acknowledged by commands of
 their own. A client is only a wrapper of the channel's connection pool, and may be used by many threads.

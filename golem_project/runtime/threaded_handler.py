@@ -1,4 +1,4 @@
-"""Django's synchronous chain behind ASGI: one hop into a thread for a whole request, and the threads are kept.
+"""Runs Django's synchronous chain behind ASGI with one hop into a kept thread for a whole request.
 
 Django's own handler makes a new thread for every request, which then has none of what is kept by thread (connections
 to the broker, the cache and the queue), and hops to it several times. Here the body is read first, so that a slow

@@ -1,4 +1,4 @@
-"""Deliveries of webhooks: one event for one endpoint, tried at growing intervals for 24 hours, given up, sent again.
+"""Delivers events to webhooks: tried at growing intervals for 24 hours, given up, sent again.
 
 A delivery has one `webhook-id`, which is the event's own id, so that a receiver can drop what it has. Endpoints come by
 turns (`turns`): one has one request at most, and one that hangs holds up no other. Whether the endpoint's owner may see

@@ -1,4 +1,4 @@
-"""docs/events.md from the schema file; a test compares the two."""
+"""Writes docs/events.md from the schema file."""
 
 from __future__ import annotations
 

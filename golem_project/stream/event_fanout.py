@@ -1,4 +1,4 @@
-"""One reader per process hands every event to all clients of that process.
+"""Hands every event from one reader per process to all clients of that process.
 
 The reader waits on the ring and takes from the log what the ring lacks: a hole, a restart of the broker, an outage.
 Each client has a bounded queue; who falls behind is cut off with the place to resume from, and holds nobody up.

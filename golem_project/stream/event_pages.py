@@ -1,4 +1,4 @@
-"""GET /api/v1/events as JSON pages: the same events in the same order, with a cursor."""
+"""Serves events as JSON pages with a cursor (GET /api/v1/events)."""
 
 from __future__ import annotations
 

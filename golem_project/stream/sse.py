@@ -1,4 +1,4 @@
-"""GET /api/v1/events as `text/event-stream`: resumes from Last-Event-ID, holds no thread and no connection per client.
+"""Serves events as a resumable `text/event-stream`, without a thread or connection per client.
 
 It stands in front of Django, because a response there keeps the thread and the database connection it began with.
 What it does not serve goes on to Django, which answers the same path as JSON pages.

@@ -1,4 +1,4 @@
-"""The feed of one golem in a terminal: a line for each event, a bar for each tool that is running."""
+"""Prints the events of one golem in a terminal, with a bar for each running tool."""
 
 from __future__ import annotations
 

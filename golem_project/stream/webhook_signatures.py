@@ -1,4 +1,4 @@
-"""Signatures of webhooks as the Standard Webhooks specification says, made by its own package; and secrets for them."""
+"""Signs webhooks as the Standard Webhooks specification says, and makes their secrets."""
 
 from __future__ import annotations
 

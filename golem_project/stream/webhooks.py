@@ -1,4 +1,4 @@
-"""Webhooks: made, rotated, switched off and on, and their events spread to deliveries (`deliveries`).
+"""Makes, rotates and switches webhooks, and spreads events to their deliveries.
 
 An endpoint that fails for 24 hours without one success is switched off, and its owner is told by an event, an audit
 entry and the admin. Each replaced secret signs along for 24 hours.

@@ -1,4 +1,4 @@
-"""The keys of one golem that are good now, by fingerprint: no token, no secret, nothing that opens a door."""
+"""Lists the keys of a golem that are good now, by fingerprint; no token and no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every account and every key a golem ever acted with, as rows an owner can take away. Addresses only, no key."""
+"""Lists every account and key a golem ever acted with, by address."""
 
 from __future__ import annotations
 

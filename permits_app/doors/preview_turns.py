@@ -1,4 +1,4 @@
-"""Previews go to the workers by turns between owners: a crowd of one owner's keeps nobody else's waiting.
+"""Gives previews their turns between owners, so that one owner's crowd keeps nobody else waiting.
 
 A few are with the workers at a time, the rest wait in the server process that took them, by whoever has least there.
 What is beyond those who may wait is refused at once.

@@ -1,4 +1,4 @@
-"""The follower of a chain: one at a time looks for new blocks, and at each for the receipts of all that was sent.
+"""Follows one chain: looks for new blocks, and at each for the receipts of all that was sent.
 
 It writes nothing down but that it looked: whose receipts are there it hands to a worker, who judges the outcome. So a
 follower that dies, or two that look at once, lose and double nothing; the next one sees the same. The lease on the

@@ -1,4 +1,4 @@
-"""The call by which a golem gives up a right over somebody's money, and how it is told from its bytes."""
+"""Builds and recognises the call by which a golem gives up a right over somebody's money."""
 
 from __future__ import annotations
 

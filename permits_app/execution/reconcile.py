@@ -1,4 +1,4 @@
-"""The reconciler: stored payloads against the chain, and gaps in an account's nonces. Nothing here signs a new action.
+"""Compares stored payloads with the chain and finds gaps in nonces. Nothing here signs a new action.
 
 What is deep enough becomes FINAL; what a reorganisation took back, final or not, is recorded and its permit goes back
 to UNKNOWN, to be sent again with the same bytes; nonces nobody will use or ever had are filled; what blocks its account

@@ -1,4 +1,4 @@
-"""Another payload for a nonce that is stuck or will never be used: the same action at higher fees, or nothing at all.
+"""Replaces a payload whose nonce is stuck or unused: by the same action at higher fees, or by nothing.
 
 A speed-up keeps nonce, to, value and data and stays inside the gas the permit reserved. A fill is a zero transfer to
 itself, or a user operation without a call. Both are stored before they are sent, like everything else.

@@ -1,4 +1,4 @@
-"""Under a halt: standing token approvals are set to zero, by the same executor as everything else.
+"""Sets standing token approvals to zero under a halt.
 
 The plan is the runtime's own: approvals of zero, nothing else; it is simulated, gets a permit bound to the halt's
 epoch, and storing its bytes checks both.

@@ -1,4 +1,4 @@
-"""Defaults that follow the market's regime: soft parameters an agent left out, made stricter and never looser.
+"""Makes defaults that an agent left out stricter by the market's regime, and never looser.
 
 The regime is the one the golem's own heartbeat measured of its base pair; a label that is old, unknown or of another
 chain changes nothing, and neither does it touch what was asked for. It is fixed before the plan is made, so that

@@ -1,4 +1,4 @@
-"""A plan as JSON in the permit row and back, without loss: what is signed is read from here, never asked again."""
+"""Writes a plan as JSON into the permit's row and reads it back without loss; what is signed is read from here."""
 
 from __future__ import annotations
 

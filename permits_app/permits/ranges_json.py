@@ -1,4 +1,4 @@
-"""A position of concentrated liquidity as it is drawn, JSON-ready: its range and price, its fees and its hook."""
+"""Writes a liquidity position JSON-ready for drawing: its range and price, its fees and its hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ERC-8004 agents that a golem registered itself and has not handed over, as its own permits tell.
+"""Finds the ERC-8004 agents that a golem registered and still has, by its own permits.
 
 An agent that came to the golem's account by other means is not found here: that takes a look through a chain's logs.
 """

@@ -1,4 +1,4 @@
-"""The rows that a halt, a commit and an owner's change wait for each other on, as `tools_app/core/lock_order` has them.
+"""Locks the rows on which a halt, a commit and an owner's change wait for each other, in the order of `lock_order`.
 
 The golem first; then the permit, the request about it, and what the owners of a Safe signed for that. Whoever moves
 more than one of them takes them here, all at once, before it moves the first: what is told of a move (audit, events) is

@@ -1,4 +1,4 @@
-"""The three hashes of a permit: what each binds, in one place."""
+"""Computes the three hashes of a permit: of its plan, its simulation and its policy."""
 
 from __future__ import annotations
 

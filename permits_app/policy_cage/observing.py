@@ -1,4 +1,4 @@
-"""What a pre-flight needs of the chain: one simulation of the calls between two looks at the cage, and a few reads."""
+"""Reads for a pre-flight what it needs of the chain: one simulation of the calls between two looks at the cage."""
 
 from __future__ import annotations
 

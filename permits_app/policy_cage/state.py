@@ -1,4 +1,4 @@
-"""Everything a cage knows, rebuilt from its events alone: rules, pending changes, session, windows.
+"""Rebuilds a cage's rules, pending changes, sessions and windows from its events alone.
 
 `apply_event` is the only thing that changes a state; the mirror keeps its JSON form in the database. Pure: no chain,
 no clock, no database.

@@ -1,4 +1,4 @@
-"""What a pre-flight starts from and what it may answer; and the one way it refuses."""
+"""Defines what a pre-flight starts from, what it may answer, and how it refuses."""
 
 from __future__ import annotations
 

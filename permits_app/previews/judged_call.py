@@ -1,4 +1,4 @@
-"""One call after memory, the hooks, the simulation and the guardian had their say."""
+"""Judges one call: by memory, the hooks, the simulation and the guardian, in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The row of a permit, from what was judged; nothing is stored here."""
+"""Makes the row of a permit from what was judged; stores nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing more is put into a token that left its peg: judged once an action is planned, before the hooks.
+"""Refuses to put more into a token that left its peg, before the hooks run.
 
 What leaves a position or lowers a debt is never asked, and the base asset may always be bought: that is the way out.
 

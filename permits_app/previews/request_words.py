@@ -1,4 +1,4 @@
-"""The words of a preview that are no parameters of its tool: the action, its venue, and why it is wanted."""
+"""Reads the words of a preview beside its tool's parameters: action, venue, and why it is wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that an agent means and its parameters, from the words it sent."""
+"""Finds the tool that an agent means, and its parameters, from the words it sent."""
 
 from __future__ import annotations
 

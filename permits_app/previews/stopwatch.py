@@ -1,4 +1,4 @@
-"""Milliseconds of each stage of a preview."""
+"""Measures the milliseconds of each stage of a preview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query that is asked at every decision, built once: later only its parameters change.
+"""Compiles a Django query once, so that later only its parameters change.
 
 Django builds the statement of a query anew each time it is asked, which for one over a handful of joined tables takes
 longer than the database needs to answer it. Rows become the same objects that the query itself would give.

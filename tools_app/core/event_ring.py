@@ -1,4 +1,4 @@
-"""The ring: a Redis stream of the newest events of the log, which wakes readers and spares them the database.
+"""Keeps the newest events in a Redis stream, which wakes readers and spares them the database.
 
 It is a copy. Whoever adds to it first fills what is missing before, so a reader meets a hole only after a broker came
 back empty; what the ring lacks is read from the log.

@@ -1,4 +1,4 @@
-"""The one order in which a transaction of this product locks rows. docs/concurrency.md says why it is this one.
+"""Defines the one order in which transactions lock rows. docs/concurrency.md says why it is this one.
 
 A transaction may leave tables out, and may lock a row again that it holds; it never locks a table after one that stands
 behind it here. What no table here names is locked alone, or only together with what a transaction wrote itself.

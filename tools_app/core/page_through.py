@@ -1,4 +1,4 @@
-"""Many rows one after the other, a page at a time, each page a statement of its own.
+"""Reads many rows a page at a time, each page by a statement of its own.
 
 A cursor of the server would live longer than a statement, and between two of them a pooler may hand the connection to
 somebody else, or drop it. So may whoever restarts it.

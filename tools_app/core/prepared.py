@@ -1,4 +1,4 @@
-"""Fixed statements that PostgreSQL plans once for a connection; those that belong together travel together.
+"""Prepares fixed SQL statements once for a connection, and sends several in one round trip.
 
 A statement over a few joined tables takes the server five to ten times longer to plan than to run. What every decision
 asks is prepared on a connection at its first use there, and named afterwards (`EXECUTE`). Django sees one query for

@@ -1,4 +1,4 @@
-"""Prices as exact ratios: text of units per unit, basis points of impact and slippage.
+"""Computes prices as exact ratios: text of units per unit, basis points of impact and slippage.
 
 A `Ratio` is base units of one token per base unit of another. Text is rounded down to a number of
 significant digits and never passes through floating point.

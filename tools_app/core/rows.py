@@ -1,4 +1,4 @@
-"""INSERTs and UPDATEs of single rows, for the few places where building the statement costs more than running it."""
+"""Inserts and updates single rows with ready SQL, where building a Django query costs more than running it."""
 
 from __future__ import annotations
 

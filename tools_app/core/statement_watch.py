@@ -1,4 +1,4 @@
-"""Ends the statement that a call still waits for when its time is over: the server is told to cancel it.
+"""Cancels the database statement of a call whose time is over.
 
 One thread per process looks at the calls that run; a call that is in time costs no round trip. What is cancelled raises
 QueryCanceled in the thread that waits.

@@ -1,4 +1,4 @@
-"""Labels on sensitive values and the sinks each may reach.
+"""Labels sensitive values and decides which sinks each may reach.
 
 `Secret` wraps what must never be printed: its repr, str and pickled form carry no content, and its value is known to
 `redact_text`, which takes it out of every text on its way to a sink. The matrix is decided once, here.

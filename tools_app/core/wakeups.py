@@ -1,4 +1,4 @@
-"""A tap on the shoulder between processes: who waits for something by its name is woken when somebody says it is there.
+"""Wakes a waiting process by the name of the thing that it waits for.
 
 Never the truth: a tap may be lost with the broker, or come twice. Whoever is woken reads the row, and whoever waits
 looks by himself once in a while. Each process that waits keeps one connection, on a thread of its own.

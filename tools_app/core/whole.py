@@ -1,4 +1,4 @@
-"""A transaction that PostgreSQL ends for the sake of others (a deadlock, a serialization failure) is done again whole.
+"""Retries a whole transaction that PostgreSQL aborted for the sake of others (a deadlock, a serialization failure).
 
 One order of locks (`lock_order`) leaves little to repeat; what remains is met here and counted, so that a rising count
 is seen where the machinery's health is shown. What was rolled back left nothing: no row, no event, no audit entry, no

@@ -1,4 +1,4 @@
-"""Rights over an account that a protocol's contract tells by no log: asked for, one by one.
+"""Asks contracts for rights over an account that no log tells, one by one.
 
 What is asked: whom the protocol itself would have a right given to, and whom calls name that the account is known to
 have made. A right that was given by other means to somebody else is not found: its contract lists nobody.

@@ -1,4 +1,4 @@
-"""A protocol's reads as one question: what it asks in one batch is one read of the chain's aggregator.
+"""Combines a protocol's reads into one read of the chain's aggregator.
 
 So what an account without anything costs grows with the protocols of the shelf and not with their markets. What the
 aggregate does not answer is asked by itself in the next batch, as a whole or in part.

@@ -1,4 +1,4 @@
-"""Allowances that an account gave: found by the logs of tokens and of Permit2, and read from the chain as they are now.
+"""Finds allowances that an account gave by the logs of tokens and Permit2, and reads what stands now.
 
 A log only leads to asking; what stands is what the token answers at the pinned block. Registered tokens are searched
 by themselves: anybody can write logs of a made-up token that name the account, so others come after them and are

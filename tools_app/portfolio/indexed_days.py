@@ -1,4 +1,4 @@
-"""The last 24 hours of pools that are followed: out of the index, with the few blocks since from the node."""
+"""Reads the last 24 hours of followed pools from the index, and the newest blocks from the node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jars of all protocols of a chain, found by their address."""
+"""Finds the fee jars of a chain's protocols by their address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The past of whatever tells one figure by logs: a vault's share, a price feed, a rate. It is that of the index alone.
+"""Reads from the index the past of a figure that logs tell: a vault's share, a price feed, a rate.
 
 State at old blocks takes an archive, logs do not: what a contract said is known, and what it was silent about is not.
 """

@@ -1,4 +1,4 @@
-"""Rights over an account that a protocol's own contracts still give somebody: operators, delegated credit, managers.
+"""Finds rights over an account that protocols' own contracts still give: operators, delegated credit, managers.
 
 They are told by logs, and only by logs; the last word about a taker counts. Only contracts that a protocol knows for
 its own are believed: anybody can write a log that names an account. Only logs that name it where the giver stands are

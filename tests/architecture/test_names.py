@@ -31,7 +31,6 @@ _LONGER: dict[str, str] = {
     "tests/golem_project/world/test_chain.py": "one chain's life: started, kept, killed under load, started again",
     "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
     "tests/concurrency/test_stuck_accounts.py": "one account after the other that stands still, and how each goes on",
-    "permits_app/reviewers/safety_guardian.py": "one reviewer and every check that it makes, in their order",
     "tests/tools_app/protocols/liquid_restaking/test_restaked_ether.py": "three issuers, each way in and out",
     "tests/concurrency/test_every_task_twice.py": "one table: every task, and what holds when it ran twice",
     "permits_app/actions/halt.py": "one halt from its order to its report, step after step",

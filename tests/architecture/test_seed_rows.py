@@ -108,27 +108,27 @@ BUILT_IN_TOOLS = {
 
 TIERED_TOOLS = {
     "Core tools are always included": (
-        f"{PI}/test_tiers.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
+        f"{PI}/test_shown_tools.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
     ),
     "Categories have a name, a description and a count": (
-        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
         "archetypes_app/test_toolset.py::test_completed_categories_are_as_decided",
     ),
     "Core tool list: another product's; here each profile has its own": (
         f"{PI}/test_token_budget.py::test_no_profile_s_core_costs_more_than_its_share",
     ),
     "Categories are loaded on demand": (
-        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
     ),
     "The execution path is unchanged": (
-        f"{PI}/test_tiers.py::test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded",
+        f"{PI}/test_shown_tools.py::test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded",
     ),
     "ToolRegistry: each tool in one place": (
         f"{PI}/test_manifest.py::test_every_tool_is_reachable_through_exactly_one_route",
     ),
     "What was loaded is seen by the next turn": (
         "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
-        f"{PI}/test_tiers.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+        f"{PI}/test_shown_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
     ),
     "Loading does not last beyond one chat": (
         "golem_project/chat/test_conversation.py"
@@ -138,20 +138,20 @@ TIERED_TOOLS = {
         f"{PI}/test_token_budget.py::test_browsing_450_tools_costs_at_most_1500_tokens",
     ),
     "load_tools answers what was added": (
-        f"{PI}/test_tiers.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
+        f"{PI}/test_shown_tools.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
     ),
     "Schemas are not in load_tools' answer but in what follows": (
-        f"{PI}/test_tiers.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+        f"{PI}/test_shown_tools.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
         "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
     ),
     "Tool names are unique": (f"{PI}/test_manifest.py::test_the_manifest_lists_every_tool_of_the_toolset_once",),
-    "Core tools cannot be unloaded": (f"{PI}/test_tiers.py::test_the_core_cannot_give_way",),
-    "Loading twice is idempotent": (f"{PI}/test_tiers.py::test_loading_twice_is_loading_once",),
+    "Core tools cannot be unloaded": (f"{PI}/test_shown_tools.py::test_the_core_cannot_give_way",),
+    "Loading twice is idempotent": (f"{PI}/test_shown_tools.py::test_loading_twice_is_loading_once",),
     "browse_tools and load_tools are core": (
-        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
     ),
     "A tool that is not loaded says how to load it": (
-        f"{PI}/test_tiers.py::test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exists",
+        f"{PI}/test_shown_tools.py::test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exists",
     ),
 }
 
@@ -208,9 +208,9 @@ BAD_INPUT = {
         f"{CODING}/test_editing.py::test_of_two_edits_that_were_previewed_together_the_second_is_refused",
     ),
     "ambiguous edits": (f"{CODING}/test_editing.py::test_an_edit_that_does_not_say_one_change_is_refused",),
-    "regex bombs": (f"{CODING}/test_searching.py::test_a_pattern_that_bombs_other_engines_ends_at_once",),
+    "regex bombs": (f"{CODING}/test_folder_search.py::test_a_pattern_that_bombs_other_engines_ends_at_once",),
     "millions of files": (
-        f"{CODING}/test_searching.py::test_a_walk_through_more_names_than_a_call_looks_at_ends_and_says_so",
+        f"{CODING}/test_folder_search.py::test_a_walk_through_more_names_than_a_call_looks_at_ends_and_says_so",
         f"{CODING}/test_full_folder.py::test_a_command_that_fills_its_folder_is_stopped_while_it_runs",
     ),
     "a command that forks": (f"{CODING}/test_hostile_commands.py::test_a_fork_bomb_is_held_and_ends",),

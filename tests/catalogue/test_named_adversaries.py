@@ -322,7 +322,9 @@ NOT_THERE = {
 """Kinds that nobody can try there, with the reason."""
 
 
-POOLS, V4S, STAKED = (f"{FOLDERS}/uniswap/{each}.py" for each in ("test_positions", "test_v4_swaps", "test_liquidity_mining"))
+POOLS, V4S, STAKED = (
+    f"{FOLDERS}/uniswap/{each}.py" for each in ("test_positions", "test_v4_swaps", "test_liquidity_mining")
+)
 V4_LIQUIDITY, REOPENED = (
     f"{FOLDERS}/uniswap/{each}.py" for each in ("test_v4_liquidity", "test_v4_pools_opened_again")
 )

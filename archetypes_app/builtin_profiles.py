@@ -1,4 +1,4 @@
-"""The built-in tool profiles as data. Decisions, "Profiles"; `data` is in every profile."""
+"""The built-in tool profiles as data. `data` is in every profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every safety number, with its unit in its name. Defaults of decisions.md, "Safety hooks" and "Permits".
+"""Sets every safety number, with its unit in its name.
 
 Per-golem rows in the admin override the limits; these are what a new golem starts with.
 """

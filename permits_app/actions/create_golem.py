@@ -1,6 +1,6 @@
 """Create a golem with its limits and its cage, so that it is never without either. Appends GolemCreated.
 
-What the environment says is the default for new golems: profiles, memory, wallet. Decisions, "Profiles".
+What the environment says is the default for new golems: profiles, memory, wallet.
 """
 
 from __future__ import annotations

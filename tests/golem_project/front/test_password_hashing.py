@@ -38,7 +38,7 @@ def test_a_hash_is_djangos_own_and_made_by_a_process_that_gives_way(place: HashP
     assert ours == PBKDF2PasswordHasher().encode(WORDS, "salt", 2_000)
     assert place.pid is not None and place.pid != os.getpid()
     child = psutil.Process(place.pid)
-    assert child.nice() == NICENESS
+    assert child.nice() == min(19, psutil.Process().nice() + NICENESS), "however nice the run is"
     # Of its own session, by which processors are shared out first.
     assert os.getsid(child.pid) == child.pid
     assert check_password(WORDS, make_password(WORDS)) and not check_password("another", make_password(WORDS))

@@ -312,9 +312,7 @@ def test_another_golem_of_the_same_owner_cannot_use_the_permit_either(robbed: Ad
 @pytest.mark.parametrize("hours", [2, 24 * 365])
 def test_a_chain_whose_clock_ran_ahead_makes_prices_stale_and_nothing_is_spent(robbed: Adversary, hours: int) -> None:
     world = robbed.live.world
-    for symbol in ("USDC", "WETH"):
-        feed = world.tokens[symbol].feed
-        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
+    world.refresh_feeds("USDC", "WETH")
     permit = robbed.preview(**SWAP)[1]["permit_id"]
     world.rpc.call("evm_increaseTime", hours * 3_600)
     world.rpc.call("anvil_mine", "0x1")

@@ -107,9 +107,8 @@ def approve_long_ago(stage: Stage) -> None:
 
 
 def buy_for_hours_alone(stage: Stage) -> None:
-    """The same, and no other block among them: a node that tells of a pool nobody follows spreads the hours between its
-    first block and its last over all blocks between. Feeds say beforehand what they say at the end. No purchase lies on
-    the edge of an hour counted from the last one, where a second more or less would be another hour.
+    """The same, and no other block after them. Feeds say beforehand what they say at the end. No purchase lies on the
+    edge of an hour counted from the last one, where a second more or less would be another hour.
     """
     step = 3_550
     set_feeds(stage, stage.world.timestamp() + 8 * 86_400 + 36 * step)
@@ -138,7 +137,7 @@ def buy_for_hours(stage: Stage, *, is_alone: bool = False, step: int = 3_600) ->
         world.rpc.call("evm_increaseTime", step)
         world.transact(trader, router, single, (usdc, weth, 500, trader.address, 100_000 * USD, 0, 0))
     if not is_alone:
-        set_feeds(stage, world.timestamp())
+        world.refresh_feeds()
 
 
 def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
@@ -196,8 +195,7 @@ def buy_a_little(stage: Stage) -> None:
     stage.told["pool"] = world.pool("v3", "USDC", "WETH", 500).address
     for _ in range(70):
         world.transact(trader, router, single, (usdc, weth, 500, trader.address, 1_000 * USD, 0, 0))
-    for feed in {token.feed for token in world.tokens.values() if token.feed}:
-        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
+    world.refresh_feeds()
 
 
 def beat(stage: Stage) -> None:

@@ -273,6 +273,15 @@ class World:
             if (code != "0x") != (key in keys):
                 self.rpc.call("anvil_setCode", address, self.doors[address] if key in keys else "0x")
 
+    def refresh_feeds(self, *symbols: str) -> None:
+        """Feeds, all or those of `symbols`, were last updated now: time that was let pass is in a block first, else
+        they would be as old as all of it.
+        """
+        self.rpc.call("anvil_mine", "0x1")
+        at, names = self.timestamp(), symbols or tuple(self.tokens)
+        for feed in dict.fromkeys(self.tokens[each].feed for each in names if self.tokens[each].feed):
+            self.transact(self.actors.deployer, feed, "setUpdatedAt(uint256)", at)
+
     def timestamp(self) -> int:
         """Unix seconds of the newest block."""
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)

@@ -234,6 +234,13 @@ class PinnedReader:
             return self.block
         return parse_block(self._send([header_request(number)])[0].unwrap())
 
+    def blocks_at(self, numbers: Sequence[int]) -> list[BlockRef]:
+        """The blocks of those numbers, in their order, in one round trip. Raises BlockUnavailable."""
+        others = [number for number in dict.fromkeys(numbers) if number != self.block.number]
+        replies = self._send([header_request(number) for number in others]) if others else []
+        found = {number: parse_block(reply.unwrap()) for number, reply in zip(others, replies, strict=True)}
+        return [found.get(number, self.block) for number in numbers]
+
     def first_block_since(self, timestamp: int) -> BlockRef:
         """The first block at or after `timestamp` seconds. Raises BlockUnavailable when there is none yet."""
         return self._past.find_block(self._send, timestamp=timestamp, head=self.block)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Final, NamedTuple
 
+from tools_app.chain.node_errors import BlockUnavailable
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.index_reads import Bars, KeptContract, KeptTrade, Missing, find_one, read_bars, read_trades
@@ -21,9 +23,14 @@ from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import BlockRef
 
 OF_INDEX: Final = "this server's index"
-OF_NODE: Final = "the node's logs, with times between blocks interpolated"
+OF_NODE: Final = "the node's logs"
+ESTIMATED: Final = ", with times between blocks interpolated"
+"""Said behind a source where more blocks held trades than times are asked for."""
 MOST_LOGS: Final = 50_000
 """Of more logs in a window the newest are computed with, and it is said."""
+MOST_TIMES: Final = 256
+"""So many blocks of trades are asked when they were, spread over them where there are more."""
+_TIMES_AT_ONCE: Final = 64
 NOT_FOLLOWED: Final = (
     "the pool is not followed by this server's index; stream_pool_events, or a position in it, has it followed"
 )
@@ -67,7 +74,7 @@ def _refuse(reason: str | None, pool: Pool) -> None:
 class Trade(NamedTuple):
     """One trade: what the trader paid in, in base units of either token, and token1 per token0 in the pool after it.
 
-    `time` is Unix seconds; of trades that the node told it is interpolated between the window's ends.
+    `time` is Unix seconds, that of its block; where the source says so, some lie in proportion between blocks read.
     """
 
     block: int
@@ -154,35 +161,71 @@ def _read_kept(
 ) -> PoolPast:
     rows = read_trades(kept, since, until_block=reader.block.number, most=MOST_LOGS + 1)
     first = BlockRef(kept.next_block, "", int(kept.known_until.timestamp()), 0)
-    said = [*rows[-MOST_LOGS:], *_ask(reader, markets, pool, first)]
-    return PoolPast(_join(said), since, until, OF_INDEX, is_cut=len(rows) > MOST_LOGS)
+    told = _ask(reader, markets, pool, first)
+    said = [*rows[-MOST_LOGS:], *told.trades]
+    source = OF_INDEX + (ESTIMATED if told.is_estimated else "")
+    return PoolPast(_join(said), since, until, source, is_cut=len(rows) > MOST_LOGS)
 
 
 def _read_told(reader: ChainReader, markets: Markets, pool: Pool, since: datetime, until: datetime) -> PoolPast:
     first = reader.first_block_since(int(since.timestamp()))
-    said = _ask(reader, markets, pool, first)
+    told = _ask(reader, markets, pool, first)
     # Between two blocks nothing happens; only before the first of all there was no chain.
     begun = since if first.number > 0 else max(since, datetime.fromtimestamp(first.timestamp, UTC))
-    return PoolPast(_join(said[-MOST_LOGS:]), begun, until, OF_NODE, is_cut=len(said) > MOST_LOGS)
+    source = OF_NODE + (ESTIMATED if told.is_estimated else "")
+    return PoolPast(_join(told.trades[-MOST_LOGS:]), begun, until, source, is_cut=len(told.trades) > MOST_LOGS)
 
 
-def _ask(reader: ChainReader, markets: Markets, pool: Pool, first: BlockRef) -> list[KeptTrade]:
-    """What the node's logs from a block on say. Raises the node errors."""
+class _TradesTold(NamedTuple):
+    """What the node told; `is_estimated`: not the time of every block was asked for."""
+
+    trades: list[KeptTrade]
+    is_estimated: bool = False
+
+
+def _ask(reader: ChainReader, markets: Markets, pool: Pool, first: BlockRef) -> _TradesTold:
+    """What the node's logs from a block on say, with the times of their blocks. Raises the node errors."""
     last = reader.block
     if first.number > last.number:
-        return []
+        return _TradesTold([])
     topics = pool.pool_id.filter_logs(markets.history_topics)
     logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first.number, to_block=last.number)
-    blocks, seconds = max(1, last.number - first.number), last.timestamp - first.timestamp
     is_turned = markets.is_turned(pool)
     found = []
     for log in sorted(logs, key=lambda log: (log.block_number, log.log_index)):
         said = markets.read_trade(log)
         if said is not None:
-            time = first.timestamp + seconds * (log.block_number - first.number) // blocks
             told = said.turned if is_turned else said
-            found.append(KeptTrade(log.block_number, time, told.price, told.in0, told.in1))
-    return found
+            found.append((log.block_number, told))
+    numbers = sorted({number for number, _ in found})
+    times = _read_times(reader, numbers)
+    trades = [KeptTrade(number, times[number], told.price, told.in0, told.in1) for number, told in found]
+    return _TradesTold(trades, len(numbers) > MOST_TIMES)
+
+
+def _read_times(reader: ChainReader, numbers: Sequence[int]) -> dict[int, int]:
+    """When each of the blocks was, Unix seconds: of `MOST_TIMES` as the node says, between those in proportion."""
+    asked = list(numbers)
+    if len(numbers) > MOST_TIMES:
+        asked = [numbers[place * (len(numbers) - 1) // (MOST_TIMES - 1)] for place in range(MOST_TIMES)]
+    read = [
+        block
+        for start in range(0, len(asked), _TIMES_AT_ONCE)
+        for block in reader.blocks_at(asked[start : start + _TIMES_AT_ONCE])
+    ]
+    times = {block.number: block.timestamp for block in read}
+    edges = iter(pairwise(read))
+    before, after = next(edges, (None, None))
+    for number in numbers:
+        if number in times:
+            continue
+        while before is not None and after is not None and number > after.number:
+            before, after = next(edges)
+        if before is None or after is None:
+            raise BlockUnavailable("The node does not have that block", block=number)
+        span = after.number - before.number
+        times[number] = before.timestamp + (after.timestamp - before.timestamp) * (number - before.number) // span
+    return times
 
 
 def _join(said: Sequence[KeptTrade]) -> tuple[Trade, ...]:

@@ -62,6 +62,9 @@ class ChainReader(Protocol):
 
     def block_at(self, number: int) -> BlockRef: ...
 
+    def blocks_at(self, numbers: Sequence[int]) -> list[BlockRef]:
+        """Blocks by their numbers, in that order, in one round trip."""
+
     def first_block_since(self, timestamp: int) -> BlockRef:
         """The first block whose time is at or after `timestamp` seconds."""
 

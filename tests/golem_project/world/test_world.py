@@ -254,3 +254,11 @@ def pool_price_x192(world: World, pool: WorldPool) -> int:
         return int(slot0[0]) ** 2
     reserve0, reserve1, _ = world.rpc.read(pool.address, "getReserves()", returns="(uint112,uint112,uint32)")
     return (int(reserve1) << 192) // int(reserve0)
+
+
+def test_feeds_that_are_refreshed_after_time_was_let_pass_are_not_as_old_as_that_time(chain: World) -> None:
+    chain.rpc.call("evm_increaseTime", 86_400)
+    chain.refresh_feeds()
+    feed = chain.tokens["USDC"].feed
+    [updated_at] = chain.rpc.read(feed, "fixedUpdatedAt()", returns="(uint256)")
+    assert chain.timestamp() - updated_at < 3_600

@@ -105,7 +105,7 @@ class TokenCheck:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """The deepest pool of a token against a hub, by the dollars of what is paid with in it."""
+    """The deepest pool of a token against a hub, and the dollars of what is paid with in it."""
 
     pool: Pool
     micro_usd: int
@@ -224,18 +224,23 @@ def is_honeypot(trial: TokenTrial) -> bool:
 
 
 def find_depth(reader: ChainReader, token: TokenMeta) -> Depth | None:
-    """The pool against a hub in which most dollars of the hub lie. Raises ChainNotSupported, the node's errors."""
+    """The pool against a hub in which most dollars lie: of both sides where a feed prices the token, else of the hub.
+
+    A price that moves turns one side of a pool into the other, in a narrow range all of it: what both are worth stays.
+    Raises ChainNotSupported, the node's errors.
+    """
     markets, book = markets_on(reader.chain_id), PriceBook(reader)
     asset = markets.asset(token)
     pairs = [sort_tokens(asset, hub) for hub in markets.hubs(reader) if hub != asset]
     pools = [pool for pool in markets.find(reader, pairs) if pool.is_usable]
     held = markets.depth(reader, pools)
-    found = [
-        Depth(pool, book.weigh(other, held[pool.id][0 if other == pool.token0 else 1]).micro_usd or 0)
-        for pool in pools
-        for other in (pool.other(asset),)
-    ]
-    return max(found, key=lambda each: (each.micro_usd, each.pool.id), default=None)
+    found: list[tuple[int, Depth]] = []
+    for pool in pools:
+        own, paid = held[pool.id] if pool.token0 == asset else held[pool.id][::-1]
+        micro_usd = book.weigh(pool.other(asset), paid).micro_usd or 0
+        found.append((micro_usd + (book.weigh(asset, own).micro_usd or 0), Depth(pool, micro_usd)))
+    _, deepest = max(found, key=lambda each: (each[0], each[1].pool.id), default=(0, None))
+    return deepest
 
 
 def read_abilities(reader: ChainReader, token: str) -> tuple[tuple[str, ...], str | None]:

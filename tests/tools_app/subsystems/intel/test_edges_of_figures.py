@@ -9,7 +9,6 @@ import pytest
 from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.history.conftest import followed as followed
 from tests.tools_app.history.followed import Followed
-from tests.tools_app.subsystems.intel.test_lp_tools import refresh_feeds
 from tools_app.portfolio.pool_history import InsufficientHistory
 from tools_app.subsystems.intel.flow_tools import LEAST_BLOCKS, classify_vpin
 from tools_app.subsystems.intel.impact_tools import LEAST_MOVES
@@ -42,7 +41,7 @@ def test_a_share_takes_thirty_stretches(followed: Followed) -> None:
     params = {"pool": followed.pool.address, "trade_size_usd": "100", "slippage_bps": 1}
     followed.world.rpc.call("evm_increaseTime", 86_401)
     followed.mine()
-    refresh_feeds(followed)
+    followed.world.refresh_feeds()
     for _ in range(2 * LEAST_MOVES):
         followed.swap(10**11)
     told = answer_of(make_context(followed.world), "intel_estimate_revert_risk", **params)

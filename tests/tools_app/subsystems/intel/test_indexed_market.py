@@ -23,12 +23,6 @@ def read(followed: Followed) -> KnownMarket:
     return read_known_market(reader, markets_on(CHAIN_ID).read(reader, followed.pool.address))
 
 
-def keep_feeds(followed: Followed) -> None:
-    world = followed.world
-    for feed in {token.feed for token in world.tokens.values() if token.feed}:
-        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
-
-
 @pytest.mark.django_db
 def test_what_the_index_knows_of_a_pool_is_what_the_reads_compute_from_the_nodes_logs(followed: Followed) -> None:
     nothing = read(followed)
@@ -40,7 +34,7 @@ def test_what_the_index_knows_of_a_pool_is_what_the_reads_compute_from_the_nodes
         followed.world.rpc.call("evm_increaseTime", 3_600)
         for _ in range(1 if hour < HOURS - 25 else 5):
             followed.swap(20_000 * 10**6)
-    keep_feeds(followed)
+    followed.world.refresh_feeds()
     told = answer_of(make_context(followed.world), "intel_classify_regime", asset="WETH")
     flow = answer_of(make_context(followed.world), "intel_compute_vpin", pool=followed.pool.address, lookback="24h")
     followed.watch(followed.pool.address)

@@ -33,18 +33,11 @@ def make_trades(prices: list[float], *, in1: int = 10**9) -> list[Trade]:
     return [Trade(at, at * 600, 0, in1, Ratio(round(price * 10**12), 10**12)) for at, price in enumerate(prices)]
 
 
-def refresh_feeds(followed: Followed) -> None:
-    world = followed.world
-    now = world.timestamp()
-    for feed in {token.feed for token in world.tokens.values() if token.feed}:
-        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", now)
-
-
 def trade_for_hours(followed: Followed, hours: int) -> None:
     for hour in range(hours):
         followed.swap((1 + hour % 3) * 10**11)
         followed.world.rpc.call("evm_increaseTime", 3_600)
-    refresh_feeds(followed)
+    followed.world.refresh_feeds()
     followed.mine(2)
     followed.watch(followed.pool.address)
     followed.follow()

@@ -14,9 +14,10 @@ from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context
 from tests.tools_app.history.conftest import followed as followed
 from tests.tools_app.history.followed import SINGLE, Followed
+from tools_app.portfolio import pool_history
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_depths import read_depths
-from tools_app.portfolio.pool_history import OF_NODE, InsufficientHistory
+from tools_app.portfolio.pool_history import ESTIMATED, OF_NODE, InsufficientHistory, PoolPast, read_past
 from tools_app.standards.pool_maths import BeyondKnownTicks, swap
 from tools_app.subsystems.intel.sandwich import find_sandwich
 
@@ -155,6 +156,47 @@ def test_the_flow_of_a_followed_pool_is_that_of_the_node(followed: Followed) -> 
     again = answer_of(make_context(followed.world), "intel_get_order_flow_metrics", pool=followed.pool.address)
     assert again["vpin"] == kept["vpin"]
     assert again["lvr"]["lvr_period_usd"] == kept["lvr"]["lvr_period_usd"]
+
+
+def trade_unevenly(followed: Followed) -> dict[int, int]:
+    """Twelve trades, each after a longer pause, in a pool that nobody follows: the times of their blocks by number."""
+    times = {}
+    for pause in range(12):
+        followed.world.rpc.call("evm_increaseTime", 10 * 2**pause)
+        number = followed.swap(10**11)["blockNumber"]
+        times[int(number, 16)] = int(followed.world.rpc.call("eth_getBlockByNumber", number, False)["timestamp"], 16)
+    return times
+
+
+def past_of(followed: Followed) -> PoolPast:
+    reader = make_context(followed.world).chain()
+    markets = markets_on(reader.chain_id)
+    pool = markets.read(reader, followed.pool.address)
+    return read_past(reader, markets.of_pool(pool), pool, hours=24)
+
+
+def test_trades_of_a_pool_that_nobody_follows_have_the_times_of_their_blocks(followed: Followed) -> None:
+    times = trade_unevenly(followed)
+    past = past_of(followed)
+    assert {each.block: each.time for each in past.trades if each.block in times} == times
+    assert past.source == OF_NODE and ESTIMATED not in past.source
+
+
+def test_of_more_blocks_than_are_asked_for_some_times_are_estimated_between_those_read_and_it_is_said(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed.world.rpc.call("evm_increaseTime", 2 * 86_400)
+    times = trade_unevenly(followed)
+    numbers = list(times)
+    monkeypatch.setattr(pool_history, "MOST_TIMES", 4)
+    past = past_of(followed)
+    assert past.source == OF_NODE + ESTIMATED
+    told = {each.block: each.time for each in past.trades}
+    assert list(told) == numbers and sorted(told.values()) == list(told.values())
+    read = [numbers[place] for place in (0, 3, 7, 11)]
+    assert {number: told[number] for number in read} == {number: times[number] for number in read}
+    middle = times[read[1]] + (times[read[2]] - times[read[1]]) * (numbers[5] - read[1]) // (read[2] - read[1])
+    assert told[numbers[5]] == middle
 
 
 def test_liquidity_that_stands_for_one_block_of_trades_is_counted_and_what_stays_is_not(followed: Followed) -> None:

@@ -102,10 +102,8 @@ def play(world: World, logs: list[float]) -> str:
     root = world.rpc.read(pool.address, "slot0()", returns=_SLOT0)[0]
     # What was traded before lies more than a week back.
     begins_at = world.timestamp() + 8 * 86_400
-    # Where the price falls it begins higher, so that no other pool is deeper in the end.
-    lift = max(0.0, -logs[-1]) + 0.001
     for hour, moved in enumerate(logs):
-        wanted = isqrt(int(root * root * exp(sign * (moved + lift))))
+        wanted = isqrt(int(root * root * exp(sign * (moved + 0.001))))
         now = world.rpc.read(pool.address, "slot0()", returns=_SLOT0)[0]
         sold, bought = (pool.token1, pool.token0) if wanted > now else (pool.token0, pool.token1)
         amount = 5_000_000 * 10**6 if sold == usdc else 2_000 * 10**18

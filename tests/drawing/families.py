@@ -120,6 +120,26 @@ FAMILIES: Final = (
         whole_when=("tools_app/toolkit/", "tools_app/portfolio/"),
     ),
     Family(
+        # Before the next one, which would hold them too: each of these costs what a protocol may cost in all.
+        name="crashes of orders",
+        paths=(
+            "tests/concurrency/test_killed_orders*",
+            "tests/concurrency/test_killed_followers_of_orders*",
+            "tests/concurrency/test_killed_halt_of_orders*",
+        ),
+        one_in=12,
+        whole_when=(
+            "permits_app/actions/follow_promises.py",
+            "permits_app/actions/follow_requests.py",
+            "permits_app/actions/hand_in_promise.py",
+            "permits_app/execution/order_cancelling.py",
+            "permits_app/execution/promise_cancelling.py",
+            "permits_app/execution/sign_promise.py",
+            "permits_app/limits/pending_requests.py",
+            "permits_app/limits/signed_promises.py",
+        ),
+    ),
+    Family(
         name="crashes",
         paths=(
             "tests/concurrency/test_killed_*",

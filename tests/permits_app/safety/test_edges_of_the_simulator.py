@@ -65,10 +65,13 @@ def refusal(rule: str) -> Reject:
         ("aave_v3", 0, True),
         ("aave_v3", 1, False),
         ("erc4626", -1, False),
+        ("uniswap", -1, True),
+        ("uniswap", 1, False),
+        ("uniswap_twamm", -1, True),
         ("nobody_knows_it", -1, False),
     ],
 )
-def test_two_engines_tell_what_takes_cover_from_a_protocol_that_knows_debts_and_from_no_other(
+def test_two_engines_tell_what_leaves_a_pool_or_a_protocol_that_knows_debts_and_no_other(
     protocol: str, expected: int, both: bool
 ) -> None:
     call = plain_call(plan(changes=(change(protocol, expected),)))

@@ -112,10 +112,17 @@ class UniswapRanges:
         calls = [ReadCall(manager, v3.NFT_BALANCE, (owner,))]
         calls += [ReadCall(manager, v3.NFT_BY_INDEX, (owner, index)) for index in range(max(0, held - limit), held)]
         calls += [ReadCall(manager, v3.POSITIONS, (int(each),)) for each in empty if not v4_positions.is_v4(each)]
+        v4 = v4_on(chain_id)
+        if v4 is not None:
+            newer = [str(each) for each in (*empty, *(row["id"] for row in known)) if v4_positions.is_v4(str(each))]
+            calls += [call for each in newer for call in v4_positions.record_calls(v4, v4_positions.number_of(each))]
         for row in known:
-            if v4_positions.is_v4(str(row["id"])):
-                continue
             pool, lower, upper = row["pool"], row["lower"], row["upper"]
+            if v4_positions.is_v4(str(row["id"])):
+                if v4 is not None:
+                    number = v4_positions.number_of(str(row["id"]))
+                    calls += v4_positions.range_calls(pool, number, (lower, upper), v4)
+                continue
             calls += [ReadCall(manager, each, (int(row["id"]),)) for each in (v3.POSITIONS, v3.OWNER_OF)]
             calls.append(ReadCall(place.v3_factory, GET_POOL, (row["token0"], row["token1"], row["fee"])))
             calls += v3.range_calls(pool, lower, upper, manager=manager)

@@ -119,12 +119,16 @@ def read_ticks(packed: int) -> tuple[int, int]:
 
 def state_calls(record: Record, contracts: V4Contracts) -> list[ReadCall]:
     """What V4's view is asked for a position: its pool's price and liquidity, and the fees of the range."""
-    name, lower, upper = bytes.fromhex(record.key.pool_id[2:]), record.tick_lower, record.tick_upper
-    salt = record.number.to_bytes(32, "big")
+    return range_calls(record.key.pool_id, record.number, (record.tick_lower, record.tick_upper), contracts)
+
+
+def range_calls(pool_id: str, number: int, ticks: tuple[int, int], contracts: V4Contracts) -> list[ReadCall]:
+    """The same of a position whose pool and range are known."""
+    name, salt = bytes.fromhex(pool_id[2:]), number.to_bytes(32, "big")
     return [
-        *_pool_calls(record.key, contracts),
-        ReadCall(contracts.state_view, _INSIDE, (name, lower, upper)),
-        ReadCall(contracts.state_view, _KEPT, (name, contracts.positions, lower, upper, salt)),
+        *_pool_calls(pool_id, contracts),
+        ReadCall(contracts.state_view, _INSIDE, (name, *ticks)),
+        ReadCall(contracts.state_view, _KEPT, (name, contracts.positions, *ticks, salt)),
     ]
 
 
@@ -171,14 +175,14 @@ def held_of(position: Position) -> Held:
 
 def read_pool(reader: ChainReader, contracts: V4Contracts, key: PoolKey) -> Pool:
     """A pool in its own order, with its state. Raises PoolNotFound for one that was never opened."""
-    slot0, liquidity = reader.call_many(_pool_calls(key, contracts))
+    slot0, liquidity = reader.call_many(_pool_calls(key.pool_id, contracts))
     if not (slot0.ok and liquidity.ok) or not slot0.values[0]:
         raise PoolNotFound(f"{key.pool_id} was never opened", pool_address=key.pool_id)
     return _make_pool(key, contracts, slot0.values, liquidity.values[0])
 
 
-def _pool_calls(key: PoolKey, contracts: V4Contracts) -> list[ReadCall]:
-    name = bytes.fromhex(key.pool_id[2:])
+def _pool_calls(pool_id: str, contracts: V4Contracts) -> list[ReadCall]:
+    name = bytes.fromhex(pool_id[2:])
     return [ReadCall(contracts.state_view, each, (name,)) for each in (SLOT0, LIQUIDITY)]
 
 

@@ -22,6 +22,7 @@ from permits_app.previews.approval_wait import cover_wait, find_wait
 from permits_app.previews.hook_call import make_hook_call
 from permits_app.previews.peg_check import refuse_off_peg
 from permits_app.previews.requested_tool import RequestedTool
+from permits_app.previews.signed_permits import sign_inside
 from permits_app.previews.stopwatch import Stopwatch
 from permits_app.reviewers import delegation_router
 from permits_app.safety import hook_chain
@@ -121,9 +122,10 @@ def _plan_and_judge(
         call = plan_with(params=cover_wait(params, wait_seconds), wait_seconds=wait_seconds)
     refuse_off_peg(call)
     watch.lap("memory, plan and prices")
+    call = sign_inside(call)
     report = judge(call)
     if report.modified_params is not None:
-        call = plan_with(params=dict(report.modified_params), wait_seconds=wait_seconds)
+        call = sign_inside(plan_with(params=dict(report.modified_params), wait_seconds=wait_seconds))
         report = _keep_change(report, judge(call, may_modify=False))
     _refuse_many(call, report)
     watch.lap("hooks and simulation")

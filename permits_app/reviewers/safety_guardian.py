@@ -28,6 +28,7 @@ from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
 from tools_app.portfolio.markets import markets_on
+from tools_app.standards.inner_permits import list_keepers
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
@@ -215,7 +216,7 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
             continue
         if (token, spender, amount) in kept:
             continue
-        if spender not in called:
+        if spender not in called and (token, spender) not in list_keepers(plan):
             findings.append(f"{spender} would be allowed to take {token}, and this plan never calls it")
         if amount > promised.get(token, 0) + effects.lent.get(token, 0):
             findings.append(

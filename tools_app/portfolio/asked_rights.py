@@ -13,14 +13,18 @@ from typing import Any
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call
 from tools_app.portfolio.standing_rights import StandingRight
+from tools_app.standards.inner_permits import list_carriers, read_inner
 from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Gauge, PositionsUnreadable, drive
 from tools_app.toolkit.protocol import SHELF, AskedRight, ProtocolDef
 
 
 def list_asked_contracts(chain_id: int) -> tuple[str, ...]:
-    """The contracts that know rights which no log tells."""
-    return tuple(dict.fromkeys(contract for _, _, contract in _list_asked(chain_id)))
+    """The contracts that know rights which no log tells, and those whose calls may hold a signature that gives one."""
+    known = list(_list_asked(chain_id))
+    carriers = list_carriers(chain_id) if any(right.is_signed_inside for _, right, _ in known) else ()
+    return tuple(dict.fromkeys((*(contract for _, _, contract in known), *carriers)))
 
 
 def find_asked_rights(
@@ -36,7 +40,7 @@ def find_asked_rights(
         if entry is None or not chain.code(entry):
             continue
         known = drive(right.known(chain.chain_id, account), chain.call_many)
-        named = list(dict.fromkeys((*known, *_read_calls(right, contract, calls))))
+        named = list(dict.fromkeys((*known, *_read_calls(right, contract, calls, chain.chain_id))))
         outcomes = chain.call_many([ReadCall(contract, *right.asks(account, each)) for each in named])
         for arguments, outcome in zip(named, outcomes, strict=True):
             if not outcome.ok:
@@ -52,7 +56,7 @@ def gauge_given_rights(*, chain_id: int, account: str, calls: Iterable[tuple[str
     """How each right that `calls` of `account` give or take back is read, each once. Pure."""
     sent, found = tuple(calls), {}
     for protocol, right, contract in _list_asked(chain_id):
-        for arguments in _read_calls(right, contract, sent):
+        for arguments in _read_calls(right, contract, sent, chain_id):
             name = f"{protocol.label}: who {right.label}"
             found[contract, right.gives, arguments] = Gauge(name, contract, *right.asks(account, arguments))
     return tuple(found.values())
@@ -76,11 +80,16 @@ def _list_asked(chain_id: int) -> Iterator[tuple[ProtocolDef, AskedRight, str]]:
                 yield protocol, right, contract
 
 
-def _read_calls(right: AskedRight, contract: str, calls: Iterable[tuple[str, bytes]]) -> Iterator[tuple[Any, ...]]:
+def _read_calls(
+    right: AskedRight, contract: str, calls: Iterable[tuple[str, bytes]], chain_id: int
+) -> Iterator[tuple[Any, ...]]:
     for to, data in calls:
         arguments = _decode(right.gives, data) if to == contract else None
         if arguments is not None:
             yield arguments
+        elif right.is_signed_inside and to != contract:
+            for permit in read_inner(chain_id, Call(to, data, 0, "")):
+                yield from ((each.token, permit.spender, each.amount, each.until) for each in permit.gives)
 
 
 def _encode_end(right: AskedRight, arguments: tuple[Any, ...]) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from tools_app.toolkit.claim_prices import ClaimPrice, ClaimPrices
 from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.hooked_pools import HookedPools
+from tools_app.toolkit.inner_permits import PermitCarrier
 from tools_app.toolkit.jars import Jars
 from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
@@ -36,6 +37,8 @@ class Trait(StrEnum):
     LEVERAGE = "LEVERAGE"
     HOOKS = "HOOKS"
     ASYNC = "ASYNC"
+    POOLED = "POOLED"
+    """What an account has there lies in pools, or waits for fillers: what leaves is theirs to settle."""
 
 
 NOTHING_HELD: Final = "nothing is held there"
@@ -154,6 +157,7 @@ class AskedRight:
     first value is above zero where the right stands. `ends` is the signature of the call that takes it back, and `end`
     makes its arguments from those of the one that gave it; of its own it makes the same. `known` reads, by chain and
     account, arguments that are asked for in any case; others are those of calls that the account is known to have made.
+    `is_signed_inside`: a permit that the account signed inside a call of its own gives it too (`permit_carrier`).
     """
 
     key: str
@@ -163,6 +167,7 @@ class AskedRight:
     ends: str
     end: Callable[[tuple[Any, ...]], tuple[Any, ...]]
     label: str
+    is_signed_inside: bool = False
     known: Callable[[int, str], Reads[tuple[tuple[Any, ...], ...]]] = _nothing_more
 
 
@@ -186,7 +191,8 @@ class ProtocolDef:
     code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
     contracts call. `jars` fill with what others pay, and anybody empties them for a price. `received` tells of rights
-    over others' money that golems hold there, `promises` read what is signed for others to carry out, and `orders`
+    over others' money that golems hold there, `promises` read what is signed for others to carry out,
+    `permit_carrier` puts what is signed for its own contract into calls to it, and `orders`
     tell what became of positions that others carry out. `takings` tell who got what was asked for, where others may
     claim it too. `venues` tell what an exchange of two tokens would give
     there. `leaving` is all that a
@@ -215,6 +221,7 @@ class ProtocolDef:
     exits: Exits | None = None
     effects: EffectsReader | None = None
     promises: Promises | None = None
+    permit_carrier: PermitCarrier | None = None
     received: ReceivedRights | None = None
     orders: Orders | None = None
     takings: Takings | None = None

@@ -12,6 +12,8 @@ ROUTER_COMMANDS: Final = {
     0x00: f"function v3SwapExactIn({_SWAPPED}, bytes path, bool payerIsUser)",
     0x01: f"function v3SwapExactOut({_BOUGHT}, bytes reversePath, bool payerIsUser)",
     0x02: "function permit2TransferFrom(address token, address recipient, uint160 amount)",
+    0x03: "function permit2PermitBatch(((address token, uint160 amount, uint48 expiration, uint48 nonce)[] details,"
+    " address spender, uint256 deadline) permit, bytes signature)",
     0x04: "function sweep(address token, address recipient, uint256 amountMinimum)",
     0x05: "function transfer(address token, address recipient, uint256 amount)",
     0x06: "function payPortion(address token, address recipient, uint256 bips)",

@@ -57,6 +57,7 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import ApprovalSeen, SimulationRequest, SimulationResult
 from tools_app.simulation.pyevm.rules import runs_here
 from tools_app.simulation.select import run_simulation
+from tools_app.standards.inner_permits import read_inner
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_calls import read_given
 from tools_app.toolkit.context import ChainReader
@@ -69,6 +70,7 @@ from tools_app.toolkit.views import NATIVE, TokenMeta
 SIMULATION_BUDGET_MS = 8_000
 """What the code of an account begins with that runs another contract's; that contract's address follows."""
 _ZERO_ADDRESS = "0x" + "0" * 40
+_TOLD_BY_TWO = frozenset({Trait.LEVERAGE, Trait.POOLED})
 
 
 class Simulator:
@@ -191,22 +193,22 @@ def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
 
 def choose_setting(call: HookCall) -> EngineSetting:
     """The golem's own; both engines for a token that nobody registered, whose code nobody here vouches for, and where
-    something leaves a protocol that knows debts or covers none of them any more: the health it leaves behind is told
-    by no node alone.
+    something leaves a pool, or a protocol that knows debts, or covers none of them any more: what comes of it, and the
+    health it leaves behind, is told by no node alone.
     """
     plan = call.plan
     if plan is not None:
         is_unknown = not all(token.is_registered or token.is_native for token in plan.tokens)
-        if is_unknown or (_takes_cover(plan) and runs_here(plan.chain_id)):
+        if is_unknown or (_takes_out(plan) and runs_here(plan.chain_id)):
             return EngineSetting.BOTH
     return EngineSetting(call.golem.simulation_engine)
 
 
-def _takes_cover(plan: TxPlan) -> bool:
+def _takes_out(plan: TxPlan) -> bool:
     # A change of nothing is what stays where it is and counts otherwise: no collateral any more.
-    uncovering = {change.protocol for change in plan.changes if change.expected <= 0}
-    found = (SHELF.get(name) for name in uncovering)
-    return any(protocol is not None and Trait.LEVERAGE in protocol.traits for protocol in found)
+    leaving = {change.protocol for change in plan.changes if change.expected <= 0}
+    found = (SHELF.get(name) for name in leaving)
+    return any(protocol is not None and protocol.traits & _TOLD_BY_TWO for protocol in found)
 
 
 def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -> Reject | None:
@@ -593,10 +595,12 @@ def find_undeclared(*, plan: TxPlan, simulation: SimulationResult) -> list[Appro
 def list_kept_elsewhere(plan: TxPlan) -> dict[tuple[str, str, str], int]:
     """Base units by keeper, token and spender of what the plan says Permit2 keeps for a while.
 
-    Only what a call of the plan itself gives there: what is left of exactly that is asked for after the calls. A permit
-    that somebody hands in is none.
+    Only what a call of the plan itself gives there, or hands in as the account signed it: what is left of exactly that
+    is asked for after the calls. A permit that anybody else hands in is none.
     """
     given = {(each.token, each.spender) for call in plan.calls for each in read_given(call)}
+    signed = (each for call in plan.calls for each in read_inner(plan.chain_id, call))
+    given |= {(each.token, permit.spender) for permit in signed for each in permit.gives}
     return {
         (each.through, each.token.address, each.spender): each.granted
         for each in plan.allowances

@@ -146,6 +146,8 @@ def test_a_fee_that_is_raised_between_preview_and_commit_reverts_and_costs_only_
 def test_a_halt_takes_back_what_a_plan_gave_through_permit2_and_did_not_use(
     live_golem: LiveGolem, local_chain: World
 ) -> None:
+    # Beside an open permit none is signed: the right is given by a call.
+    ask(live_golem, route="v4:100", amount=str(50 * USDC))
     permit = ask(live_golem, route="v4:100")
     account, token = live_golem.golem.address, local_chain.tokens["USDC"].address
     # As where the plan ended after its approvals.

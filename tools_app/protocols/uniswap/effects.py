@@ -76,7 +76,8 @@ class UniswapEffects:
         elif call.to == manager:
             _read_positions(call, desk)
         elif (v4 := v4_on(chain.chain_id)) is not None and call.to == v4.router:
-            read_router(call, account=account, wrapped=desk.place.wrapped_native, contracts=v4, into=into)
+            wrapped = desk.place.wrapped_native
+            read_router(call, account=account, wrapped=wrapped, contracts=v4, chain=chain, into=into)
         elif v4 is not None and call.to == v4.positions:
             wrapped = desk.place.wrapped_native
             read_position_call(call, account=account, wrapped=wrapped, contracts=v4, chain=chain, into=into)

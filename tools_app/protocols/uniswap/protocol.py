@@ -9,6 +9,7 @@ from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.liquidity_mining import plans as mining
 from tools_app.protocols.uniswap.markets import UniswapMarkets
+from tools_app.protocols.uniswap.permit_carrier import RouterCarrier
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.positions_in_logs import is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
@@ -20,7 +21,7 @@ from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.protocols.uniswap.venues import UniswapVenues
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
-from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Valuer
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait, Valuer
 
 
 def _ask_manager(chain_id: int) -> Reads[tuple[Any, ...]]:
@@ -153,6 +154,7 @@ PROTOCOL = ProtocolDef(
         LeavingCall("v3_router", v3.V2_TOKENS_IN, own=((3,),)),
     ),
     effects=UniswapEffects(),
+    permit_carrier=RouterCarrier(),
     markets=UniswapMarkets(),
     venues=UniswapVenues(),
     hooked=V4HookedPools(),
@@ -164,6 +166,7 @@ PROTOCOL = ProtocolDef(
             "v4_position_manager", one="may move a Uniswap V4 position", every="may move every Uniswap V4 position"
         ),
     ),
+    traits=frozenset({Trait.POOLED}),
     events=contract_names.EVENTS,
     errors=contract_names.ERRORS,
     inner_calls=contract_names.INNER_CALLS,

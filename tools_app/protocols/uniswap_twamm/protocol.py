@@ -34,7 +34,7 @@ PROTOCOL: Final = ProtocolDef(
     # What is closed comes to the order's owner, whoever closes it.
     leaving=(LeavingCall(ENTRY, _CLOSE),),
     effects=EFFECTS,
-    traits=frozenset({Trait.ASYNC}),
+    traits=frozenset({Trait.ASYNC, Trait.POOLED}),
     uncaged="what an order over time holds is up to those who fill it, and no valuer counts it",
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

@@ -21,6 +21,7 @@ _TAKING: Final = AskedRight(
     ends=LOCKDOWN,
     end=lambda arguments: arguments if len(arguments) == 1 else ([tuple(arguments[:2])],),
     label="may take a token of the account through Permit2",
+    is_signed_inside=True,
 )
 
 PROTOCOL: Final = ProtocolDef(

@@ -12,12 +12,16 @@ from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
+from tools_app.protocols.uniswap.router_permits import is_permit, read_permit
 from tools_app.protocols.uniswap.router_swaps import SWAP_COMMANDS, RouterSwap, read_router_swap
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read_key, read_values
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
 from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.inner_permits import check_inner
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, MarketRead, UnknownCall
+from tools_app.toolkit.inner_permits import InnerPermit
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import NATIVE
@@ -45,10 +49,12 @@ class _Router:
     account: str
     wrapped: str
     contracts: V4Contracts
+    chain: ChainReader
     into: Effects
     coin: int
     held: set[str] = field(default_factory=set)
     taken: int = 0
+    has_permit: bool = False
     has_traded: bool = False
     least: int = 0
     brings: str = ""
@@ -60,14 +66,16 @@ class _Router:
         return self.account if recipient == _TO_SENDER else recipient
 
 
-def read_router(call: Call, *, account: str, wrapped: str, contracts: V4Contracts, into: Effects) -> None:
+def read_router(
+    call: Call, *, account: str, wrapped: str, contracts: V4Contracts, chain: ChainReader, into: Effects
+) -> None:
     """Add what `call` to the router does. Raises UnknownCall."""
     if not calls(call.data, _EXECUTE):
         raise UnknownCall(f"selector 0x{call.data[:4].hex()} of the Universal Router is not known")
     commands, inputs, deadline = read_exactly(call.data, _EXECUTE)
     if len(commands) != len(inputs):
         raise UnknownCall("the Universal Router is given more commands than inputs, or less")
-    router = _Router(account, wrapped, contracts, into, call.value)
+    router = _Router(account, wrapped, contracts, chain, into, call.value)
     for code, data in zip(commands, inputs, strict=True):
         _read_command(code, data, router)
     if router.coin:
@@ -82,7 +90,9 @@ def read_router(call: Call, *, account: str, wrapped: str, contracts: V4Contract
 
 
 def _read_command(code: int, data: bytes, router: _Router) -> None:
-    if code == _V4_SWAP:
+    if is_permit(code):
+        _read_permit(read_permit(code, data), router)
+    elif code == _V4_SWAP:
         _read_trade(data, router)
     elif code in SWAP_COMMANDS:
         _read_older_trade(read_router_swap(code, data), router)
@@ -106,6 +116,17 @@ def _read_command(code: int, data: bytes, router: _Router) -> None:
         router.held.discard(token)
     else:
         raise UnknownCall(f"command 0x{code:02x} of the Universal Router is not known")
+
+
+def _read_permit(permit: InnerPermit, router: _Router) -> None:
+    """What the account signed for the router, before everything else."""
+    if router.has_permit or router.has_traded or router.taken or router.held:
+        raise UnknownCall("the Universal Router is handed a permit twice, or after it began")
+    router.has_permit = True
+    check_inner(permit, account=router.account, carried_by=router.contracts.router, chain=router.chain)
+    for each in permit.gives:
+        router.into.approvals.append((each.token, permit.spender, each.amount))
+    router.into.deadlines.append(permit.ends_at)
 
 
 def _read_wrap(recipient: str, amount: int, router: _Router) -> None:

@@ -32,11 +32,14 @@ from memory_app.search_memory import search_memory
 from permits_app.actions.read_for_tool import read_for_tool
 from permits_app.custody.credentials import list_credentials
 from permits_app.custody.signers import choose_signer
+from permits_app.custody.signers.aws_kms import KmsClient
 from permits_app.custody.signers.bundler import BundlerClient
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.privy import PrivyClient
+from permits_app.custody.signers.turnkey import TurnkeyClient
 from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
+from permits_app.limits.payment_hosts import tell_terms
 from permits_app.limits.received_rights import StoredRights
 from permits_app.performance.kept_predictions import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
@@ -57,6 +60,7 @@ from tools_app.portfolio import pegs
 from tools_app.sandbox.host_functions import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
+from tools_app.standards.x402.host_asking import HostAsker
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.callable_contracts import CallableContracts
@@ -67,6 +71,7 @@ from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside_services import OutsideDoor
+from tools_app.toolkit.payment_hosts import PaymentHosts
 from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.retiring_tokens import OnlyFalling
@@ -90,6 +95,8 @@ def configure() -> None:
         ),
         privy=read_privy(),
         zerodev=read_zerodev(),
+        kms=read_kms(),
+        turnkey=read_turnkey(),
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed_secrets.configure(_read_passphrase())
@@ -140,6 +147,42 @@ def read_zerodev() -> BundlerClient | None:
     )
 
 
+def read_kms() -> KmsClient | None:
+    """The client of AWS KMS, None where this server has no account there. Raises ImproperlyConfigured."""
+    if not settings.GOLEM_KMS_REGION:
+        return None
+    if not settings.GOLEM_KMS_ACCESS_KEY_ID or not settings.GOLEM_KMS_SECRET_ACCESS_KEY:
+        raise ImproperlyConfigured(
+            "GOLEM_KMS_REGION is set; set GOLEM_KMS_ACCESS_KEY_ID and GOLEM_KMS_SECRET_ACCESS_KEY_FILE too"
+        )
+    token = settings.GOLEM_KMS_SESSION_TOKEN
+    return KmsClient(
+        region=settings.GOLEM_KMS_REGION,
+        access_key_id=settings.GOLEM_KMS_ACCESS_KEY_ID,
+        secret_access_key=Secret(settings.GOLEM_KMS_SECRET_ACCESS_KEY, TaintLabel.WALLET_SECRET),
+        session_token=Secret(token, TaintLabel.WALLET_SECRET) if token else None,
+        url=settings.GOLEM_KMS_URL,
+        allows_private=settings.GOLEM_KMS_ALLOWS_PRIVATE_ADDRESSES,
+        timeout_seconds=settings.GOLEM_KMS_TIMEOUT_SECONDS,
+    )
+
+
+def read_turnkey() -> TurnkeyClient | None:
+    """The client of Turnkey, None where this server has no organization there. Raises ImproperlyConfigured."""
+    if not settings.GOLEM_TURNKEY_ORGANIZATION_ID:
+        return None
+    if not settings.GOLEM_TURNKEY_API_KEY:
+        raise ImproperlyConfigured("GOLEM_TURNKEY_ORGANIZATION_ID is set; set GOLEM_TURNKEY_API_KEY_FILE too")
+    return TurnkeyClient(
+        organization_id=settings.GOLEM_TURNKEY_ORGANIZATION_ID,
+        api_key=Secret(settings.GOLEM_TURNKEY_API_KEY, TaintLabel.WALLET_SECRET),
+        user_id=settings.GOLEM_TURNKEY_USER_ID,
+        url=settings.GOLEM_TURNKEY_URL,
+        allows_private=settings.GOLEM_TURNKEY_ALLOWS_PRIVATE_ADDRESSES,
+        timeout_seconds=settings.GOLEM_TURNKEY_TIMEOUT_SECONDS,
+    )
+
+
 def configure_thinking() -> None:
     """Set the language models this process asks, for heartbeats and for delegates. Raises ImproperlyConfigured."""
     try:
@@ -173,6 +216,11 @@ def _build_services() -> dict[type, object]:
         OnlyFalling: list_retiring,
         CallableContracts: may_be_called,
         SignedOrders: find_signed_order,
+        PaymentHosts: tell_terms,
+        HostAsker: HostAsker(
+            allows_private=settings.GOLEM_PAYMENT_HOSTS_ALLOW_PRIVATE_ADDRESSES,
+            seconds=settings.GOLEM_PAYMENT_HOST_SECONDS,
+        ),
         OrderDesks: OrderDesks(
             {place: OrderDesk(*desk) for place, desk in settings.GOLEM_ORDER_DESKS.items()},
             allows_private=settings.GOLEM_ORDER_DESKS_ALLOW_PRIVATE_ADDRESSES,

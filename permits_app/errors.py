@@ -485,6 +485,26 @@ class PromiseStands(GolemError):
     title = "This was signed already"
 
 
+class PaymentHostCap(GolemError):
+    """The payment is not what the owners let its host be paid: another payee or token, or more than is left of it."""
+
+    code = "PAYMENT_HOST_CAP"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "a smaller payment, the next day, or higher caps of the host by the owners"
+    title = "The host may not be paid this"
+
+
+class PaymentHostNotListed(GolemError):
+    """Owners list hosts that may be paid; an agent does not."""
+
+    code = "PAYMENT_HOST_NOT_LISTED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    cleared_by = "an owner lists the host on the golem's page, Payment hosts"
+    title = "This host is not one that the golem may pay"
+
+
 # ---- delegation at run time ----------------------------------------------------------------------------------------
 
 

@@ -133,6 +133,16 @@ class PaymentUsed(GolemError):
     title = "This payment was used already"
 
 
+class AskerUnproven(GolemError):
+    """The payment was handed in before, by somebody who is not known to be this asker."""
+
+    code = "PAYMENT_ASKER_UNPROVEN"
+    http_status = 403
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "the payment-identifier of the first time, or a token of the wallet that pays"
+    title = "The answer is told to whoever paid for it"
+
+
 class PaymentInWork(GolemError):
     """Another request with the same payment is worked on, or the chain did not show it yet."""
 

@@ -14,7 +14,7 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.publications import find_own_price
-from golem_project.a2a.selling import PAID_IN, Clock, SoldQuestion, sell
+from golem_project.a2a.selling import PAID_IN, Asker, Clock, SoldQuestion, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
@@ -67,15 +67,16 @@ def answer_stranger(*, task: Task, read_clock: Clock) -> PaidAnswer:
     if opened.price_micro_usdc is None:
         return PaidAnswer(_work_out(opened, params, read_clock()), {})
     url = f"urn:uuid:{task.pk}"
-    return sell_read(opened, params=params, url=url, payment=task.payment.get("payload"), read_clock=read_clock)
+    payment, asker = task.payment.get("payload"), Asker(task.visitor)
+    return sell_read(opened, params=params, url=url, payment=payment, asker=asker, read_clock=read_clock)
 
 
 def sell_read(
-    opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, read_clock: Clock
+    opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, asker: Asker, read_clock: Clock
 ) -> PaidAnswer:
     """The answer of an opened read that has a price, to whoever pays. Raises what `selling.sell` raises."""
     price = max(opened.price_micro_usdc or 0, find_own_price(opened.golem, query=opened.query, params=params))
-    question = SoldQuestion(opened.golem, opened.query, opened.venue, params, price, url)
+    question = SoldQuestion(opened.golem, opened.query, opened.venue, params, price, url, asker)
     sold = sell(
         question, payment=payment, work_out=lambda: _work_out(opened, params, read_clock()), read_clock=read_clock
     )

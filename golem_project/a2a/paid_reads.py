@@ -1,6 +1,7 @@
 """A read that has a price over plain HTTP, as x402 publishes it: 402 with what is asked for, and again with a payment.
 
-Nobody proves a wallet here: who pays is told by the payment. A read that is free is asked over A2A.
+Nobody has to prove a wallet here: who pays is told by the payment. Who does all the same, by the token of a visit, may
+ask again for what that wallet paid. A read that is free is asked over A2A.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from django.views.decorators.http import require_POST
 
 from archetypes_app.errors import OwnerGone
 from archetypes_app.ownership import is_owned
+from golem_project.a2a.callers import identify_caller
 from golem_project.a2a.errors import NotForStrangers, PaymentNeeded
 from golem_project.a2a.opened_reads import find_opened, sell_read
+from golem_project.a2a.selling import Asker
 from golem_project.a2a.views import answers_problems, find_golem
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
@@ -43,12 +46,20 @@ def answer_paid_read(request: HttpRequest, golem_id: UUID, venue: str, query: st
     params, url = _read_params(request), request.build_absolute_uri(request.path)
     try:
         payment = _read_payment(request)
-        sold = sell_read(opened, params=params, url=url, payment=payment, read_clock=clock.now)
+        asker = _read_asker(request, golem_id)
+        sold = sell_read(opened, params=params, url=url, payment=payment, asker=asker, read_clock=clock.now)
     except PaymentNeeded as needed:
         problem, headers = answer_request(needed, request)
         headers = {**headers, REQUIRED: _write_header(needed.data["x402"]), "Cache-Control": "no-store"}
         return JsonResponse(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
     return JsonResponse(sold.answer, headers={RESPONSE: _write_header(sold.receipt), "Cache-Control": "no-store"})
+
+
+def _read_asker(request: HttpRequest, golem_id: UUID) -> Asker:
+    """Whose visit it is. Raises what identify_caller raises for a token that is none of this golem's."""
+    if "Authorization" not in request.headers:
+        return Asker()
+    return Asker(identify_caller(request, golem_id=golem_id, now=clock.now()).visitor)
 
 
 def _read_payment(request: HttpRequest) -> Any:

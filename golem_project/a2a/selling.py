@@ -15,8 +15,15 @@ from typing import Any, Final
 from django.conf import settings
 
 from archetypes_app.models import Golem
-from golem_project.a2a.errors import PaymentInWork, PaymentNeeded, PaymentUsed, SaleNotPossible, TooManyTasks
-from golem_project.a2a.settler import open_facilitator
+from golem_project.a2a.errors import (
+    AskerUnproven,
+    PaymentInWork,
+    PaymentNeeded,
+    PaymentUsed,
+    SaleNotPossible,
+    TooManyTasks,
+)
+from golem_project.a2a.settler import find_address, open_facilitator
 from permits_app.actions import sell_answer
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
@@ -26,7 +33,15 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
-from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_paid, find_way, is_used_up, read_payment
+from tools_app.standards.x402.payments import (
+    Payment,
+    PaymentUnfit,
+    find_paid,
+    find_way,
+    is_used_up,
+    read_identifier,
+    read_payment,
+)
 from tools_app.standards.x402.price_offers import SECONDS, Method, PriceOffer, list_ways, write_required
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
@@ -42,6 +57,25 @@ Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, as far as that is known: the wallet that was proven to this golem, lower-case; empty: none was."""
+
+    wallet: str = ""
+
+    def name(self, payment: Any) -> str:
+        """What only this asker can say again: the word that the payment says beside itself, or the wallet."""
+        word = read_identifier(payment)
+        said = {"word": word} if word else {"wallet": self.wallet}
+        return hash_canonical(said) if word or self.wallet else ""
+
+    def is_that_of(self, row: SoldAnswer, payment: Any) -> bool:
+        """Whether it handed the payment in the first time, or is the payer. The payment itself is everybody's to read
+        once it was carried out, and proves neither.
+        """
+        return self.wallet == row.payer.lower() or (row.asker_digest != "" and self.name(payment) == row.asker_digest)
+
+
+@dataclass(frozen=True, slots=True)
 class SoldQuestion:
     """What is asked of a golem, what its answer costs in millionths of a USDC, and how its address is written."""
 
@@ -51,6 +85,8 @@ class SoldQuestion:
     params: Mapping[str, Any]
     price: int
     url: str
+
+    asker: Asker
 
     @property
     def digest(self) -> str:
@@ -69,8 +105,8 @@ class Sold:
 def sell(question: SoldQuestion, *, payment: Any, work_out: Callable[[], dict[str, Any]], read_clock: Clock) -> Sold:
     """The answer of a question that is paid for; `payment` None asks for it.
 
-    Raises PaymentNeeded with what is asked for, PaymentUsed, PaymentInWork, SaleNotPossible, TooManyTasks, and what
-    `work_out` raises: then nothing is paid.
+    Raises PaymentNeeded with what is asked for, PaymentUsed, AskerUnproven, PaymentInWork, SaleNotPossible,
+    TooManyTasks, and what `work_out` raises: then nothing is paid.
     """
     reader = _open_reader(question.golem.home_chain_id, read_clock())
     if payment is None:
@@ -81,7 +117,15 @@ def sell(question: SoldQuestion, *, payment: Any, work_out: Callable[[], dict[st
         if row is None:
             token = _find_token(reader)
             way = find_way(given, _list_ways(question, reader, token))
-            row = _take(question, given, way, token, reader, read_clock())
+            name = question.asker.name(payment)
+            row = _take(question, given, way, token, reader, read_clock(), asker=name)
+        elif not question.asker.is_that_of(row, payment):
+            _check_same(row, question)
+            raise AskerUnproven(
+                "this payment was handed in before, and whoever reads the chain may hand it in; say the same"
+                " payment-identifier as then, or prove the wallet that pays at this golem's challenge and send its"
+                " token"
+            )
         elif row.state == SaleState.SOLD:
             return _tell_again(row, question, work_out, read_clock())
         else:
@@ -126,10 +170,14 @@ def _find_token(reader: ChainReader) -> TokenMeta:
 
 def _list_ways(question: SoldQuestion, reader: ChainReader, token: TokenMeta) -> list[PriceOffer]:
     account, raw = str(question.golem.address or ""), question.price * 10**token.decimals // 10**_DECIMALS
-    ways = list_ways(reader, token=token, payee=account, amount=raw) if account and raw else []
+    ways = _ask_ways(reader, token=token, payee=account, amount=raw) if account and raw else []
     if not ways:
         raise SaleNotPossible("this golem has no account yet, or nothing there can be paid to it by a signature")
     return ways
+
+
+def _ask_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int) -> list[PriceOffer]:
+    return list_ways(reader, token=token, payee=payee, amount=amount, facilitator=find_address())
 
 
 def _find(given: Payment, reader: ChainReader) -> SoldAnswer | None:
@@ -145,7 +193,14 @@ def _find(given: Payment, reader: ChainReader) -> SoldAnswer | None:
 
 
 def _take(
-    question: SoldQuestion, given: Payment, way: PriceOffer, token: TokenMeta, reader: ChainReader, now: datetime
+    question: SoldQuestion,
+    given: Payment,
+    way: PriceOffer,
+    token: TokenMeta,
+    reader: ChainReader,
+    now: datetime,
+    *,
+    asker: str,
 ) -> SoldAnswer:
     if given.ends_at > int((now + _LONGEST).timestamp()):
         raise PaymentUnfit(f"it holds longer than the {SECONDS} seconds that are asked for")
@@ -162,6 +217,7 @@ def _take(
         query=question.query,
         venue=question.venue,
         asked_digest=question.digest,
+        asker_digest=asker,
         chain_id=reader.chain_id,
         token=way.token,
         method=str(way.method),
@@ -201,7 +257,7 @@ def _take_up(row: SoldAnswer, question: SoldQuestion, reader: ChainReader, now: 
     if not sell_answer.take_over(row, now=now):
         raise PaymentInWork("this payment is being worked on")
     way = _way_of(row)
-    known = list_ways(reader, token=reader.token(row.token), payee=row.payee, amount=int(row.raw))
+    known = _ask_ways(reader, token=reader.token(row.token), payee=row.payee, amount=int(row.raw))
     return next((each for each in known if each.method is way.method), way)
 
 

@@ -25,3 +25,7 @@ def _read_desks(text: str) -> dict[tuple[str, int], tuple[str, str]]:
 GOLEM_ORDER_DESKS = _read_desks(read_text("GOLEM_ORDER_DESKS"))
 # Loopback and private addresses, also with plain http: for those who fill orders of the local chain only.
 GOLEM_ORDER_DESKS_ALLOW_PRIVATE_ADDRESSES = read_flag("GOLEM_ORDER_DESKS_ALLOW_PRIVATE_ADDRESSES", False)
+
+# Hosts that owners let golems pay are asked themselves whom they are paid at. Private addresses: for a stand-in only.
+GOLEM_PAYMENT_HOSTS_ALLOW_PRIVATE_ADDRESSES = read_flag("GOLEM_PAYMENT_HOSTS_ALLOW_PRIVATE_ADDRESSES", False)
+GOLEM_PAYMENT_HOST_SECONDS = 10.0  # for one request as a whole

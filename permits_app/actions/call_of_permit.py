@@ -9,6 +9,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import Carrier, find_route
 from permits_app.errors import PolicyChanged
+from permits_app.limits.payment_hosts import list_allowed
 from permits_app.limits.policy import Policy, read_policy
 from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.models import ActionPermit
@@ -71,7 +72,7 @@ def make_permit_call(
         chain=chain,
         limits=policy.limits,
         cage=policy.cage,
-        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        allowlist=list_allowed(policy, golem_id=golem.pk, plan=plan),
         is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=permit.api_key_id,
         now=now,

@@ -35,6 +35,7 @@ class AnswerSale:
     query: str
     venue: str
     asked_digest: str
+    asker_digest: str
     chain_id: int
     token: str
     method: str

@@ -30,6 +30,7 @@ from permits_app.admin.fence_pages import FencePages
 from permits_app.admin.followed_pages import FollowedPages
 from permits_app.admin.grant_pages import GrantPages
 from permits_app.admin.live_tools import LiveToolsMixin
+from permits_app.admin.payment_host_pages import PaymentHostPages
 from permits_app.admin.people_pages import PeoplePages
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
@@ -55,6 +56,7 @@ class GolemAdmin(
     StopPages,
     DeathPages,
     WithdrawalPages,
+    PaymentHostPages,
     GrantPages,
     StatementPages,
     FollowedPages,
@@ -122,6 +124,7 @@ class GolemAdmin(
             path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
             *self.list_death_urls(wrap, name),
             *self.list_withdrawal_urls(wrap, name),
+            *self.list_payment_host_urls(wrap, name),
             *self.list_grant_urls(wrap, name),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),

@@ -37,6 +37,8 @@ _KINDS = [
     (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),
     (WalletKind.GNOSIS_SAFE, "A Safe whose owners sign each plan, or the golem's key alone"),
     (WalletKind.PRIVY, "A server wallet at Privy"),
+    (WalletKind.AWS_KMS, "A key in AWS KMS"),
+    (WalletKind.TURNKEY, "A wallet at Turnkey"),
     (WalletKind.ZERODEV, "A smart account that the golem's key owns, through ZeroDev's bundler"),
     (WalletKind.LOCAL_KEYSTORE, "A key of this server's keystore (development)"),
 ]
@@ -58,11 +60,11 @@ class SignerForm(WhyForm):
         help_text="Its address; only for a Safe without a cage. Its owners and threshold are read from the chain",
     )
     wallet_id = forms.CharField(
-        label="Wallet at Privy",
+        label="Wallet or key elsewhere",
         required=False,
         max_length=64,
         widget=UnfoldAdminTextInputWidget(),
-        help_text="Its id there; for Privy, and for ZeroDev when the account's owner is a key at Privy",
+        help_text="Its id there; for Privy, Turnkey and AWS KMS, and for ZeroDev when the account's owner is at Privy",
     )
     account = forms.CharField(
         label="Smart account",

@@ -46,7 +46,7 @@ NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_no
 class WalletChoice:
     """The account, its kind, and the key that signs. With a cage the chain names the key, and `key` stays empty.
 
-    At ZeroDev `key` is the one owner of the smart account `address`. `external_id` is the id of a key at Privy there.
+    At ZeroDev `key` is the one owner of the smart account `address`. `external_id` is what who keeps the key calls it.
     """
 
     kind: WalletKind
@@ -173,16 +173,24 @@ def _appoint(golem: Golem, choice: WalletChoice, now: datetime) -> None:
     SigningKey.objects.filter(golem=golem, state=KeyState.ACTIVE).exclude(address=choice.key).update(
         state=KeyState.DROPPED, dropped_at=now, updated_at=now
     )
-    holder = KeyHolder.PRIVY if choice.external_id else KeyHolder.LOCAL_KEYSTORE
     SigningKey.objects.update_or_create(
         address=choice.key,
         defaults={
             "golem": golem,
-            "holder": holder,
+            "holder": _find_holder(choice),
             "external_id": choice.external_id,
             "state": KeyState.ACTIVE,
             "activated_at": now,
             "dropped_at": None,
             **({"account": choice.address} if choice.kind == WalletKind.ZERODEV else {}),
         },
+    )
+
+
+def _find_holder(choice: WalletChoice) -> KeyHolder:
+    """Who keeps the key: a smart account's owner is at Privy where it has an id there."""
+    if not choice.external_id:
+        return KeyHolder.LOCAL_KEYSTORE
+    return {WalletKind.AWS_KMS: KeyHolder.AWS_KMS, WalletKind.TURNKEY: KeyHolder.TURNKEY}.get(
+        choice.kind, KeyHolder.PRIVY
     )

@@ -1,4 +1,4 @@
-"""read_wallet_choice: what the chain, Privy or ZeroDev says of a wallet that a golem shall act with.
+"""read_wallet_choice: what the chain, or who keeps its key, says of a wallet that a golem shall act with.
 
 Nothing is written and no transaction may be open. What is read here is shown to the owners and hashed with the change.
 """
@@ -16,7 +16,7 @@ from archetypes_app.models import Golem
 from permits_app.approval_errors import CageHasNoSafe
 from permits_app.custody.safe_openings import check_account
 from permits_app.custody.safe_view import read_safe
-from permits_app.custody.signers.choose_signer import open_keystore, open_privy, open_zerodev
+from permits_app.custody.signers.choose_signer import open_keystore, open_kms, open_privy, open_turnkey, open_zerodev
 from permits_app.errors import SessionNotActive, SignerUnavailable
 from permits_app.models import CageMirror, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
@@ -34,10 +34,10 @@ _BUDGET_MS = 8_000
 def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
     """`kind`, `address`, `key`, `external_id` and a `note` in words.
 
-    `arguments`: `kind`; for a Safe its address as `safe`; for Privy its `wallet_id`; for a key of this server's
-    keystore its `address`; at ZeroDev the smart `account`, or nothing for the one that Kernel's factory makes for the
-    key, and a `wallet_id` where that key is at Privy. Raises InvalidParams, SignerUnavailable, SignerMismatch,
-    SessionNotActive, node errors.
+    `arguments`: `kind`; for a Safe its address as `safe`; for Privy, Turnkey and AWS KMS its `wallet_id`; for a key of
+    this server's keystore its `address`; at ZeroDev the smart `account`, or nothing for the one that Kernel's factory
+    makes for the key, and a `wallet_id` where that key is at Privy. Raises InvalidParams, SignerUnavailable,
+    SignerMismatch, SessionNotActive, node errors.
     """
     try:
         kind = WalletKind(str(arguments.get("kind", "")))
@@ -47,6 +47,8 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
         WalletKind.POLICY_CAGE: _read_cage,
         WalletKind.GNOSIS_SAFE: _read_safe,
         WalletKind.PRIVY: _read_privy,
+        WalletKind.AWS_KMS: _read_kms,
+        WalletKind.TURNKEY: _read_turnkey,
         WalletKind.ZERODEV: _read_zerodev,
         WalletKind.LOCAL_KEYSTORE: _read_local,
     }[kind]
@@ -100,6 +102,20 @@ def _read_privy(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> di
     wallet_id = str(arguments.get("wallet_id", "")).strip()
     address = open_privy().read_address(wallet_id)
     note = "the key is at Privy, who signs; limits are enforced by this server only"
+    return {"address": address, "key": address, "external_id": wallet_id, "note": note}
+
+
+def _read_kms(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    key_id = str(arguments.get("wallet_id", "")).strip()
+    address = open_kms().read_address(key_id)
+    note = "the key is in AWS KMS, which signs what this server asks; limits are enforced by this server only"
+    return {"address": address, "key": address, "external_id": key_id, "note": note}
+
+
+def _read_turnkey(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    wallet_id = str(arguments.get("wallet_id", "")).strip()
+    address = open_turnkey().read_address(wallet_id)
+    note = "the key is at Turnkey, who signs; limits are enforced by this server and by policies there"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
 
 

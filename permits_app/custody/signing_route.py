@@ -21,6 +21,7 @@ from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavaila
 from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
+from permits_app.permits.leaving_chains import OF_A_KEY
 from permits_app.permits.plan_store import ENDS_AT, decode_calls, encode_calls, read_stated_end
 from permits_app.policy_cage.contract import build_execute_call, build_payout_call, decode_cage_error
 from permits_app.policy_cage.roles import find_payout, list_payees
@@ -203,7 +204,7 @@ def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
     Raises SignerUnavailable, SessionNotActive.
     """
     wallet: Wallet | None = getattr(golem, "wallet", None)
-    if wallet is None or wallet.kind in (WalletKind.LOCAL_KEYSTORE, WalletKind.PRIVY):
+    if wallet is None or wallet.kind in OF_A_KEY:
         return plain_route(golem.address)
     if wallet.kind == WalletKind.POLICY_CAGE:
         return _route_through_cage(golem, wallet)

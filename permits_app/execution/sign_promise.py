@@ -12,11 +12,11 @@ from datetime import datetime
 from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
+from permits_app.custody.signers.base import TypedSigner
 from permits_app.custody.signers.choose_signer import open_signer
-from permits_app.custody.signers.local import LocalSigner
-from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import LeaseLost, PlanTampered, PromiseStands, SignerMismatch, SignerUnavailable
 from permits_app.execution.commit_lease import Lease
+from permits_app.limits.payment_hosts import hold_to_host
 from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus
@@ -52,13 +52,14 @@ def sign_promise(
     itself is asked on `chain` whether it takes that, before anything is stored.
 
     Raises SignerUnavailable where the key cannot sign typed data, SignerMismatch, GolemHalted, LeaseLost, PlanTampered,
-    PromiseStands, CapabilityError, and what the node raises; then nothing is stored and nobody has a signature.
+    PromiseStands, PaymentHostCap, CapabilityError, and what the node raises; then nothing is stored and nobody has a
+    signature.
     """
     plan = decode_plan(permit)
     if plan.promise is None:
         raise PlanTampered("the permit promises nothing", permit_id=str(permit.pk))
     signer = open_signer(permit.signer)
-    if not isinstance(signer, LocalSigner | PrivySigner):
+    if not isinstance(signer, TypedSigner):
         raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
     capability.check_value(worth_micro_usd)
     signature = _sign(plan.promise, signer, permit.acts_for, chain)
@@ -67,7 +68,7 @@ def sign_promise(
     return row
 
 
-def _sign(typed: TypedData, signer: LocalSigner | PrivySigner, safe: str, chain: ChainReader) -> bytes:
+def _sign(typed: TypedData, signer: TypedSigner, safe: str, chain: ChainReader) -> bytes:
     if not safe:
         return signer.sign_typed_data(typed)
     digest = hash_typed_data(typed)
@@ -112,6 +113,7 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
         if hash_plan(locked) != locked.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
         _check_first(row)
+        hold_to_host(row, decode_plan(locked), now=now)
         capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
         row.save(force_insert=True)
         told = tell(row, PromiseState.OPEN)

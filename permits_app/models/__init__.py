@@ -23,6 +23,7 @@ from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.owner_budget import OwnerBudget
 from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
 from permits_app.models.passkey import Passkey, PasskeyChallenge
+from permits_app.models.payment_host import PaymentHost
 from permits_app.models.pending_request import PendingRequest
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
@@ -75,6 +76,7 @@ __all__ = [
     "OwnerBudget",
     "OwnerSignature",
     "OwnerTransaction",
+    "PaymentHost",
     "PendingRequest",
     "PolicyCage",
     "PolicyTrial",

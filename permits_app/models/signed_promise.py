@@ -39,6 +39,9 @@ class SignedPromise(TimeStamped):
     signature = models.TextField(help_text="0x-hex; whoever has it can carry the promise out")
     gives = models.JSONField(default=list, help_text="Token addresses and base units that may go")
     gets = models.JSONField(default=list, help_text="Token addresses and least base units that come for it")
+    payment_host = models.ForeignKey(
+        "permits_app.PaymentHost", null=True, blank=True, on_delete=models.SET_NULL, related_name="promises"
+    )
     ends_at = models.DateTimeField(help_text="Its deadline; its contract takes it no longer")
     state = models.CharField(max_length=9, choices=PromiseState.choices, default=PromiseState.OPEN)
     seen_state = models.CharField(max_length=9, blank=True)

@@ -11,6 +11,8 @@ from tools_app.core.models import TimeStamped
 class KeyHolder(models.TextChoices):
     LOCAL_KEYSTORE = "LOCAL_KEYSTORE", "Keystore file of this server"
     PRIVY = "PRIVY", "Privy server wallet"
+    AWS_KMS = "AWS_KMS", "Key in AWS KMS"
+    TURNKEY = "TURNKEY", "Turnkey wallet"
 
 
 class KeyState(models.TextChoices):

@@ -28,6 +28,11 @@ class SoldAnswer(TimeStamped):
     query = models.CharField(max_length=64)
     venue = models.CharField(max_length=64)
     asked_digest = models.CharField(max_length=66, help_text="Of query, venue and parameters")
+    asker_digest = models.CharField(
+        max_length=66,
+        blank=True,
+        help_text="Of what only its asker can say again: a word of theirs, or a proven wallet",
+    )
     answer = models.JSONField(default=dict, help_text="Empty once nobody asks for it again")
     chain_id = models.PositiveBigIntegerField()
     token = models.CharField(max_length=42, validators=[ADDRESS])

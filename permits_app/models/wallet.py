@@ -11,6 +11,8 @@ from tools_app.core.models import TimeStamped
 class WalletKind(models.TextChoices):
     LOCAL_KEYSTORE = "LOCAL_KEYSTORE", "Local keystore file (development; not enforced on chain)"
     PRIVY = "PRIVY", "Privy server wallet (limits enforced by this server only)"
+    AWS_KMS = "AWS_KMS", "Key in AWS KMS (limits enforced by this server only)"
+    TURNKEY = "TURNKEY", "Wallet at Turnkey (limits enforced by this server only)"
     ZERODEV = "ZERODEV", "Smart account at ZeroDev (limits enforced by this server only)"
     GNOSIS_SAFE = "GNOSIS_SAFE", "Safe of the golem's key, alone or with others (limits enforced by this server only)"
     POLICY_CAGE = "POLICY_CAGE", "Safe behind a PolicyCage (enforced on chain)"

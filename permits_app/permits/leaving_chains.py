@@ -21,7 +21,7 @@ from tools_app.toolkit.golem_chains import list_chains
 
 NEXT_TO_NOTHING_MICRO_USD: Final = 1_000_000
 """So much may be left behind on a chain that a golem gives up: dust that strangers send binds nobody."""
-OF_A_KEY: Final = (WalletKind.LOCAL_KEYSTORE, WalletKind.PRIVY)
+OF_A_KEY: Final = (WalletKind.LOCAL_KEYSTORE, WalletKind.PRIVY, WalletKind.AWS_KMS, WalletKind.TURNKEY)
 
 
 def find_tie(golem: Golem, *, chains: Collection[int]) -> str:

@@ -22,6 +22,7 @@ from permits_app.models import (
     FormerAccount,
     HaltRecord,
     OwnerTransaction,
+    PaymentHost,
     PolicyCage,
     ReceivedRight,
     SigningKey,
@@ -116,6 +117,7 @@ _SETTINGS = tuple(
         (Warden, _OWN),
         (AllowlistEntry, _OWN),
         (WithdrawalAddress, _OWN),
+        (PaymentHost, _OWN),
         (CodingWorkspace, _OWN),
     )
 )

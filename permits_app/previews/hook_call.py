@@ -10,6 +10,7 @@ from uuid import UUID
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import end_by_time, find_route
+from permits_app.limits.payment_hosts import list_allowed
 from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.permits.equality import hash_meant
@@ -70,7 +71,7 @@ def make_hook_call(
         chain=chain,
         limits=policy.limits,
         cage=policy.cage,
-        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        allowlist=list_allowed(policy, golem_id=golem.pk, plan=plan),
         is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=api_key_id,
         now=now,

@@ -226,6 +226,7 @@ READS: Final = (
         refuses=(({"contract": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
     ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
+    ReadCase("wallet_payment_hosts", {}, {"hosts": []}),
 )
 
 _NO_ID: Final = "00000000-0000-4000-8000-000000000000"

@@ -11,10 +11,12 @@ from pydantic import Field
 from archetypes_app.models import Golem
 from permits_app.actions.carry_out_wish import carry_out_wish
 from permits_app.actions.request_change import WISH
+from permits_app.actions.stage_key import stage_key_elsewhere
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
-from permits_app.errors import WalletExists
+from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.models import ChangeRequest, Wallet
+from permits_app.models.signing_key import KeyHolder
 from permits_app.models.wallet import WalletKind
 from permits_app.tools.wallet import wallet
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
@@ -25,16 +27,20 @@ from tools_app.toolkit.params import PLAIN, Address
 from tools_app.toolkit.plan import LocalEffect
 
 Provider = Annotated[
-    Literal["config", "local", "safe", "privy", "zerodev", "turnkey"],
-    Field(description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`."),
+    Literal["config", "local", "safe", "privy", "turnkey", "kms", "zerodev"],
+    Field(
+        description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`. privy,"
+        " turnkey, kms: a new key there."
+    ),
 ]
 Label = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
 
 _ELSEWHERE: Final = {
-    "privy": "a wallet at Privy is chosen by its owner on the golem's page, Choose who signs",
-    "zerodev": "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs",
-    "turnkey": "Turnkey is not connected here; ask for a local key or a Safe",
+    "privy": (KeyHolder.PRIVY, WalletKind.PRIVY),
+    "turnkey": (KeyHolder.TURNKEY, WalletKind.TURNKEY),
+    "kms": (KeyHolder.AWS_KMS, WalletKind.AWS_KMS),
 }
+_ZERODEV: Final = "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs"
 
 
 class ProviderNeedsOwner(GolemError):
@@ -62,8 +68,8 @@ def preview_provision(
 ) -> LocalEffect:
     """The owners' operation that is asked for. Raises ProviderNeedsOwner, WalletExists, InvalidParams."""
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
-    if provider in _ELSEWHERE:
-        raise ProviderNeedsOwner(_ELSEWHERE[provider], provider=provider)
+    if provider == "zerodev":
+        raise ProviderNeedsOwner(_ZERODEV, provider=provider)
     if provider == "safe":
         return _ask_for_safe(ctx, golem, address)
     if address is not None:
@@ -73,8 +79,31 @@ def preview_provision(
             "this golem has a wallet already; its owner chooses another account or key on its page, Choose who signs",
             address=golem.address,
         )
+    if provider in _ELSEWHERE:
+        return _ask_for_key_elsewhere(ctx, golem, provider, label)
     wish: dict[str, Any] = {"name": "new_wallet", "arguments": {"label": label or ""}}
     return LocalEffect("asks the owners for a wallet: a new key of this server's keystore", {WISH: wish})
+
+
+def _ask_for_key_elsewhere(ctx: WriteContext, golem: Golem, provider: str, label: str | None) -> LocalEffect:
+    """The key is made there now, so that owners see its address, and has no right before they chose it."""
+    holder, kind = _ELSEWHERE[provider]
+    try:
+        key = stage_key_elsewhere(
+            golem=golem, holder=holder, reason=label or "asked for", actor=f"golem:{golem.pk}", now=ctx.now
+        )
+    except SignerUnavailable as error:
+        raise ProviderNeedsOwner(error.detail, provider=provider) from None
+    asked = {"kind": kind.value, "wallet_id": key.external_id}
+    wish = {"name": "signer", "arguments": _open_operation().observe(golem, asked, now=ctx.now)}
+    return LocalEffect(f"asks the owners to let it act with {key.address}, {kind.label}", {WISH: wish})
+
+
+def _open_operation() -> ObservingOperation:
+    operation = find_operation("signer")
+    if not isinstance(operation, ObservingOperation):
+        raise TypeError("the operation looks at no chain")
+    return operation
 
 
 def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEffect:
@@ -87,15 +116,13 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
             "a golem needs a key of its own before it acts through a Safe; ask for a local wallet first",
             fields={"provider": "local, and then safe"},
         )
-    operation = find_operation("signer")
-    if not isinstance(operation, ObservingOperation):
-        raise TypeError("the operation looks at no chain")
     asked = {"kind": WalletKind.GNOSIS_SAFE.value, "safe": safe}
-    wish = {"name": "signer", "arguments": operation.observe(golem, asked, now=ctx.now)}
+    wish = {"name": "signer", "arguments": _open_operation().observe(golem, asked, now=ctx.now)}
     return LocalEffect(f"asks the owners to let it act with the Safe {safe}", {WISH: wish})
 
 
 @wallet.local_write(
+    schema_version=2,
     budget=TickBudget.SLOW,
     in_database=True,
     risk=RiskLayer.BOUNDED,
@@ -104,8 +131,8 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
     privileged=True,
     aliases=("bootstrap_setup_wallet",),
     snippet=(
-        "provision: ask your owners for a wallet: a new key where the golem has none, or a Safe that they made; they"
-        " decide with a second factor."
+        "provision: ask your owners for a wallet: a new key where the golem has none, here, at Privy, Turnkey or in AWS"
+        " KMS, or a Safe that they made; they decide with a second factor."
     ),
     guidelines=("A golem has one wallet. Ask once, and tell the owner what it needs to hold for gas.",),
 )
@@ -118,9 +145,9 @@ def wallet_provision(
 ) -> Provisioned:
     """Ask the golem's owners for a wallet to act with.
 
-    Use when the golem has none, or should act through a Safe that its owners made. Always needs their approval; the
-    key is made when they approved, and stays in this server's keystore.
-    Does not fund it, does not replace a key in place, and makes no wallet at Privy, ZeroDev or Turnkey.
+    Use when the golem has none, or should act through a Safe that its owners made. Always needs their approval. A key
+    of this server is made when they approved; one elsewhere is made at once, and may do nothing until then.
+    Does not fund it, does not replace a key in place, and makes no smart account at ZeroDev.
     """
     ctx.step("Making the wallet")
     with transaction.atomic():

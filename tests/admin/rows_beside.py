@@ -23,6 +23,7 @@ from permits_app.models import (
     HealthAlert,
     NavSnapshot,
     OwnerApproval,
+    PaymentHost,
     PolicyTrial,
     PolicyVersion,
     SoldAnswer,
@@ -169,6 +170,18 @@ def make_withdrawal_address(golem: Golem) -> Any:
     )
 
 
+def make_payment_host(golem: Golem) -> Any:
+    return PaymentHost.objects.create(
+        golem=golem,
+        chain_id=31337,
+        origin=f"https://{golem.pk.hex}.example",
+        token=name_address(golem),
+        most_raw=1,
+        most_a_day_raw=2,
+        listed_at=clock.now(),
+    )
+
+
 def make_visit(golem: Golem) -> Any:
     now = clock.now()
     challenge = Challenge.objects.create(
@@ -292,6 +305,7 @@ BESIDE: Final[dict[str, Callable[[Golem], Any]]] = {
     "permits_app.policytrial": make_trial,
     "permits_app.policyversion": make_version,
     "permits_app.withdrawaladdress": make_withdrawal_address,
+    "permits_app.paymenthost": make_payment_host,
     "permits_app.ownerapproval": make_decision,
     "a2a.challenge": make_visit,
     "a2a.visit": make_visit,

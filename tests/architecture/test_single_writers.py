@@ -33,11 +33,13 @@ _REVEALERS = {
     "golem_project/stream/admin.py",
     "permits_app/admin/people_pages.py",
     "golem_project/stream/sealed_secrets.py",
+    "permits_app/custody/signers/aws_kms.py",
     "permits_app/custody/signers/bundler.py",
     "tools_app/history/hypersync_filling.py",
     "permits_app/custody/signers/keystore.py",
     "permits_app/custody/signers/local.py",
     "permits_app/custody/signers/privy.py",
+    "permits_app/custody/signers/turnkey.py",
     "tools_app/chain/rpc.py",
     "tools_app/standards/x402/facilitator.py",
 }

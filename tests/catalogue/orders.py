@@ -188,6 +188,7 @@ ORDERS: Final[dict[str, Order | str]] = {
     "wallet_get_status chains": up("chain_id"),
     "wallet_get_status pending_transactions": up("nonce"),
     "wallet_get_status positions": POSITIONS,
+    "wallet_payment_hosts hosts": by("host", "chain_id"),
     "wallet_get_supported_chains chains": up("chain_id"),
     "wallet_get_supported_chains chains[].markets": str,
     "yearn_get_position positions": KNOWN,

@@ -116,6 +116,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
     "amounts": Spellings((["500", "600"], ["0500", "600"]), ["600", "500"]),
     "eigenlayer_queue_withdrawal.strategies": Spellings(([USDC, OTHER], [USDC.lower(), OTHER]), [OTHER, USDC]),
     "eigenlayer_queue_withdrawal.shares": Spellings((["500", "600"], ["0500", "600"]), ["600", "500"]),
+    "wallet_learn_payee.url": Spellings(("https://api.example/a",), "https://api.example/A"),
     "lrt_claim_withdrawal.request_id": Spellings(("kelp-12",), "kelp-13"),
     "path": Spellings(("a/one.txt", "./a/one.txt", "a//one.txt"), "a/two.txt"),
     **{

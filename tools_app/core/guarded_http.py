@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -56,6 +56,7 @@ class Answer:
     """What the receiver said; `body` is its beginning, as far as was asked for.
 
     `dated_at` is when it was first said, by the clock of who said it and of whoever kept it on the way; None: untold.
+    `headers` are those that were asked for, by their lower-case names.
     """
 
     status: int
@@ -63,6 +64,7 @@ class Answer:
     duration_ms: int
     body: bytes = b""
     dated_at: datetime | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,11 @@ def exchange(
     body: bytes | None,
     seconds: float,
     most_bytes: int = MOST_ANSWER_BYTES,
+    keeps: frozenset[str] = frozenset(),
 ) -> Answer:
-    """One request and the beginning of its answer, within `seconds` in all. Raises ExchangeFailed."""
+    """One request and the beginning of its answer, within `seconds` in all; of its headers those that `keeps` names in
+    lower case. Raises ExchangeFailed.
+    """
     started = clock.monotonic_ms()
     connection = _connection(target, seconds)
     # Timeouts of a socket begin anew with every byte; this one does not.
@@ -211,6 +216,7 @@ def exchange(
         duration_ms=int(clock.monotonic_ms() - started),
         body=read,
         dated_at=_read_date(response.headers.get("Date"), response.headers.get("Age")),
+        headers={name: str(value) for name in sorted(keeps) if (value := response.headers.get(name)) is not None},
     )
 
 

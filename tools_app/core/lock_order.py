@@ -39,6 +39,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_warden",),
     ("permits_app_allowlistentry",),
     ("permits_app_withdrawaladdress",),
+    ("permits_app_paymenthost",),
     ("archetypes_app_codingworkspace",),
     ("permits_app_highwatermark",),
     # One action: its permit, the request about it, what the owners signed for it.

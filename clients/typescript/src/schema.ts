@@ -5119,6 +5119,20 @@ export interface components {
             venue?: "wallet" | null;
             cursor?: string | null;
         };
+        /** @description wallet_learn_payee: Have a listed host asked whom it is paid at, and keep that. */
+        WalletLearnPayeeBody: {
+            /** @constant */
+            action_type?: "learn_payee";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description An address of the host that answers 402, as https://… */
+            url: string;
+            method?: ("GET" | "POST") | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description wallet_migrate: Move every balance of the golem's account to a wallet that its owner registered. */
         WalletMigrateBody: {
             /** @constant */
@@ -5136,6 +5150,14 @@ export interface components {
             include_coin?: boolean | null;
             chain_id?: (number | null) | null;
         };
+        /** @description wallet_payment_hosts: The hosts that this golem may pay, with their caps and whom they are paid at. */
+        WalletPaymentHostsBody: {
+            /** @constant */
+            query?: "payment_hosts";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
+        };
         /** @description wallet_provision: Ask the golem's owners for a wallet to act with. */
         WalletProvisionBody: {
             /** @constant */
@@ -5145,7 +5167,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            provider?: ("config" | "local" | "safe" | "privy" | "zerodev" | "turnkey") | null;
+            provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev") | null;
             label?: (string | null) | null;
             address?: (string | null) | null;
         };

@@ -14,6 +14,7 @@ from permits_app.approvals.operations import (
     new_wallet,
     nonce,
     owners,
+    payment_host,
     phase,
     policy,
     resume,
@@ -48,6 +49,7 @@ OPERATIONS: dict[str, Operation] = {
         workspace.LoosenWorkspace(),
         withdraw.Withdraw(),
         withdrawal_address.RegisterAddress(),
+        payment_host.ListHost(),
     )
 }
 

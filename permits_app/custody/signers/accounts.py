@@ -5,6 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from eth_utils.crypto import keccak
+
+from permits_app.custody.signers.base import UnsignedTransaction
+
 if TYPE_CHECKING:
     from eth_account import Account
 
@@ -29,6 +33,38 @@ def read_signed(raw: bytes) -> tuple[dict[str, Any], str]:
         return fields, str(load_accounts().recover_transaction(HexBytes(raw)))
     except (RLPException, BadSignature, ValidationError, TypeError, KeyError, AssertionError) as error:
         raise ValueError(f"no signed transaction: {type(error).__name__}") from None
+
+
+def encode_unsigned(transaction: UnsignedTransaction) -> bytes:
+    """The bytes that are hashed and signed for it."""
+    import rlp
+
+    fields = (
+        transaction.chain_id,
+        transaction.nonce,
+        transaction.max_priority_fee_per_gas,
+        transaction.max_fee_per_gas,
+        transaction.gas_limit,
+        bytes.fromhex(transaction.to[2:]),
+        transaction.value,
+        transaction.data,
+        (),
+    )
+    return b"\x02" + bytes(rlp.encode(fields))
+
+
+def encode_signed(transaction: UnsignedTransaction, signature: bytes) -> bytes:
+    """The transaction with a signature of 65 bytes."""
+    import rlp
+
+    fields = rlp.decode(encode_unsigned(transaction)[1:])
+    numbers = (signature[64] - 27, *(int.from_bytes(signature[at : at + 32], "big") for at in (0, 32)))
+    return b"\x02" + bytes(rlp.encode((*fields, *numbers)))
+
+
+def hash_message(message: bytes) -> bytes:
+    """What is signed of `message` by EIP-191."""
+    return keccak(b"\x19Ethereum Signed Message:\n" + str(len(message)).encode() + message)
 
 
 def recover_signer(message: bytes, signature: bytes) -> str:

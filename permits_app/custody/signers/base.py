@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+from tools_app.toolkit.typed_data import TypedData
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,11 @@ class KeySigner(Signer, Protocol):
 
     def sign_message(self, message: bytes, *, chain_id: int) -> bytes:
         """The EIP-191 signature of `message`, 65 bytes, for a chain's contract to check. Raises SignerUnavailable."""
+
+
+@runtime_checkable
+class TypedSigner(Protocol):
+    """A key that signs typed data too."""
+
+    def sign_typed_data(self, typed: TypedData) -> bytes:
+        """The EIP-712 signature, 65 bytes. Raises SignerUnavailable, SignerMismatch."""

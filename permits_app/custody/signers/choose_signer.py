@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from django.db.models import Q
 
+from permits_app.custody.signers.aws_kms import KmsClient
 from permits_app.custody.signers.base import KeySigner, Signer
 from permits_app.custody.signers.bundler import BundlerClient
+from permits_app.custody.signers.digests import DigestSigner
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivyClient, PrivySigner
+from permits_app.custody.signers.turnkey import TurnkeyClient, TurnkeySigner
 from permits_app.custody.signers.zerodev import UserOperationSigner
 from permits_app.errors import SignerUnavailable
 from permits_app.models import SigningKey
@@ -21,12 +24,21 @@ _KEY: CompiledQuery[SigningKey] = CompiledQuery(
 _keystore: Keystore | None = None
 _privy: PrivyClient | None = None
 _zerodev: BundlerClient | None = None
+_kms: KmsClient | None = None
+_turnkey: TurnkeyClient | None = None
 
 
-def configure(keystore: Keystore, *, privy: PrivyClient | None = None, zerodev: BundlerClient | None = None) -> None:
-    """Hand over the keystore, and the clients of Privy and ZeroDev where there are any. Called by wiring."""
-    global _keystore, _privy, _zerodev
-    _keystore, _privy, _zerodev = keystore, privy, zerodev
+def configure(
+    keystore: Keystore,
+    *,
+    privy: PrivyClient | None = None,
+    zerodev: BundlerClient | None = None,
+    kms: KmsClient | None = None,
+    turnkey: TurnkeyClient | None = None,
+) -> None:
+    """Hand over the keystore, and the clients of who else keeps keys or bundles. Called by wiring."""
+    global _keystore, _privy, _zerodev, _kms, _turnkey
+    _keystore, _privy, _zerodev, _kms, _turnkey = keystore, privy, zerodev, kms, turnkey
 
 
 def open_keystore() -> Keystore:
@@ -43,6 +55,24 @@ def open_privy() -> PrivyClient:
             "Privy is not configured on this server: its operator sets GOLEM_PRIVY_APP_ID and its secret"
         )
     return _privy
+
+
+def open_kms() -> KmsClient:
+    """The client of AWS KMS. Raises SignerUnavailable where none is configured."""
+    if _kms is None:
+        raise SignerUnavailable(
+            "AWS KMS is not configured on this server: its operator sets GOLEM_KMS_REGION and an access key"
+        )
+    return _kms
+
+
+def open_turnkey() -> TurnkeyClient:
+    """The client of Turnkey. Raises SignerUnavailable where none is configured."""
+    if _turnkey is None:
+        raise SignerUnavailable(
+            "Turnkey is not configured on this server: its operator sets GOLEM_TURNKEY_ORGANIZATION_ID and its API key"
+        )
+    return _turnkey
 
 
 def open_zerodev() -> BundlerClient:
@@ -69,4 +99,8 @@ def _open_key(key: SigningKey) -> KeySigner:
         return LocalSigner(keystore=open_keystore(), address=key.address)
     if key.holder == KeyHolder.PRIVY:
         return PrivySigner(client=open_privy(), address=key.address, wallet_id=key.external_id)
+    if key.holder == KeyHolder.AWS_KMS:
+        return DigestSigner(holder=open_kms(), address=key.address, key_id=key.external_id)
+    if key.holder == KeyHolder.TURNKEY:
+        return TurnkeySigner(client=open_turnkey(), address=key.address)
     raise SignerUnavailable(f"no signer serves keys held by {key.holder}", address=key.address)

@@ -22,8 +22,9 @@ from Crypto.Signature import DSS
 from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
-from permits_app.custody.signers.accounts import read_signed, recover_hash_signer, recover_signer
+from permits_app.custody.signers.accounts import recover_hash_signer, recover_signer
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
+from permits_app.custody.signers.checked import check_signed
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import guarded_http
@@ -58,6 +59,27 @@ class PrivyClient:
             return str(to_checksum_address(str(answer.get("address"))))
         except ValueError:
             raise SignerMismatch("Privy answered without an address", wallet_id=wallet_id) from None
+
+    def create_wallet(self, *, name: str, chain_ids: tuple[int, ...]) -> tuple[str, str]:
+        """Id and address of a new Ethereum wallet under a policy of its own: it signs for these chains and exports
+        nothing. Asked again with the same `name` within a day Privy answers the same one. Raises SignerUnavailable,
+        SignerMismatch.
+        """
+        policy = self._ask("POST", "/v1/policies", _write_policy(name, chain_ids), once=f"{name} policy")
+        policy_id = policy.get("id")
+        if not isinstance(policy_id, str) or policy.get("chain_type") != "ethereum":
+            raise SignerMismatch("Privy answered something else than a policy")
+        body = {"chain_type": "ethereum", "policy_ids": [policy_id], "external_id": name}
+        made = self._ask("POST", "/v1/wallets", body, once=f"{name} wallet")
+        wallet_id = made.get("id")
+        if not isinstance(wallet_id, str) or not wallet_id:
+            raise SignerMismatch("Privy answered without a wallet's id")
+        if made.get("policy_ids") != [policy_id]:
+            raise SignerMismatch("Privy made a wallet without the policy that was asked for", wallet_id=wallet_id)
+        address = self.read_address(wallet_id)
+        if str(made.get("address")).lower() != address.lower():
+            raise SignerMismatch("Privy answered two addresses for one wallet", wallet_id=wallet_id)
+        return wallet_id, address
 
     def sign_transaction(self, wallet_id: str, transaction: dict[str, Any]) -> bytes:
         """Signed bytes as Privy answers them, not judged yet. Raises SignerUnavailable, SignerMismatch."""
@@ -100,7 +122,7 @@ class PrivyClient:
         except ValueError:
             raise SignerMismatch("Privy's signature is no hex") from None
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None, *, once: str = "") -> dict[str, Any]:
         url = self.url.rstrip("/") + path
         raw = rfc8785.dumps(body) if body is not None else None
         headers = {
@@ -110,9 +132,11 @@ class PrivyClient:
         }
         if body is not None:
             headers["Content-Type"] = "application/json"
+            if once:
+                headers["privy-idempotency-key"] = once
             if self.authorization_key is not None:
                 headers["privy-authorization-signature"] = _authorize(
-                    self.authorization_key, method=method, url=url, body=body, app_id=self.app_id
+                    self.authorization_key, method=method, url=url, body=body, app_id=self.app_id, once=once
                 )
         try:
             target = guarded_http.resolve(url, allows_private=self.allows_private)
@@ -175,39 +199,6 @@ class PrivySigner:
         return signature
 
 
-def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) -> None:
-    """That `raw` is `transaction`, signed by `address`, and nothing besides. Raises SignerMismatch."""
-    try:
-        said, signer = read_signed(raw)
-    except ValueError:
-        raise SignerMismatch("the signer's answer is no signed transaction") from None
-    wanted = {
-        "type": 2,
-        "chainId": transaction.chain_id,
-        "nonce": transaction.nonce,
-        "to": bytes.fromhex(transaction.to[2:]),
-        "value": transaction.value,
-        "data": transaction.data,
-        "gas": transaction.gas_limit,
-        "maxFeePerGas": transaction.max_fee_per_gas,
-        "maxPriorityFeePerGas": transaction.max_priority_fee_per_gas,
-    }
-    for name, value in wanted.items():
-        if _plain(said.get(name)) != value:
-            raise SignerMismatch(f"the signer signed another {name} than it was asked to", field=name)
-    # The library takes 27 and 28 for 0 and 1 as well; a node takes neither in a typed transaction.
-    if said.get("v") not in (0, 1):
-        raise SignerMismatch("the signature's parity is neither 0 nor 1", field="v")
-    if said.get("accessList"):
-        raise SignerMismatch("the signer added an access list", field="accessList")
-    if signer != address:
-        raise SignerMismatch("another key signed this", field="signer", signed_by=signer)
-
-
-def _plain(value: Any) -> Any:
-    return bytes(value) if isinstance(value, bytes | bytearray) else value
-
-
 def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     """The answer's object. Its texts are a stranger's and are not repeated."""
     if answer.status in (401, 403):
@@ -223,20 +214,39 @@ def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     return found
 
 
+def _write_policy(name: str, chain_ids: tuple[int, ...]) -> dict[str, Any]:
+    """What a wallet may be asked for; Privy refuses everything else, the export of its key too."""
+
+    def allow(method: str, source: str, field_name: str) -> dict[str, Any]:
+        chains = [str(each) for each in chain_ids]
+        condition = {"field_source": source, "field": field_name, "operator": "in", "value": chains}
+        return {"name": f"{method} of its chains", "method": method, "conditions": [condition], "action": "ALLOW"}
+
+    return {
+        "version": "1.0",
+        "name": name[:50],
+        "chain_type": "ethereum",
+        "rules": [
+            allow("eth_signTransaction", "ethereum_transaction", "chain_id"),
+            allow("eth_signTypedData_v4", "ethereum_typed_data_domain", "chainId"),
+        ],
+    }
+
+
 def _as_id(wallet_id: str) -> str:
     if not wallet_id or not wallet_id.isascii() or not wallet_id.replace("-", "").isalnum():
         raise InvalidParams("a wallet id has letters, digits and hyphens", fields={"wallet_id": "malformed"})
     return quote(wallet_id, safe="")
 
 
-def _authorize(key: Secret, *, method: str, url: str, body: dict[str, Any], app_id: str) -> str:
+def _authorize(key: Secret, *, method: str, url: str, body: dict[str, Any], app_id: str, once: str) -> str:
     """The authorization signature: P-256 over SHA-256 of the canonical request, DER in base64."""
     payload: dict[str, Any] = {
         "version": 1,
         "method": method,
         "url": url,
         "body": body,
-        "headers": {"privy-app-id": app_id},
+        "headers": {"privy-app-id": app_id, **({"privy-idempotency-key": once} if once else {})},
     }
     try:
         opened = ECC.import_key(base64.b64decode(key.reveal().removeprefix(_AUTHORIZATION_PREFIX), validate=True))

@@ -11,6 +11,7 @@ import requests
 from eth_account.signers.local import LocalAccount
 from x402 import x402ClientSync
 from x402.client_base import SpendControlAsset, SpendControls
+from x402.extensions.payment_identifier import append_payment_identifier_to_extensions
 from x402.http.clients.requests import x402_requests
 from x402.http.utils import decode_payment_required_header, decode_payment_response_header
 from x402.mechanisms.evm.exact import register_exact_evm_client
@@ -20,6 +21,7 @@ from tests.evm.world import CHAIN_ID, World
 
 USD = 10**6
 PRICE = USD // 20
+WORD = "a_word_of_the_buyers_own"
 
 
 @dataclass
@@ -62,10 +64,15 @@ class Buyer:
         """What the client would hand in, before base64."""
         return self.sign_for(self.ask(**params).headers["PAYMENT-REQUIRED"])
 
-    def sign_for(self, header: str) -> dict[str, Any]:
-        """The same, for a header."""
+    def sign_for(self, header: str, *, word: str | None = WORD) -> dict[str, Any]:
+        """The same, for a header; with a word of the buyer's own, or without."""
         asked = decode_payment_required_header(header)
         payment: dict[str, Any] = self.client.create_payment_payload(asked).model_dump(by_alias=True, exclude_none=True)
+        extensions = payment.pop("extensions", None) or {}
+        if word is not None:
+            payment["extensions"] = append_payment_identifier_to_extensions(
+                dict(getattr(asked, "extensions", None) or extensions), word
+            )
         return payment
 
 

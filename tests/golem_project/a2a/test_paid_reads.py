@@ -240,15 +240,16 @@ def take(buyer: Buyer, live: Agent, payment: dict[str, Any]) -> SoldAnswer:
     """A payment that a server process took, and stopped."""
     given = payment["payload"]["authorization"]
     question = live.golem.opened_reads.get()
-    from golem_project.a2a.selling import SoldQuestion
+    from golem_project.a2a.selling import Asker, SoldQuestion
 
-    asked = SoldQuestion(live.golem, question.query, question.venue, {}, PRICE, "")
+    asked = SoldQuestion(live.golem, question.query, question.venue, {}, PRICE, "", Asker())
     row = sell_answer.take_payment(
         sell_answer.AnswerSale(
             golem_id=live.golem.pk,
             query=asked.query,
             venue=asked.venue,
             asked_digest=asked.digest,
+            asker_digest=asked.asker.name(payment),
             chain_id=buyer.world.chain_id,
             token=buyer.usdc,
             method="eip3009",

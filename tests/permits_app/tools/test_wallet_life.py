@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
 from archetypes_app.models import Golem
 from golem_project.runtime import local_faucet
-from permits_app.errors import WalletExists
+from permits_app.custody.signers import choose_signer
+from permits_app.errors import SignerMismatch, WalletExists
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
@@ -22,9 +26,12 @@ from permits_app.tools.wallet_fund import FundingNeedsPeople
 from permits_app.tools.wallet_migrate import MOST_MOVED, DestinationNotRegistered, NothingToMigrate
 from permits_app.tools.wallet_provision import ProviderNeedsOwner
 from tests.evm.world import CHAIN_ID
-from tests.live_golem import LiveGolem
+from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
 from tests.permits_app.approvals.people import approve, carry_out
+from tests.permits_app.execution.signers.kms_stand_in import serve_kms
+from tests.permits_app.execution.signers.privy_stand_in import serve_privy
+from tests.permits_app.execution.signers.turnkey_stand_in import serve_turnkey
 from tests.permits_app.execution.test_safe_wallet import Safe
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.runner import check_params
@@ -108,15 +115,83 @@ def test_a_golem_with_a_wallet_is_told_where_another_is_chosen(two_owners: tuple
     assert not ChangeRequest.objects.exists()
 
 
-@pytest.mark.parametrize("provider", ["privy", "zerodev", "turnkey"])
+@pytest.mark.parametrize("provider", ["privy", "zerodev", "turnkey", "kms"])
 def test_a_provider_that_makes_no_wallet_here_is_refused_by_name_with_what_to_do(
     two_owners: tuple[LiveGolem, Any, Any], provider: str
 ) -> None:
     live, _, _ = two_owners
+    without_a_wallet(live)
     with pytest.raises(ProviderNeedsOwner) as refused:
         ask(live, "provision", provider=provider)
     assert (refused.value.code, refused.value.recovery) == ("WALLET_PROVIDER_NOT_HERE", "ASK_OWNER")
     assert refused.value.data["provider"] == provider and len(refused.value.detail) > 30
+
+
+@contextmanager
+def keeper_of(provider: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A local server of the provider's published shapes, asked by this server. Privy's wants signed requests."""
+    serve: Any = {"privy": partial(serve_privy, needs_authorization=True), "turnkey": serve_turnkey, "kms": serve_kms}
+    with serve[provider]() as stand_in:
+        monkeypatch.setattr(choose_signer, f"_{provider}", stand_in.client())
+        yield stand_in
+
+
+@pytest.mark.parametrize("provider", ["privy", "turnkey", "kms"])
+def test_a_key_elsewhere_is_made_when_it_is_asked_for_and_acts_once_its_owners_agreed(
+    two_owners: tuple[LiveGolem, Any, Any], provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, _, other = two_owners
+    without_a_wallet(live)
+    with keeper_of(provider, monkeypatch) as keeper:
+        permit = ask(live, "provision", provider=provider, label="first")
+        key = SigningKey.objects.get(golem=live.golem)
+        assert (key.state, key.external_id != "") == ("STAGED", True)
+        assert not Wallet.objects.filter(golem=live.golem).exists()
+        made = len(keeper.seen)
+        with pytest.raises(WalletExists):
+            ask(live, "provision", provider="turnkey" if provider != "turnkey" else "kms")
+        done = decide(permit, other)
+        assert (done.state, permit_of(done).status) == ("EXECUTED", "COMMITTED"), done.problem
+        told = permit_of(done).result["data"]
+        assert (told["address"], told["account_type"]) == (key.address, "eoa")
+        live.golem.refresh_from_db()
+        key.refresh_from_db()
+        assert (live.golem.address, key.state) == (key.address, "ACTIVE")
+        assert len(keeper.seen) == made, "what was approved is the key that was shown"
+        live.world.fund(key.address, 10 * COIN, FUNDS)
+        swap = live.preview()
+        assert live.commit(swap["permit_id"])["status"] == "COMMITTED"
+
+
+def test_asking_twice_for_a_key_elsewhere_makes_one(
+    two_owners: tuple[LiveGolem, Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, _, _ = two_owners
+    without_a_wallet(live)
+    with keeper_of("kms", monkeypatch) as keeper:
+        ask(live, "provision", provider="kms", label="first")
+        ask(live, "provision", provider="kms", label="another word")
+        assert len(keeper.keys) == 1 == SigningKey.objects.filter(golem=live.golem).count()
+
+
+def test_a_wallet_at_privy_has_a_policy_that_exports_nothing_and_knows_its_chains(
+    two_owners: tuple[LiveGolem, Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, _, _ = two_owners
+    without_a_wallet(live)
+    with keeper_of("privy", monkeypatch) as privy:
+        ask(live, "provision", provider="privy")
+        policy, wallet = privy.made.values()
+        assert {rule["method"] for rule in policy["rules"]} == {"eth_signTransaction", "eth_signTypedData_v4"}
+        assert all(rule["conditions"][0]["value"] == [str(CHAIN_ID)] for rule in policy["rules"])
+        assert wallet["external_id"] == f"golem-{live.golem.pk}"
+        others: tuple[dict[str, Any], ...] = ({"policy_ids": []}, {"id": None}, {"address": OTHER})
+        for other in others:
+            SigningKey.objects.filter(golem=live.golem).delete()
+            privy.twist = partial(lambda new, told: {**told, **new} if "policy_ids" in told else told, other)
+            with pytest.raises(SignerMismatch):
+                ask(live, "provision", provider="privy", label=" ".join(other))
+        assert not SigningKey.objects.filter(golem=live.golem).exists()
 
 
 def test_a_safe_that_owners_made_is_taken_up_with_their_approval(two_owners: tuple[LiveGolem, Any, Any]) -> None:

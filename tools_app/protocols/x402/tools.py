@@ -14,7 +14,7 @@ from tools_app.protocols.x402.addresses import CHAINS, NAME, proxy_on
 from tools_app.protocols.x402.errors import PaymentNeedsApproval, PaymentRefused, PaymentSigned, PaymentUnknown
 from tools_app.protocols.x402.payments import VERSION, Terms, name_payment, number_payment, type_payment, write_payload
 from tools_app.protocols.x402.promises import Payments, read_paid, scheme_of
-from tools_app.protocols.x402.requirements import read_asked
+from tools_app.protocols.x402.requirements import Asked, read_asked
 from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
@@ -25,6 +25,7 @@ from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, Address, Bytes32, RawAmount, Token
+from tools_app.toolkit.payment_hosts import PaymentHosts
 from tools_app.toolkit.plan import AllowanceLeft, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.report import Report, seen, told
@@ -136,6 +137,7 @@ def x402_pay(
     if recipient == ctx.account:
         raise PaymentRefused("the recipient is the golem itself")
     asked = read_asked(payment_required, chain_id=reader.chain_id, token=meta.address, payee=recipient, most=most)
+    _check_host(ctx, reader, asked, meta, recipient)
     nonce = number_payment(chain_id=reader.chain_id, payer=ctx.account, resource=asked.url, reference=reference)
     ctx.step("Reading balances")
     held, allowed = _ask_token(reader, meta, ctx.account)
@@ -275,6 +277,29 @@ def _ask_token(reader: ChainReader, meta: TokenMeta, account: str) -> tuple[int,
         [erc20.balance_call(meta.address, account), erc20.allowance_call(meta.address, account, PERMIT2)]
     )
     return int(held.values[0]), int(allowed.values[0])
+
+
+def _check_host(ctx: WriteContext, reader: ChainReader, asked: Asked, meta: TokenMeta, recipient: str) -> None:
+    """What speaks against paying the host that asks, where the owner listed it. Raises PaymentRefused."""
+    hosts = ctx.service(PaymentHosts)  # type: ignore[type-abstract]
+    host = hosts(golem_id=ctx.golem.id, chain_id=reader.chain_id, url=asked.url, now=ctx.now)
+    if host is None:
+        return
+    learn = {"action_type": "learn_payee", "venue": "wallet", "url": asked.url}
+    if not host.payee:
+        raise PaymentRefused(f"{host.origin} is listed and was never asked whom it is paid at", next=learn)
+    if host.payee != recipient:
+        words = f"{host.origin} is paid at {host.payee}; if that changed, its owners approve the other one"
+        raise PaymentRefused(words, payee=host.payee, next=learn)
+    if host.token != meta.address:
+        raise PaymentRefused(f"{host.origin} is paid in {host.token} and nothing else", token=host.token)
+    if asked.amount > host.left:
+        raise PaymentRefused(
+            f"{format_units(asked.amount, meta.decimals, meta.symbol)} for {host.origin}, and now at most"
+            f" {format_units(host.left, meta.decimals, meta.symbol)} may be signed for it",
+            left=str(host.left),
+            most=str(host.most),
+        )
 
 
 def _find(ctx: ReadContext, reader: ChainReader, payment_id: str) -> SignedOrder:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tools_app.core.taint import Secret
 from tools_app.standards.x402.payments import Payment
-from tools_app.standards.x402.price_offers import PriceOffer
+from tools_app.standards.x402.price_offers import Method, PriceOffer
 
 _PENDING: Final = "settlement_pending"
 _MOST_TRIES: Final = 3
@@ -34,7 +34,7 @@ class Facilitator:
 
     def verify(self, payment: Payment, way: PriceOffer) -> str:
         """Why a payment would not be taken; empty where it would be. Raises OSError where the node is away."""
-        told = self._open().verify(*_as_its_own(payment, way))
+        told = self._open(way).verify(*_as_its_own(payment, way, amount=payment.amount))
         return "" if told.is_valid else str(told.invalid_reason or "refused")
 
     def settle(self, payment: Payment, way: PriceOffer) -> Settled:
@@ -43,7 +43,7 @@ class Facilitator:
         """
         told: Any = None
         for _ in range(_MOST_TRIES):
-            told = self._open().settle(*_as_its_own(payment, way))
+            told = self._open(way).settle(*_as_its_own(payment, way, amount=way.amount))
             if told.success:
                 return Settled(str(told.transaction), "", is_pending=False)
             if told.error_reason == _PENDING or not _lost_its_place(str(told.error_message or "")):
@@ -51,20 +51,25 @@ class Facilitator:
         reason = str(told.error_reason or "refused")
         return Settled(str(told.transaction or ""), reason, is_pending=reason == _PENDING)
 
-    def _open(self) -> Any:
+    def _open(self, way: PriceOffer) -> Any:
         # Slow to load; and one that was used before would count transactions that were never sent.
         from x402.mechanisms.evm import FacilitatorWeb3Signer
         from x402.mechanisms.evm.exact import ExactEvmFacilitatorScheme
+        from x402.mechanisms.evm.upto import UptoEvmFacilitatorScheme
 
         signer = FacilitatorWeb3Signer(self._key.reveal(), self._url, confirmation_timeout_seconds=self._wait)
-        return ExactEvmFacilitatorScheme(signer)
+        return (UptoEvmFacilitatorScheme if way.method is Method.UPTO else ExactEvmFacilitatorScheme)(signer)
 
 
-def _as_its_own(payment: Payment, way: PriceOffer) -> tuple[Any, Any]:
+def _as_its_own(payment: Payment, way: PriceOffer, *, amount: int) -> tuple[Any, Any]:
+    """Payment and terms in the package's own types. What is taken of a payment is the amount of its terms."""
     from x402.schemas import PaymentPayload, PaymentRequirements
 
-    asked = way.as_item()
-    return PaymentPayload.model_validate({**payment.body, "accepted": asked}), PaymentRequirements.model_validate(asked)
+    asked = {**way.as_item(), "amount": str(amount)}
+    accepted = {**way.as_item(), "amount": str(payment.amount)}
+    return PaymentPayload.model_validate({**payment.body, "accepted": accepted}), PaymentRequirements.model_validate(
+        asked
+    )
 
 
 def _lost_its_place(message: str) -> bool:

@@ -14,7 +14,7 @@ from tools_app.core.bounded_parsing import read_json
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.position_logs import follow_trails
-from tools_app.standards.x402.price_offers import STATE, VERSION, Method, PriceOffer
+from tools_app.standards.x402.price_offers import IDENTIFIER, IDENTIFIER_FORM, STATE, VERSION, Method, PriceOffer
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Trail
 from tools_app.toolkit.views import LogEntry
@@ -33,7 +33,7 @@ class PaymentUnfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What a payer signed: `amount` base units of `token` to `payee`, until `ends_at` in Unix seconds.
+    """What a payer signed: `amount` base units of `token` to `payee`, until `ends_at` in Unix seconds; by UPTO at most.
 
     `body` is it as its payer wrote it, without extensions. Whether it is signed is the facilitator's to say.
     """
@@ -71,17 +71,29 @@ def read_payment(told: Any) -> Payment:
     return reader(payload, accepted, body)
 
 
+def read_identifier(told: Any) -> str:
+    """The word of its own that a payer says with a payment; empty where it says none. Raises PaymentUnfit."""
+    for name in ("extensions", IDENTIFIER, "info", "id"):
+        if not isinstance(told, dict) or told.get(name) is None:
+            return ""
+        told = told[name]
+    if not isinstance(told, str) or not re.fullmatch(IDENTIFIER_FORM, told):
+        raise PaymentUnfit("its payment-identifier has not 16 to 128 letters, digits, hyphens and underscores")
+    return told
+
+
 def find_way(payment: Payment, ways: Sequence[PriceOffer]) -> PriceOffer:
     """The one of the ways that it follows to the letter. Raises PaymentUnfit."""
     way = next((each for each in ways if each.method is payment.method), None)
     if way is None:
         raise PaymentUnfit(f"a payment by {payment.method} is not asked for")
     accepted, asked = payment.body["accepted"], way.as_item()
-    wrong = [name for name in ("scheme", "network", "amount") if accepted.get(name) != asked[name]]
+    wrong = [name for name in ("scheme", "network") if accepted.get(name) != asked[name]]
     pairs = {"asset": payment.token, "payTo": payment.payee}
     wrong += [name for name, value in pairs.items() if value != asked[name]]
     wrong += [name for name in pairs if _address(accepted.get(name)) != asked[name]]
-    if payment.amount != way.amount:
+    fits = payment.amount >= way.amount if way.method is Method.UPTO else payment.amount == way.amount
+    if not fits or accepted.get("amount") != str(payment.amount):
         wrong.append("amount")
     if wrong:
         raise PaymentUnfit(f"what was signed is not what is asked for: {', '.join(dict.fromkeys(wrong))}")
@@ -90,7 +102,7 @@ def find_way(payment: Payment, ways: Sequence[PriceOffer]) -> PriceOffer:
 
 def is_used_up(reader: ChainReader, *, way: PriceOffer, payer: str, nonce: int) -> bool:
     """Whether it was paid or taken back before. Of Permit2 its own nonces say so, else the token."""
-    if way.method is Method.PERMIT2:
+    if way.method is not Method.EIP3009:
         [told] = reader.call_many([ask_nonce(payer, nonce)])
         return is_used(nonce, told)
     return bool(reader.call(way.token, STATE, payer, nonce.to_bytes(32, "big"))[0])
@@ -153,7 +165,7 @@ def _read_permit2(payload: Mapping[str, Any], accepted: Mapping[str, Any], body:
     _address(given.get("spender"))
     _number(witness.get("validAfter"))
     return Payment(
-        method=Method.PERMIT2,
+        method=Method.UPTO if "facilitator" in witness else Method.PERMIT2,
         network=str(accepted.get("network")),
         token=_address(permitted.get("token")),
         payer=_address(given.get("from")),

@@ -44,6 +44,7 @@ class PrivyStandIn:
         self.twist: Callable[[dict[str, Any]], Any] = lambda answer: answer
         self.change: dict[str, Any] = {}
         self.status = 200
+        self.made: dict[str, dict[str, Any]] = {}
         self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
         self.url = ""
 
@@ -68,11 +69,32 @@ class PrivyStandIn:
         basic = "Basic " + base64.b64encode(f"{APP_ID}:{APP_SECRET}".encode()).decode()
         if headers.get("authorization") != basic or headers.get("privy-app-id") != APP_ID:
             return 401, {"error": "Invalid app ID or app secret."}
+        if method == "POST" and path in ("/v1/policies", "/v1/wallets"):
+            return self._make(path, headers, body)
         if (method, path) == ("GET", f"/v1/wallets/{WALLET_ID}"):
             return 200, self.twist({"id": WALLET_ID, "address": self.account.address, "chain_type": "ethereum"})
         if (method, path) != ("POST", f"/v1/wallets/{WALLET_ID}/rpc"):
             return 404, {"error": "Wallet not found"}
         return self._sign(path, headers, body)
+
+    def _make(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
+        """A policy, or the one wallet; who asks again with the same idempotency key has the same answer."""
+        document = json.loads(body)
+        if self.needs_authorization and not self._is_authorized(path, headers, document):
+            return 401, {"error": "Missing or invalid authorization signature"}
+        once = headers.get("privy-idempotency-key", "")
+        if document.get("chain_type") != "ethereum" or not once:
+            return 400, {"error": "Invalid request body"}
+        if self.made.setdefault(once, document) != document:
+            return 400, {"error": "The idempotency key was used with another request"}
+        if path == "/v1/policies":
+            rules = document.get("rules")
+            if document.get("version") != "1.0" or not rules or any(each["action"] != "ALLOW" for each in rules):
+                return 400, {"error": "Invalid request body"}
+            return 200, self.twist({**document, "id": "p0l1cy0id"})
+        if document.get("policy_ids") != ["p0l1cy0id"]:
+            return 400, {"error": "Policy not found"}
+        return 200, self.twist({**document, "id": WALLET_ID, "address": self.account.address})
 
     def _sign(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
         if headers.get("content-type") != "application/json":
@@ -130,7 +152,7 @@ class PrivyStandIn:
             "method": "POST",
             "url": self.url + path,
             "body": document,
-            "headers": {"privy-app-id": headers.get("privy-app-id")},
+            "headers": {name: headers[name] for name in ("privy-app-id", "privy-idempotency-key") if name in headers},
         }
         try:
             signature = base64.b64decode(headers.get("privy-authorization-signature", ""), validate=True)

@@ -17,7 +17,8 @@ from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.accounts import recover_signer
 from permits_app.custody.signers.base import UnsignedTransaction
-from permits_app.custody.signers.privy import PrivySigner, check_signed
+from permits_app.custody.signers.checked import check_signed
+from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from permits_app.models import OutboundTransaction, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState

@@ -1,0 +1,84 @@
+"""Asks a host itself whom it is paid at: one request without a payment, which it answers with 402 and its terms.
+
+Nobody hands such an answer in: whoever could would choose who is paid.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, Final
+
+from tools_app.chain.abi import checksum
+from tools_app.core import guarded_http
+from tools_app.core.bounded_parsing import read_json
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.standards.x402.price_offers import VERSION
+
+_REQUIRED: Final = "payment-required"
+_LONGEST: Final = 16_000
+_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
+
+
+class HostNotAsked(GolemError):
+    """The host cannot be asked, or does not say whom it is paid at."""
+
+    code = "PAYMENT_HOST_SILENT"
+    http_status = 502
+    recovery = Recovery.CHECK_STATE
+    cleared_by = "an answer of 402 by the host itself that asks for the token in which it may be paid"
+    title = "The host does not say whom it is paid at"
+
+
+class HostAsker:
+    """Sends the request from this server; `allows_private` is for a stand-in on this machine alone."""
+
+    def __init__(self, *, allows_private: bool, seconds: float) -> None:
+        self._allows_private, self._seconds = allows_private, seconds
+
+    def ask_payee(self, url: str, *, method: str, chain_id: int, token: str) -> str:
+        """The one address at which the host wants to be paid in `token` on the chain. Raises HostNotAsked."""
+        try:
+            target = guarded_http.resolve(url, allows_private=self._allows_private)
+            answer = guarded_http.exchange(
+                method,
+                target,
+                headers={"Accept": "application/json", "Content-Type": "application/json"},
+                body=b"{}" if method == "POST" else None,
+                seconds=self._seconds,
+                keeps=frozenset({_REQUIRED}),
+            )
+        except (AddressRefused, ExchangeFailed) as error:
+            raise HostNotAsked(f"the host is not reached: {error}") from None
+        if answer.status != 402:
+            raise HostNotAsked(f"it answers {answer.status} and not 402", status=str(answer.status))
+        payees = {
+            checksum(item["payTo"])
+            for item in _read_ways(answer.headers.get(_REQUIRED, ""))
+            if item.get("network") == f"eip155:{chain_id}"
+            and _is_address(item.get("asset"))
+            and checksum(item["asset"]) == token
+            and _is_address(item.get("payTo"))
+        }
+        if len(payees) != 1:
+            found = "nobody" if not payees else f"{len(payees)} addresses"
+            raise HostNotAsked(
+                f"for this token on chain {chain_id} it wants {found} to be paid, and not one", token=token
+            )
+        return payees.pop()
+
+
+def _read_ways(header: str) -> list[dict[str, Any]]:
+    try:
+        told = read_json(base64.b64decode(header, validate=True), most_bytes=_LONGEST)
+    except (binascii.Error, ValueError):
+        raise HostNotAsked("its header PAYMENT-REQUIRED is missing or holds no JSON in base64") from None
+    ways = told.get("accepts") if isinstance(told, dict) and told.get("x402Version") == VERSION else None
+    if not isinstance(ways, list):
+        raise HostNotAsked(f"it asks for no payment of version {VERSION}")
+    return [each for each in ways[:50] if isinstance(each, dict)]
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == 42 and value[:2] == "0x" and set(value[2:]) <= _DIGITS

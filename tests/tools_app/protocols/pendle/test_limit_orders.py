@@ -318,7 +318,7 @@ def test_an_order_that_the_limit_router_may_not_take_is_refused_with_the_call_th
         ({"implied_apy": "3"}, "PENDLE_SLIPPAGE_TOO_HIGH"),
         ({"lasts_seconds": 59}, "INVALID_PARAMS"),
         ({"lasts_seconds": 700_000}, "INVALID_PARAMS"),
-        ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+        ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED"),
     ],
 )
 def test_a_mistake_is_refused_before_anything_is_signed(maker: Maker, changes: dict[str, Any], code: str) -> None:

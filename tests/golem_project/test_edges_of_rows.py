@@ -45,6 +45,10 @@ REVERSAL: Final = {"state": "REVERSED", "settled_micro_usd": -1, "reverses_id": 
 LIMITS: Final = ("per_transaction", "per_tick", "per_session", "per_day", "hot_lane")
 EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "known_position_seen_in_order": _in_order("first_seen", "last_seen", may_be_equal=True),
+    "payment_host_caps_in_order": (
+        [{"most_raw": 1, "most_a_day_raw": 1}, {"most_raw": 7, "most_a_day_raw": 8}],
+        [{"most_raw": 0, "most_a_day_raw": 8}, {"most_raw": 8, "most_a_day_raw": 7}],
+    ),
     "log_gap_in_order": _at_most("from_block", "to_block"),
     "position_search_in_order": _at_most("lowest", "highest"),
     "tool_definition_version_from_one": _between("version", 1, None),

@@ -120,7 +120,7 @@ def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
 
 
 def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
-    """Describe an answer of load_tools: tools that can be called now, tools that gave way, and tools without room."""
+    """Describe an answer of load_tools: tools that are shown now, tools that gave way, and tools that found no room."""
     served = {tool.name: tool for tool in tools}
     shown = loading.loadout.cut(toolset)
     answer: dict[str, Any] = {
@@ -134,11 +134,12 @@ def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[Tool
         answer["already"] = list(loading.already)
     if loading.dropped:
         answer["dropped"] = list(loading.dropped)
+        answer["message"] += " What gave way can be called by name as before."
     if loading.no_room:
         answer["no_room"] = list(loading.no_room)
         answer["message"] += (
-            f" At most {loading.loadout.most} are loaded at once, and their definitions cost at most"
-            f" {MOST_TOKENS} tokens: load fewer, by name."
+            f" {len(loading.no_room)} of {len(tools)} are left: at most {loading.loadout.most} are shown at once, at"
+            f" most {MOST_TOKENS} tokens. Each can be called by name all the same; describe_tool tells how."
         )
     return answer
 

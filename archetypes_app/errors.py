@@ -213,15 +213,6 @@ class GuardianNotIndependent(DelegationError):
     title = "The safety-guardian must be independent"
 
 
-class ToolNotLoaded(GolemError):
-    """The tool is in the golem's toolset, but not loaded for this key. `data` has the call that loads it."""
-
-    code = "TOOL_NOT_LOADED"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "This tool is not loaded"
-
-
 class CategoryUnknown(GolemError):
     """No tool of this golem is in a category of this name."""
 

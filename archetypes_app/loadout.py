@@ -1,18 +1,18 @@
 """Loadout: which tools of a toolset an agent is shown: a core that stays, and what was loaded.
 
-Loading only decides what is shown and answered to; what a golem may do at all is its toolset's. Pure values.
+Loading only decides what a model reads; what a golem may do, and what it may call, is its toolset's. Pure values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from archetypes_app.errors import ToolNotLoaded
-from tools_app.adapters import normalize_key
+from tools_app.adapters import UnknownAction, UnknownVenue, resolve_action
 from tools_app.toolkit.enums import Category, PiTool
-from tools_app.toolkit.tooldef import ToolDef
+from tools_app.toolkit.tooldef import ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 MOST_TOOLS: Final = 12
@@ -171,22 +171,36 @@ def choose_core(*, toolset: Toolset, first: Iterable[Category]) -> tuple[str, ..
     return tuple(chosen[:MOST_CORE])
 
 
-def find_served(*, toolset: Toolset, pi_tool: PiTool, key: str, venue: str | None) -> list[ToolDef]:
-    """The tools of `toolset` that serve this word, at `venue` where one is named."""
-    word = normalize_key(key)
-    place = None if venue is None else normalize_key(venue)
-    served = (tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == word)
-    return [tool for tool in served if place is None or tool.venue == place]
+def find_served(
+    *, toolset: Toolset, shown: Toolset, pi_tool: PiTool, key: str, venue: str | None, known: Iterable[ToolDef]
+) -> ToolDef:
+    """The tool that serves this word: of those `shown`, else of the whole `toolset`.
+
+    What is loaded is what a model reads; what may be called is the toolset's. Raises what resolving there raises.
+    """
+    try:
+        return resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=shown, known=())
+    except (UnknownAction, UnknownVenue):
+        return resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=toolset, known=known)
 
 
-def not_loaded(tools: Sequence[ToolDef], word: str) -> ToolNotLoaded:
-    """The refusal of a call of `tools`, which serve `word`: how to load them, and that the call is then made again."""
-    return ToolNotLoaded(
-        f"{word!r} is in this golem's toolset and not loaded; load_tools loads it, then call it again",
-        tools=[{"tool": tool.name, "venue": tool.venue} for tool in tools],
-        next_call={
-            "tool": str(PiTool.QUERY_STATE),
-            "arguments": {"query": "load_tools", "tools": [tool.name for tool in tools]},
-        },
-        then="the same call again",
-    )
+def order_by_need(tools: Iterable[ToolDef]) -> list[ToolDef]:
+    """The tools of one category in the order in which they are loaded where not all of them fit.
+
+    First the words a golem of the category begins with, then each word once before any at a second venue, those that
+    several venues serve before others; reads and writes by turns, so that whoever sees a part can look and act.
+    """
+    listed = list(tools)
+    venues = Counter((tool.pi_tool, tool.key) for tool in listed)
+    seen: Counter[tuple[PiTool, str]] = Counter()
+    turns: Counter[tuple[int, bool, bool]] = Counter()
+    places: dict[str, tuple[int, int, bool, int, bool]] = {}
+    for tool in sorted(listed, key=lambda each: -venues[each.pi_tool, each.key]):
+        word, is_read = (tool.pi_tool, tool.key), isinstance(tool, ReadTool)
+        again, is_rare = seen[word], venues[word] == 1
+        seen[word] += 1
+        turns[again, is_rare, is_read] += 1
+        first = _CORE_KEYS.get(tool.category, ())
+        place = first.index(tool.key) if tool.key in first and again == 0 else len(first)
+        places[tool.name] = (again, place, is_rare, turns[again, is_rare, is_read], is_read)
+    return sorted(listed, key=lambda tool: places[tool.name])

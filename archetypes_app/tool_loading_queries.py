@@ -19,7 +19,7 @@ from archetypes_app.catalogue_lines import (
     list_categories,
     list_category,
 )
-from archetypes_app.loadout import Loading, Loadout
+from archetypes_app.loadout import Loading, Loadout, order_by_need
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.schema import ToolParams, validate_params
 from tools_app.toolkit.toolset import Toolset
@@ -64,7 +64,7 @@ class TierQuery:
 
 TIER_QUERIES: tuple[TierQuery, ...] = (
     TierQuery("browse_tools", "more tools by category.", BrowseParams),
-    TierQuery("load_tools", "make a category's tools, or named ones, callable.", LoadParams),
+    TierQuery("load_tools", "show a category's tools, or named ones.", LoadParams),
     TierQuery("describe_tool", "named tools in full.", DescribeParams),
 )
 TIER_KEYS: Final = frozenset(query.key for query in TIER_QUERIES)
@@ -104,7 +104,8 @@ def answer_tier_query(
         )
     found = find_tools(toolset=toolset, names=names or ())
     if category is not None:
-        found += [tool for tool in find_category(toolset=toolset, category=category) if tool not in found]
+        filed = order_by_need(find_category(toolset=toolset, category=category))
+        found += [tool for tool in filed if tool not in found]
     loading = load([tool.name for tool in found])
     what = category or ", ".join(tool.name for tool in found)
     return describe_loading(loading=loading, toolset=toolset, tools=found, what=what)

@@ -34,6 +34,8 @@ class PiView(IdempotentView):
     """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
 
     required_scope: Scope | None = None
+    _caller: Agent | None = None
+    """Who calls, once that is known."""
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
@@ -47,7 +49,16 @@ class PiView(IdempotentView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        self._caller = self.agent
         name_golem(self.agent.golem.pk)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        caller = self._caller
+        unseen = None if caller is None else caller.shelf.describe_unseen()
+        if unseen is not None and isinstance(response.data, dict):
+            # Loading is about what a model reads: what it called unread comes with its schema, refused or not.
+            response.data = {**response.data, "tool_schema": unseen}
+        return super().finalize_response(request, response, *args, **kwargs)
 
     def check_throttles(self, request: Request) -> None:
         # The framework asks once it knows who calls, and before a key of idempotency is claimed.

@@ -101,6 +101,9 @@ def teach(
         return _teach_repeated(tool, body, list(problem.get("fields", ())))
     if code == "CATEGORY_UNKNOWN":
         near = (*problem.get("suggestions", ()), None)[0]
+        if near is None:
+            # The same again without its category would be refused again; what there is says the list.
+            return Lesson(tool=tool, arguments={"query": "browse_tools"}).as_members()
         arguments = {name: value for name, value in body.items() if name != "category"}
         return Lesson(tool=tool, arguments={**arguments, **({"category": near} if near else {})}).as_members()
     if code == "INVALID_PARAMS" and isinstance(problem.get("fields"), Mapping):

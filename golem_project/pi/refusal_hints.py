@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from tools_app.adapters import normalize_key
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.schema import json_schema
+from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 _PREFIX: Final = "/api/v1/pi/"
@@ -45,14 +46,17 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
         return {}
     pi_tool = PiTool(tool)
     words = agent.shelf.list_words(pi_tool)
-    members = teach(problem, tool=tool, body=body, words=words, describe=partial(_describe, shown, pi_tool))
+    known = (*shown, *(() if agent.shelf.unseen is None else (agent.shelf.unseen,)))
+    members = teach(problem, tool=tool, body=body, words=words, describe=partial(_describe, known, shown, pi_tool))
     if problem["code"] == "UNKNOWN_ACTION" and agent.key.most_tools is not None:
         # What is not loaded is found by browsing; hundreds of words in a refusal help nobody.
         members["available"] = words
     return members
 
 
-def _describe(shown: Toolset, pi_tool: PiTool, key: str, venue: str | None) -> Mapping[str, Any] | None:
+def _describe(
+    known: Iterable[ToolDef], shown: Toolset, pi_tool: PiTool, key: str, venue: str | None
+) -> Mapping[str, Any] | None:
     """The schema of what `key` takes; of the Pi tool itself where `key` is empty."""
     if not key:
         defined = define_tools(toolset=shown, permit_ttl_seconds=60)
@@ -65,7 +69,7 @@ def _describe(shown: Toolset, pi_tool: PiTool, key: str, venue: str | None) -> M
                 return json_schema(query.params_model)
     places = [None] if venue is None else [normalize_key(str(venue)), None]
     for place in places:
-        for tool in shown:
+        for tool in known:
             if tool.pi_tool is pi_tool and tool.key == word and place in (None, tool.venue):
                 return tool.schema
     return None

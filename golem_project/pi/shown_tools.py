@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
-from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout, not_loaded
+from archetypes_app.catalogue_lines import describe_call
+from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from archetypes_app.toolset import resolve_toolset
@@ -16,10 +17,10 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route
 from golem_project.pi.token_count import cost_little
 from permits_app.actions.query import OWN_QUERIES
-from tools_app.adapters import UnknownAction, UnknownVenue, list_keys, normalize_key, resolve_action
+from tools_app.adapters import DefinitionNotSeen, UnknownAction, UnknownVenue, list_keys, resolve_action
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
-from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.registry import REGISTRY, NameRefused
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -33,6 +34,8 @@ class KeyShelf:
     def __init__(self, *, golem: Golem, key: ApiKey) -> None:
         self.golem = golem
         self.key = key
+        self.unseen: ToolDef | None = None
+        """The tool of the golem's that was called in this request though its key's model was not shown it."""
 
     @cached_property
     def toolset(self) -> Toolset:
@@ -55,27 +58,33 @@ class KeyShelf:
         return sorted({*own, *list_keys(toolset=self.shown, pi_tool=pi_tool)})
 
     def check(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
-        """The loaded tool that serves this, noted as used; None where every tool is loaded or nothing serves it.
+        """The golem's tool that serves this, noted as used; None where every tool is loaded or nothing serves it.
 
-        Raises ToolNotLoaded for a tool of the toolset that is not loaded, with the call that loads it, and
-        VenueRequired where several loaded venues serve it.
+        One that is not loaded is served all the same, and `unseen` from then on. Raises VenueRequired where several
+        venues serve it: several of those loaded, or of all where none is.
         """
         if self.key.most_tools is None:
             return None
         tool = self._recall(pi_tool=pi_tool, key=key, venue=venue)
-        if tool is not None:
-            note_tool_use(key=self.key, name=tool.name)
-            return tool
-        recent_toolsets.remember(self.key, self.shown)
-        try:
-            tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self.shown, known=())
-        except (UnknownAction, UnknownVenue):
-            fitting = find_served(toolset=self.toolset, pi_tool=pi_tool, key=key, venue=venue)
-            if fitting:
-                raise not_loaded(fitting, normalize_key(key)) from None
-            return None
+        if tool is None:
+            recent_toolsets.remember(self.key, self.shown)
+            try:
+                tool = find_served(
+                    toolset=self.toolset, shown=self.shown, pi_tool=pi_tool, key=key, venue=venue, known=()
+                )
+            except (UnknownAction, UnknownVenue, DefinitionNotSeen, NameRefused):
+                # Said of the whole toolset, with what is missing, by whoever carries it out.
+                return None
+            if not self.loadout.shows(tool.name):
+                self.unseen = tool
         note_tool_use(key=self.key, name=tool.name)
         return tool
+
+    def describe_unseen(self) -> dict[str, Any] | None:
+        """How the tool that was called and is not loaded is called, with its schema; None where none was."""
+        if self.unseen is None:
+            return None
+        return {**describe_call(self.unseen, beside=self.toolset), "parameters": self.unseen.schema}
 
     def _recall(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
         shown = recent_toolsets.recall(self.key)

@@ -150,8 +150,15 @@ TIERED_TOOLS = {
     "browse_tools and load_tools are core": (
         f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
     ),
-    "A tool that is not loaded says how to load it": (
-        f"{PI}/test_shown_tools.py::test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exists",
+    "All tools are dispatched, loaded or not": (
+        f"{PI}/test_shown_tools.py::test_a_read_that_is_not_loaded_is_carried_out_and_its_answer_brings_its_schema",
+        f"{PI}/test_shown_tools.py"
+        "::test_a_write_that_is_not_loaded_is_judged_as_any_and_a_mistake_in_it_is_taught_by_its_schema",
+        "golem_project/heartbeat/thinking/test_loading.py"
+        "::test_a_tool_that_is_not_shown_is_carried_out_and_shown_next_and_one_outside_the_toolset_does_not_exist",
+    ),
+    "A category that is larger than the ceiling says what is left": (
+        f"{PI}/test_shown_tools.py::test_what_a_category_has_too_many_of_is_loaded_by_need_and_the_rest_is_called_by_name",
     ),
 }
 

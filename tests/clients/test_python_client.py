@@ -124,12 +124,11 @@ def test_a_line_that_stays_dead_names_the_key_to_ask_again_with(client: GolemCli
 
 def test_a_refusal_is_told_once_with_the_call_that_is_right(client: GolemClient, line: LossyLine) -> None:
     with pytest.raises(GolemProblem) as caught:
-        client.query_state(query="gas_price")
-    assert (caught.value.code, caught.value.recovery, line.requests) == ("TOOL_NOT_LOADED", "FIX_PARAMS", 1)
-    call = caught.value.next_call
-    assert call is not None
-    client.call(call["tool"], call["arguments"], has_effect=False)
-    assert client.query_state(query="gas_price")["data"]
+        client.query_state(query="gas_prices")
+    assert (caught.value.code, caught.value.recovery, line.requests) == ("UNKNOWN_ACTION", "FIX_PARAMS", 1)
+    assert caught.value.next_call is not None
+    # What was not loaded is carried out, and its answer says how it is called.
+    assert client.query_state(query="gas_price")["tool_schema"]["tool"] == "wallet_get_gas_price"
 
 
 def test_an_unchanged_manifest_costs_nothing(client: GolemClient, door: Door) -> None:

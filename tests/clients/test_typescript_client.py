@@ -130,7 +130,7 @@ const golem = createGolemClient(process.env.GOLEM_URL!, process.env.GOLEM_TOKEN!
 const swap = { action_type: "swap", token_in: "USDC", token_out: "WETH", amount: "500000000" };
 const { data } = await golem.POST("/api/v1/pi/preview_action", { body: swap });
 const told: unknown[] = [data?.permit_id];
-const ask = golem.POST("/api/v1/pi/query_state", { body: { query: "gas_price" } });
+const ask = golem.POST("/api/v1/pi/query_state", { body: { query: "gas_prices" } });
 await ask.catch((error) => told.push(error instanceof GolemProblem && error.members.code));
 const dead = createGolemClient("http://127.0.0.1:1", process.env.GOLEM_TOKEN!, { sleep, attempts: 2 });
 const halt = dead.POST("/api/v1/pi/emergency_halt", { body: { reason: "x" } });
@@ -140,7 +140,7 @@ console.log(JSON.stringify(told));
     line.loses = 2
     told = json.loads(run_program(project, "lossy", program, line, door))
     assert line.requests == 4
-    assert told == [str(ActionPermit.objects.get().pk), "TOOL_NOT_LOADED", 36]
+    assert told == [str(ActionPermit.objects.get().pk), "UNKNOWN_ACTION", 36]
 
 
 def test_the_compiler_refuses_a_path_a_field_and_a_type_that_are_not_there(project: Path) -> None:

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
-from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, not_loaded
+from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served
 from archetypes_app.models import Golem
 from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
@@ -38,7 +38,7 @@ from permits_app.permits.selectors import view_permit
 from permits_app.previews.request_words import read_params
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
-from tools_app.adapters import UnknownAction, UnknownVenue, flatten_params, normalize_key, resolve_action
+from tools_app.adapters import flatten_params, normalize_key
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
@@ -131,17 +131,12 @@ class ToolDesk:
 
     def _resolve(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef:
         """The tool that serves this. One of the golem's that was not loaded is loaded with its use, and shown from the
-        next turn on. Raises ToolNotLoaded where several could be meant, else what resolving raises.
+        next turn on. Raises what resolving raises.
         """
-        try:
-            tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self._shown, known=REGISTRY)
-        except (UnknownAction, UnknownVenue):
-            fitting = find_served(toolset=self._toolset, pi_tool=pi_tool, key=key, venue=venue)
-            if not fitting:
-                raise
-            if len(fitting) > 1:
-                raise not_loaded(fitting, key) from None
-            (tool,) = fitting
+        tool = find_served(
+            toolset=self._toolset, shown=self._shown, pi_tool=pi_tool, key=key, venue=venue, known=REGISTRY
+        )
+        if not self._loadout.shows(tool.name):
             self._load([tool.name])
         self._loadout = self._loadout.use(tool.name)
         return tool

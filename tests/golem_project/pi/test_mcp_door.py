@@ -103,8 +103,10 @@ def test_the_tools_are_those_of_the_manifest_with_hints_of_the_same_rule(web_por
         assert tool.annotations.destructive_hint is told["annotations"]["destructive"]
 
 
-def test_what_is_loaded_is_listed_and_what_is_not_says_how_to_load_it(web_port: int, make_agent: MakeAgent) -> None:
-    agent = make_agent(categories=["trading", "lending", "data"], most_tools=MOST_TOOLS)
+def test_what_is_loaded_is_listed_and_what_is_not_is_carried_out_with_its_schema(
+    web_port: int, make_agent: MakeAgent
+) -> None:
+    agent = make_agent(categories=["trading", "lending", "data", "wallet"], most_tools=MOST_TOOLS)
 
     def actions(client_answer: Any) -> list[str]:
         (tool,) = [each for each in client_answer.tools if each.name == "preview_action"]
@@ -112,11 +114,11 @@ def test_what_is_loaded_is_listed_and_what_is_not_says_how_to_load_it(web_port: 
         return found
 
     token = agent.key.token
-    refused = call(web_port, token, "preview_action", {"action_type": "supply"})
-    assert (refused.is_error, refused.structured_content["code"]) == (True, "TOOL_NOT_LOADED")
-    loads = refused.structured_content["next_call"]
+    answered = call(web_port, token, "query_state", {"query": "supported_chains"})
+    assert not answered.is_error
+    assert answered.structured_content["tool_schema"]["tool"] == "wallet_get_supported_chains"
     for _ in range(3):
-        assert not call(web_port, token, loads["tool"], loads["arguments"]).is_error
+        assert not call(web_port, token, "query_state", {"query": "load_tools", "tools": ["aave_supply"]}).is_error
     assert "supply" in actions(with_client(web_port, token, lambda client: client.list_tools()))
 
 

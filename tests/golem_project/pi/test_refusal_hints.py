@@ -100,7 +100,6 @@ MISTAKES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     (DESCRIBE, "query_state", {"query": "describe_tool", "tool": "uniswap_execute_swap"}),
     (DESCRIBE, "query_state", {"query": "describe_tool", "tools": "uniswap_execute_swap"}),
     (DESCRIBE, "query_state", {"query": "describe_tool"}),
-    ({"query": "gas_price"}, "query_state", {"query": "gas_price"}),
     (SWAP, "preview_action", {}),
     (SWAP, "preview_action", {"action": "swap", "token_in": "USDC", "token_out": "WETH", "amount": AMOUNT}),
     (SWAP, "preview_action", {**SWAP, "action_type": ["swap"]}),
@@ -123,7 +122,7 @@ MISTAKES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 
 WRONG = {"INVALID_PARAMS", "UNKNOWN_ACTION", "UNKNOWN_VENUE", "VENUE_REQUIRED", "AMBIGUOUS_PARAMS", "UNKNOWN_TOOL"}
-WRONG |= {"TOOL_NOT_LOADED", "CATEGORY_UNKNOWN"}
+WRONG |= {"CATEGORY_UNKNOWN"}
 
 
 CONTRADICTS = "the document does not take"

@@ -100,17 +100,49 @@ def test_manifest_etag_and_schemas_follow_what_is_loaded(tiered: Agent) -> None:
     assert again.status_code == 304
 
 
-def test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exists(tiered: Agent) -> None:
-    problem = assert_problem(tiered.post("query_state", {"query": "gas_price"}), 409, "TOOL_NOT_LOADED", "FIX_PARAMS")
-    call = problem["next_call"]
-    assert tiered.post(call["tool"], call["arguments"]).status_code == 200
-    second = tiered.post("query_state", {"query": "gas_price"}).json()
-    assert second.get("code") not in ("TOOL_NOT_LOADED", "UNKNOWN_ACTION")
+def test_a_read_that_is_not_loaded_is_carried_out_and_its_answer_brings_its_schema(tiered: Agent) -> None:
+    before = tiered.get("manifest").json()
+    answer = tiered.post("query_state", {"query": "supported_chains"})
+    assert answer.status_code == 200, answer.content
+    told = answer.json()["tool_schema"]
+    assert (told["tool"], told["call"]) == ("wallet_get_supported_chains", "query_state")
+    assert told["parameters"] == REGISTRY.get("wallet_get_supported_chains").schema
+    # Loading is about what a model reads: what it was shown stays as it was, and so does what it may call.
+    assert tiered.get("manifest").json() == before
+    ask(tiered, "load_tools", tools=["wallet_get_supported_chains"])
+    assert "tool_schema" not in tiered.post("query_state", {"query": "supported_chains"}).json()
 
 
-def test_a_write_that_is_not_loaded_is_refused_before_anything_of_it_is_looked_at(tiered: Agent) -> None:
-    problem = assert_problem(tiered.post("preview_action", {"action_type": "Claim-Withdrawal"}), 409, "TOOL_NOT_LOADED")
-    assert problem["next_call"]["arguments"]["query"] == "load_tools"
+@pytest.mark.django_db(transaction=True)
+def test_a_write_that_is_not_loaded_is_judged_as_any_and_a_mistake_in_it_is_taught_by_its_schema(
+    tiered: Agent, tasks_here: None
+) -> None:
+    body = {"action_type": "Supply", "venue": "aave", "assett": "USDC"}
+    problem = assert_problem(tiered.post("preview_action", body), 422, "INVALID_PARAMS", "FIX_PARAMS")
+    assert problem["tool_schema"]["tool"] == "aave_supply"
+    assert problem["tool_schema"]["parameters"]["required"] == problem["tool_schema"]["needs"]
+    assert "amount" in problem["missing"] and "assett" in problem["extra"]
+    assert problem["next_call"]["arguments"]["venue"] == "aave"
+
+
+def test_what_several_venues_serve_and_none_of_them_is_loaded_is_the_callers_to_choose(tiered: Agent) -> None:
+    body = {"action_type": "supply", "asset": "USDC", "amount": "1000000"}
+    problem = assert_problem(tiered.post("preview_action", body), 422, "VENUE_REQUIRED", "FIX_PARAMS")
+    assert {"aave", "morpho"} <= set(problem["venues"])
+
+
+def test_what_a_category_has_too_many_of_is_loaded_by_need_and_the_rest_is_called_by_name(tiered: Agent) -> None:
+    answer = ask(tiered, "load_tools", category="lending")
+    added = [REGISTRY.get(each["tool"]) for each in answer["tools_added"]]
+    assert {tool.pi_tool.value for tool in added} == {"query_state", "preview_action"}
+    assert {"repay", "supply", "withdraw"} <= {tool.key for tool in added}
+    assert len({(tool.pi_tool, tool.key) for tool in added}) == len(added), "a word twice before another once"
+    assert "called by name" in answer["message"]
+    rest = [REGISTRY.get(name) for name in answer["no_room"]]
+    tool = next(each for each in rest if each.pi_tool.value == "query_state" and not each.schema.get("required"))
+    called = tiered.post("query_state", {"query": tool.key, "venue": tool.venue}).json()
+    # Whatever came of it without a chain.
+    assert called["tool_schema"]["tool"] == tool.name
 
 
 def test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded(make_agent: MakeAgent) -> None:

@@ -27,6 +27,7 @@ _REASONS = {
     "golem_project/pi/internal_call.py": "an answer of ours, from a view of this process",
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
+    "golem_project/pi/released_shapes.py": "files of this repository",
     "golem_project/pi/schema_lines.py": "what it has just written",
     "golem_project/front/password_process.py": "what the server that began it has just written",
     "golem_project/status.py": "packages of this repository",

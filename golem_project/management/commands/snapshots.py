@@ -19,6 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
 from golem_project.pi.manifest import build_manifest
+from golem_project.pi.released_shapes import describe_paths, find_broken, list_served, load_releases
 from golem_project.pi.schema_lines import (
     describe_document,
     describe_manifest,
@@ -28,6 +29,7 @@ from golem_project.pi.schema_lines import (
     tell_differences,
 )
 from golem_project.settings.environment import BASE_DIR
+from tools_app.core import clock
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.toolset import Toolset
@@ -70,6 +72,12 @@ class Command(BaseCommand):
                 f"calls of {', '.join(unserved)} that were valid no longer are, and the shape they had is not served."
                 " Fix: declare it with used_to_take beside the tool"
             )
+        broken = _list_broken()
+        if broken:
+            raise CommandError(
+                f"clients of a version that is served would break: {'; '.join(broken)}. Fix: keep it, or serve its old"
+                " shape with used_to_take beside the tool"
+            )
         for name, content in snapshots.items():
             path = FOLDER / name
             text = render_lines(content)
@@ -102,6 +110,17 @@ class Command(BaseCommand):
         if next(differences, None):
             self.stderr.write(f"{name}: …")
         return [name]
+
+
+def _list_broken() -> list[str]:
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    paths = describe_paths(document)
+    served = list_served(load_releases(), today=clock.now().date())
+    return [
+        f"{line} ({release.version})"
+        for release in served
+        for line in find_broken(release, registry=REGISTRY, paths=paths)
+    ]
 
 
 def build_snapshots() -> dict[str, dict[str, Any]]:

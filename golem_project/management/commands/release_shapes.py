@@ -1,0 +1,50 @@
+"""`manage.py release_shapes VERSION`: keep what this version takes and answers, for clients written for it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from drf_spectacular.generators import SchemaGenerator
+
+from golem_project.pi.released_shapes import FOLDER, describe_paths, describe_tools
+from tools_app.core import clock
+from tools_app.toolkit.registry import REGISTRY
+
+
+class Command(BaseCommand):
+    """Writes one file."""
+
+    help = "Keep the shapes of a version that is given out; they are served until ninety days after the next one."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("version")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path = FOLDER / f"{options['version']}.json"
+        if path.exists():
+            raise CommandError(f"{path.name} is kept already, and what was given out does not change")
+        document = SchemaGenerator().get_schema(request=None, public=True)
+        text = write_release(
+            version=options["version"],
+            released=clock.now().date().isoformat(),
+            tools=describe_tools(REGISTRY),
+            paths=describe_paths(document),
+        )
+        path.write_text(text, encoding="utf-8")
+        self.stdout.write(f"wrote {path.name}")
+
+
+def write_release(*, version: str, released: str, tools: Mapping[str, Any], paths: Mapping[str, Any]) -> str:
+    """The file's text: a line a tool and a line an operation."""
+    head = f'{{"version": {json.dumps(version)}, "released": {json.dumps(released)},'
+    parts = [head, '"tools": {', _write_lines(tools), "},", '"paths": {', _write_lines(paths), "}}"]
+    return "\n".join(parts) + "\n"
+
+
+def _write_lines(entries: Mapping[str, Any]) -> str:
+    return ",\n".join(f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)}" for name, entry in entries.items())

@@ -1,0 +1,195 @@
+"""What the last releases took and answered, kept as data: a client of theirs works for ninety days after the next one.
+
+A file in `releases/` is written by `manage.py release_shapes VERSION` when a version is given out, and never changed.
+For as long as it is served, everything a client of that version may send is taken, and every member it may read is
+answered: `manage.py snapshots --check` refuses a change that breaks either, unless the tool serves its old shape
+(`used_to_take`). A file whose time is over is deleted, with a line in the changelog. Pure but for reading.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+from tools_app.standards.receipts import Mined
+from tools_app.toolkit.old_shape import SERVED_FOR
+from tools_app.toolkit.registry import ToolRegistry, UnknownTool
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.tooldef import ToolDef, WriteTool
+from tools_app.toolkit.views import TokenMeta
+
+FOLDER: Final = Path(__file__).parent / "releases"
+_DEPTH: Final = 6
+_TOLD_AS_ONE: Final = (TokenMeta, TokenAmount, UsdAmount)
+"""Values that an answer spells in its own way, the same everywhere."""
+_MEDIA: Final = "application/json"
+
+Answers = Mapping[str, Any]
+"""Members of an answer by name, those of an object inside as its own mapping; a list is told by its members."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One version. `tools` and `paths` are as `describe_tools` and `describe_paths` told them then."""
+
+    version: str
+    released: date
+    tools: Mapping[str, Any]
+    paths: Mapping[str, Any]
+
+    def served_until(self, followed_on: date) -> date:
+        """The day from which it is no longer served, where another version followed on `followed_on`."""
+        return followed_on + SERVED_FOR
+
+
+def load_releases() -> tuple[Release, ...]:
+    """Every version that is kept, the oldest first."""
+    files = (json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json"))
+    releases = (
+        Release(each["version"], date.fromisoformat(each["released"]), each["tools"], each["paths"]) for each in files
+    )
+    return tuple(sorted(releases, key=lambda each: each.released))
+
+
+def list_served(releases: Iterable[Release], *, today: date) -> tuple[Release, ...]:
+    """Those whose clients are served today: the last, and those before it whose ninety days are not over."""
+    listed = list(releases)
+    follows = {old.version: new.released for old, new in zip(listed, listed[1:], strict=False)}
+    return tuple(
+        each for each in listed if each.version not in follows or today < each.served_until(follows[each.version])
+    )
+
+
+def find_broken(release: Release, *, registry: ToolRegistry, paths: Mapping[str, Any]) -> list[str]:
+    """What a client of `release` may send that is not taken now, and what it may read that is not answered."""
+    return [*_find_broken_tools(release, registry), *_find_broken_paths(release, paths)]
+
+
+def describe_tools(tools: Iterable[ToolDef]) -> dict[str, Any]:
+    """How each tool is called and what its answer has."""
+    return {
+        tool.name: {
+            "route": [str(tool.pi_tool), tool.key, tool.venue],
+            "schema_version": tool.schema_version,
+            "takes": {name: _list_values(schema) for name, schema in tool.schema["properties"].items()},
+            "needs": sorted(tool.schema.get("required", ())),
+            "answers": describe_answer(tool),
+        }
+        for tool in sorted(tools, key=lambda each: each.name)
+    }
+
+
+def describe_answer(tool: ToolDef) -> Answers:
+    """Members of what the tool answers; of a write what its outcome tells, where it was mined included."""
+    report = tool.report if isinstance(tool, WriteTool) else None
+    told = _describe(typing.get_type_hints(report or tool.handler).get("return"), _DEPTH)
+    mined = _describe(Mined, _DEPTH) if isinstance(tool, WriteTool) else {}
+    return {**(mined if isinstance(mined, dict) else {}), **(told if isinstance(told, dict) else {})}
+
+
+def describe_paths(document: Mapping[str, Any]) -> dict[str, Any]:
+    """How each operation of an OpenAPI document is called and what its answer has."""
+    schemas = document["components"]["schemas"]
+    return {
+        f"{method.upper()} {path}": _describe_operation(operation, schemas)
+        for path, methods in sorted(document["paths"].items())
+        for method, operation in methods.items()
+    }
+
+
+def _find_broken_tools(release: Release, registry: ToolRegistry) -> Iterator[str]:
+    for name, old in release.tools.items():
+        try:
+            tool = registry.get(name)
+        except UnknownTool:
+            yield f"{name} is gone"
+            continue
+        new = describe_tools([tool])[tool.name]
+        if old["route"] != new["route"]:
+            yield f"{name} is reached by {new['route']} and was by {old['route']}"
+        if old["schema_version"] not in {shape.schema_version for shape in tool.old_shapes}:
+            yield from (f"{name} no longer takes {each}" for each in old["takes"] if each not in new["takes"])
+            yield from (f"{name} needs {each} now" for each in new["needs"] if each not in old["needs"])
+            for each, values in old["takes"].items():
+                kept = new["takes"].get(each)
+                yield from (f"{name} no longer takes {each} {value}" for value in values if kept and value not in kept)
+        yield from (f"{name} no longer answers {each}" for each in _list_lost(old["answers"], new["answers"]))
+
+
+def _find_broken_paths(release: Release, paths: Mapping[str, Any]) -> Iterator[str]:
+    for name, old in release.paths.items():
+        new = paths.get(name)
+        if new is None:
+            yield f"{name} is gone"
+            continue
+        yield from (f"{name} no longer takes {each}" for each in old["takes"] if each not in new["takes"])
+        yield from (f"{name} needs {each} now" for each in new["needs"] if each not in old["needs"])
+        yield from (f"{name} no longer answers {each}" for each in _list_lost(old["answers"], new["answers"]))
+
+
+def _list_lost(old: Answers, new: Answers, place: str = "") -> Iterator[str]:
+    for name, inside in old.items():
+        if name not in new:
+            yield f"{place}{name}"
+        elif isinstance(inside, dict) and isinstance(new[name], dict):
+            yield from _list_lost(inside, new[name], f"{place}{name}.")
+
+
+def _list_values(schema: Mapping[str, Any]) -> list[Any]:
+    """The values a parameter is limited to, none where it is not."""
+    parts = schema.get("anyOf", [schema])
+    return [value for part in parts for value in part.get("enum", ()) if value is not None]
+
+
+def _describe(kind: Any, depth: int) -> Any:
+    if kind in _TOLD_AS_ONE:
+        return None
+    if dataclasses.is_dataclass(kind) and depth:
+        hints = typing.get_type_hints(kind)
+        return {each.name: _describe(hints[each.name], depth - 1) for each in dataclasses.fields(kind)}
+    inside = [each for each in typing.get_args(kind) if each is not type(None) and each is not Ellipsis]
+    is_plain = typing.get_origin(kind) in (dict, Mapping) or typing.get_origin(kind) is None
+    return _describe(inside[0], depth) if len(inside) == 1 and not is_plain else None
+
+
+def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    body = operation.get("requestBody", {}).get("content", {}).get(_MEDIA, {}).get("schema", {})
+    answers: dict[str, Any] = {}
+    for status, answer in operation.get("responses", {}).items():
+        if status.startswith("2"):
+            for content in answer.get("content", {}).values():
+                answers |= _list_members(content.get("schema", {}), schemas, 4)
+    return {"takes": sorted(_list_members(body, schemas, 1)), "needs": _list_needed(body, schemas), "answers": answers}
+
+
+def _list_members(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    found = _follow(schema, schemas)
+    if "items" in found:
+        return _list_members(found["items"], schemas, depth)
+    members: dict[str, Any] = {}
+    for part in (*found.get("oneOf", ()), *found.get("anyOf", ()), *found.get("allOf", ())):
+        members |= _list_members(part, schemas, depth)
+    for name, inside in found.get("properties", {}).items():
+        members[name] = _list_members(inside, schemas, depth - 1) if depth > 1 else {}
+    return members
+
+
+def _list_needed(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[str]:
+    """What every form of a body needs."""
+    found = _follow(schema, schemas)
+    forms = [set(_list_needed(part, schemas)) for part in (*found.get("oneOf", ()), *found.get("anyOf", ()))]
+    common: set[str] = set.intersection(*forms) if forms else set()
+    return sorted({*found.get("required", ()), *common})
+
+
+def _follow(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema that a reference names, as far as they lead."""
+    while "$ref" in schema:
+        schema = schemas[str(schema["$ref"]).rpartition("/")[2]]
+    return schema

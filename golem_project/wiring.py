@@ -71,6 +71,7 @@ from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside_services import OutsideDoor
+from tools_app.toolkit.own_doors import OwnDoors
 from tools_app.toolkit.payment_hosts import PaymentHosts
 from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
@@ -229,6 +230,11 @@ def _build_services() -> dict[type, object]:
         RightsBook: StoredRights(),
         PredictionBook: KeptPredictions(),
         Faucet: LocalFaucet(),
+        OwnDoors: OwnDoors(
+            public_url=settings.GOLEM_PUBLIC_URL,
+            has_mcp=settings.GOLEM_MCP,
+            root_golem=settings.GOLEM_A2A_ROOT_GOLEM,
+        ),
         Workspaces: GolemWorkspaces(
             Path(settings.GOLEM_CODING_DIR),
             key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",

@@ -19,15 +19,18 @@ from archetypes_app.models import Golem
 from golem_project.a2a import visitor_sign_in
 from golem_project.a2a.card_key import list_public_keys
 from golem_project.a2a.errors import AgentUnknown
+from golem_project.a2a.uptime import measure_uptime
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
 from permits_app.permits.registered_agents import list_registered
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.own_doors import INFRASTRUCTURE
 
 _SECONDS = 60
 View = Callable[..., HttpResponse]
+_counted: dict[UUID, tuple[float, dict[str, Any]]] = {}
 
 
 def answers_problems(view: View) -> View:
@@ -87,7 +90,17 @@ def show_registrations(request: HttpRequest) -> HttpResponse:
         for agent in list_registered(golem_id=golem_id)
     ]
     headers = {"Cache-Control": f"public, max-age={_SECONDS}", "Access-Control-Allow-Origin": "*"}
-    return JsonResponse({"registrations": registered}, headers=headers)
+    return JsonResponse({"registrations": registered, **_describe_infrastructure(golem_id)}, headers=headers)
+
+
+def _describe_infrastructure(golem_id: UUID) -> dict[str, Any]:
+    """What the agent of a whole server says of itself: its role, and how reliably it was there, by the minute."""
+    kept = _counted.get(golem_id)
+    if kept is None or clock.monotonic_ms() - kept[0] > _SECONDS * 1_000:
+        kept = clock.monotonic_ms(), measure_uptime(find_golem(golem_id), now=clock.now()).as_dict()
+        _counted.clear()
+        _counted[golem_id] = kept
+    return {"role": INFRASTRUCTURE, "uptime": kept[1]}
 
 
 @require_safe

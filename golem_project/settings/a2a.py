@@ -6,6 +6,9 @@ from golem_project.settings.environment import read_integer, read_text
 
 # Which golem's card stands at the root of the host; empty: none, each golem has its own under /a2a/<id>/.
 GOLEM_A2A_ROOT_GOLEM = read_text("GOLEM_A2A_ROOT_GOLEM", "")
+# https and the host by which this server is reached from outside, such as https://golem.example; what golems register
+# of their doors is filled in from it. Empty: nothing is.
+GOLEM_PUBLIC_URL = read_text("GOLEM_PUBLIC_URL", "").rstrip("/")
 GOLEM_A2A_THREADS = read_integer("GOLEM_A2A_THREADS", 32)  # tasks that one server process carries out at once
 GOLEM_A2A_MOST_OPEN_TASKS = 50  # of one key
 GOLEM_A2A_LEASE_SECONDS = 120  # longer than any preview or commit is waited for

@@ -5,7 +5,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
@@ -62,6 +62,13 @@ class Voices:
     clients: int
     said: tuple[Feedback, ...]
     is_whole: bool
+
+    def on_track(self, track: str | None) -> Voices:
+        """What was said under this first tag, and by how many; all of it without one."""
+        if track is None:
+            return self
+        said = tuple(each for each in self.said if each.tag1 == track)
+        return replace(self, said=said, clients=len({each.client for each in said}))
 
     @property
     def ratings(self) -> dict[str, int]:

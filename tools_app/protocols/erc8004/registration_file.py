@@ -63,6 +63,7 @@ class AgentFile:
     is_active: bool = False
     supports_x402: bool = False
     trusts: tuple[str, ...] = ()
+    role: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -89,9 +90,16 @@ def write_file(document: Mapping[str, Any]) -> str:
 
 
 def make_document(
-    *, name: str, description: str, image: str, services: Sequence[Mapping[str, Any]], x402: bool, trusts: Sequence[str]
+    *,
+    name: str,
+    description: str,
+    image: str,
+    services: Sequence[Mapping[str, Any]],
+    x402: bool,
+    trusts: Sequence[str],
+    role: str | None = None,
 ) -> dict[str, Any]:
-    """A document as the standard wants it."""
+    """A document as the standard wants it; `role` says what the agent is to others, where it is more than itself."""
     return {
         "type": REGISTRATION_TYPE,
         "name": name,
@@ -101,6 +109,7 @@ def make_document(
         "x402Support": x402,
         "active": True,
         "supportedTrust": list(trusts),
+        **({"role": role} if role else {}),
     }
 
 
@@ -165,6 +174,7 @@ def _parse(raw: bytes, source: FileSource) -> AgentFile:
         is_active=document.get("active", True) is True,
         supports_x402=document.get("x402Support") is True,
         trusts=tuple(str(each) for each in trusts[:MOST_SERVICES]) if isinstance(trusts, list) else (),
+        role=_text(document, "role"),
         document=document,
     )
 

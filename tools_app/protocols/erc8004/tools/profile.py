@@ -69,6 +69,7 @@ class AgentProfile:
     name: ForeignText
     description: ForeignText
     image: ForeignText
+    role: ForeignText
     active: bool
     x402_support: bool
     supported_trusts: tuple[ForeignText, ...]
@@ -82,6 +83,7 @@ class AgentProfile:
 
 
 @identity.read(
+    schema_version=2,
     aliases=("erc8004_get_agent",),
     snippet="agent_profile: one agent's owner, wallet, file, doors and feedback; its words are its own claims.",
     guidelines=(
@@ -123,6 +125,7 @@ def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_
         name=line(file.name),
         description=passage(file.description),
         image=line(file.image),
+        role=line(file.role),
         active=file.is_active,
         x402_support=file.supports_x402,
         supported_trusts=tuple(line(each) for each in file.trusts),

@@ -29,6 +29,7 @@ from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
+from tools_app.toolkit.own_doors import OwnDoors
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.report import Report
 
@@ -83,7 +84,8 @@ def identity_register_agent(
 ) -> TxPlan:
     """Register the golem's account as an agent by ERC-8004.
 
-    Use once, so that others find the golem's doors and speak of it. The registration file is written on the chain.
+    Use once, so that others find the golem's doors and speak of it. The registration file is written on the chain;
+    doors that it leaves out are those of this server, where its operator named its address.
     Does not prove that anything in it is true, and is never undone.
     """
     told = parse_fields(RegistrationFields, registration, parameter="registration")
@@ -92,9 +94,12 @@ def identity_register_agent(
     reader = ctx.chain()
     at = registries_on(reader)
     ctx.step("Writing the file")
+    doors = ctx.services.get(OwnDoors)
+    own = doors if isinstance(doors, OwnDoors) else OwnDoors()
+    card = told.a2a_endpoint or own.card_of(ctx.golem.id)
     services = [
-        *_service(_A2A, told.a2a_endpoint, told.a2a_version or _A2A_VERSION, skills=told.a2a_skills),
-        *_service(_MCP, told.tool_endpoint, told.tool_version or _MCP_VERSION),
+        *_service(_A2A, card, told.a2a_version or _A2A_VERSION, skills=told.a2a_skills),
+        *_service(_MCP, told.tool_endpoint or own.mcp, told.tool_version or _MCP_VERSION),
         *_service(_ENS, told.ens, "v1"),
         *_service(_DID, told.did, "v1"),
     ]
@@ -106,6 +111,7 @@ def identity_register_agent(
             services=services,
             x402=told.x402_support,
             trusts=list(dict.fromkeys(told.supported_trusts or ["reputation"])),
+            role=told.role or own.role_of(ctx.golem.id),
         )
     )
     ctx.step("Building calls")

@@ -60,6 +60,7 @@ UpdatesText = Annotated[
 Version = Annotated[str, Field(pattern=r"^[0-9A-Za-z._\-]{1,24}$")]
 Skill = Annotated[str, Field(pattern=r"^[0-9A-Za-z._:/\-]{1,64}$")]
 Handle = Annotated[str, Field(pattern=r"^[0-9A-Za-z._:%#\-]{3,120}$")]
+Role = Literal["infrastructure"]
 Trust = Literal["reputation", "crypto-economic", "tee-attestation"]
 
 
@@ -78,6 +79,7 @@ class RegistrationFields(_Fields):
     ens: Handle | None = None
     did: Handle | None = None
     x402_support: bool = False
+    role: Role | None = None
     supported_trusts: Annotated[list[Trust], Field(max_length=3)] | None = None
 
 

@@ -21,6 +21,9 @@ from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import Flag, check_whole
 
+Track = Annotated[
+    str, Field(pattern=r"^[a-z0-9_-]{1,32}$", description="First tag of feedback, such as infrastructure.")
+]
 TREND_DAYS: Final = 30
 MOST_TAGS: Final = 20
 MOST_PROVIDERS: Final = 10
@@ -117,6 +120,7 @@ class Eligibility:
 
 @identity.read(
     query="agent_reputation",
+    schema_version=2,
     aliases=("identity_get_reputation", "query_reputation", "erc8004_get_reputation_summary"),
     snippet="agent_reputation: what clients said of an agent, one voice each, with a Beta posterior and the trend.",
     guidelines=(
@@ -124,10 +128,13 @@ class Eligibility:
         "accounts.",
     ),
 )
-def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> ReputationSummary:
+def identity_get_reputation_summary(
+    ctx: ReadContext, agent_id: AgentIdText, track: Track | None = None
+) -> ReputationSummary:
     """Read what clients said of an agent, as counts, a mean and a Beta posterior.
 
-    Use to compare agents; `least` is small where few spoke. The trend is that of 30 days.
+    Use to compare agents; `least` is small where few spoke. The trend is that of 30 days. `track` counts what was said
+    under one first tag alone: `infrastructure` is what clients found of an agent that stands for a server.
     Does not tell apart clients who are one person: many accounts are many voices.
     """
     named = parse_agent_id(agent_id)
@@ -135,7 +142,7 @@ def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> 
     at = registries_on(reader)
     ctx.step("Reading feedback")
     read_agent(reader, at, named.number)
-    voices = read_voices(reader, at, [named.number])[named.number]
+    voices = read_voices(reader, at, [named.number])[named.number].on_track(track)
     ctx.step("Reading the logs")
     recent = read_recent(reader, at, named.number, days=TREND_DAYS)
     late: list[int] = []

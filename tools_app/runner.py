@@ -34,7 +34,7 @@ from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, Writ
 from tools_app.toolkit.golem_chains import check_allowed, find_chosen
 from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.result import ToolResult, encode_result
+from tools_app.toolkit.result import ToolResult, wrap_answer
 from tools_app.toolkit.schema import validate_params
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.views import BlockRef, GolemView
@@ -208,7 +208,7 @@ def run_local_write(
     def call(ctx: WriteContext) -> ToolResult:
         capability.consume(tool_name=tool.name, plan_hash=plan_hash)
         answer = tool.handler(ctx, capability=capability, **params)
-        result = ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
+        result = wrap_answer(answer, schema_version=tool.schema_version)
         close(result)
         return result
 
@@ -260,7 +260,7 @@ def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -
 
 
 def _call_read(tool: ReadTool, ctx: ReadContext, checked: Mapping[str, Any]) -> ToolResult:
-    return ToolResult(data=encode_result(tool.handler(ctx, **checked)), schema_version=tool.schema_version)
+    return wrap_answer(tool.handler(ctx, **checked), schema_version=tool.schema_version)
 
 
 def _run(

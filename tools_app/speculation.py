@@ -1,6 +1,7 @@
 """Reads made before they are asked for: when one read is usually followed by another, both run at once.
 
-Only reads of a chain, at the block of the read that caused them, with the parameters both have in common. The answers
+Only reads of a chain, at the block of the read that caused them, with the parameters both have in common, by name or by
+what they mean, and those that only the answer names (`toolkit/followed_params.py`). The answers
 live for the tick, or for a session's seconds outside of one. A failure here leaves the ordinary read. Nothing in this
 file can carry a permit or a capability.
 """
@@ -25,10 +26,10 @@ from django.db import DatabaseError, connection
 
 from tools_app import runner
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.followed_params import FindCalls, list_from_answer, list_from_params
 from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
@@ -103,11 +104,17 @@ def run_read(*, tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent
         return runner.run_read(**plain)
     place = (reading.golem.id, find_chosen(runner.check_params(tool=tool, params=params), reading.golem))
     _close_sessions(lambda _, session: session.end.is_over)
-    return runner.run_read(
-        **plain,
-        recall=lambda: _recall(tool, params, reading, place),
-        on_chain=lambda chain: _read_followers(tool, params, reading, place, chain),
-    )
+    seen: list[ChainReader] = []
+
+    def on_chain(chain: ChainReader) -> None:
+        seen.append(chain)
+        _read_followers(tool, reading, place, chain, list_from_params(params))
+
+    answer = runner.run_read(**plain, recall=lambda: _recall(tool, params, reading, place), on_chain=on_chain)
+    if seen:
+        # What only the answer names, such as the tokens of a pool, can be read from here on.
+        _read_followers(tool, reading, place, seen[-1], list_from_answer(params, answer.data))
+    return answer
 
 
 def forget_all() -> None:
@@ -156,25 +163,27 @@ def _recall(tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent, pl
 
 
 def _read_followers(
-    tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent, place: _Place, chain: ChainReader
+    tool: ReadTool, reading: ReadingAgent, place: _Place, chain: ChainReader, find_calls: FindCalls
 ) -> None:
     names = _predict(reading.archetype).get(tool.name, ())
     if not names or chain.chain_id != place[1]:
         return
     wanted = [each for each in reading.toolset if each.name in names and each.supports_chain(chain.chain_id)]
-    calls = [(each, shared) for each in wanted if (shared := _share_params(each, params)) is not None]
+    calls = [(each, spelled) for each in wanted for spelled in find_calls(each)]
     if not calls:
         return
     block = chain.block
     session = _open_session(place, block, reading)
-    for follower, shared in calls:
-        key = _key(follower, shared, block)
-        if key in session.reads or not isinstance(follower, ReadTool) or not is_predictable(follower):
+    for follower, spelled in calls:
+        keys = [_key(follower, each, block) for each in spelled]
+        if any(key in session.reads for key in keys) or not isinstance(follower, ReadTool):
+            continue
+        if not is_predictable(follower):
             continue
         try:
             future = prefetch(
                 tool=follower,
-                params=shared,
+                params=spelled[0],
                 golem=reading.golem,
                 chain_id=chain.chain_id,
                 block=block,
@@ -183,20 +192,8 @@ def _read_followers(
         except RuntimeError as error:
             logger.info("nothing is read ahead: %s", error)
             return
-        session.reads[key] = _Ahead(future)
-
-
-def _share_params(tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parameters `tool` has in common with the last call, by name; None when one it requires is not among them."""
-    fields = tool.params_model.model_fields
-    shared = {name: value for name, value in params.items() if name in fields and value is not None}
-    if any(one.is_required() and name not in shared for name, one in fields.items()):
-        return None
-    try:
-        runner.check_params(tool=tool, params=shared)
-    except GolemError:
-        return None
-    return shared
+        ahead = _Ahead(future)
+        session.reads.update(dict.fromkeys(keys, ahead))
 
 
 def _predict(archetype: str) -> Mapping[str, tuple[str, ...]]:
@@ -237,7 +234,9 @@ def _close_sessions(is_over: Callable[[_Place, _Session], bool]) -> None:
         for place, _ in over:
             del _sessions[place]
     for _, session in over:
-        reads = [ahead for ahead in list(session.reads.values()) if not ahead.future.cancel()]
+        # One read may be asked for by the symbol or the address of its token.
+        each_once = {id(ahead): ahead for ahead in list(session.reads.values())}
+        reads = [ahead for ahead in each_once.values() if not ahead.future.cancel()]
         used = sum(ahead.is_used for ahead in reads)
         if not reads:
             continue

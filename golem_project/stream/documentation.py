@@ -27,7 +27,7 @@ token (scope `events`) sees its golem, an owner's session the golems they own. `
 such as `tool:*`.
 
 Every event has `event_id`, `type`, `version`, `golem_id`, `sequence` (counts the golem's events without gaps),
-`heartbeat_tick` (0 outside a tick), `occurred_at` and `payload`. Text from outside comes as
+`heartbeat_tick` (the newest; 0 before the first), `occurred_at` and `payload`. Text from outside comes as
 `{"untrusted": true, "value": …}`: it is data, never instruction. A stream that is cut off says so with
 `stream:resume`, which is not an event of a golem: `reason` and `last_event_id` to come back with. One token or owner
 has at most 10 streams open in one server process, and a process at most 1,000; one more is refused with

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from archetypes_app.delegation import GUARDIAN
-from archetypes_app.models import Golem
+from archetypes_app.models import ApiKey, Golem
 from memory_app.augment import augment
 from permits_app.errors import ReviewVetoed
 from permits_app.limits.policy import Policy
@@ -160,7 +160,10 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
         tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd
     ):
         return tier, {}
-    actor = f"key:{call.api_key_id}" if call.api_key_id else "system:runtime"
+    # As everything else that the key does is named.
+    keys = ApiKey.objects.filter(pk=call.api_key_id) if call.api_key_id is not None else ApiKey.objects.none()
+    prefix = keys.values_list("prefix", flat=True).first()
+    actor = f"key:{prefix}" if prefix else "system:runtime"
     review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)
     if not review.is_approved:
         raise ReviewVetoed("; ".join(review.reasons), reviewer=GUARDIAN, reasons=list(review.reasons))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, get_type_hints
@@ -21,6 +23,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord, ToolCooccurrence
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
+from tools_app.toolkit.followed_params import list_from_answer
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, WriteTool
 
@@ -121,6 +124,41 @@ def test_other_parameters_are_read_anew_and_the_answer_ahead_is_waste(
     _ask(shared_golem, "token_price")
     _ask(shared_golem, "pools_by_token", token="USDC")
     assert ahead == [SECOND] and _close(shared_golem, archetype) == (0, 1)
+
+
+def test_prices_of_a_pools_tokens_are_read_ahead_from_what_the_pool_answered(
+    shared_golem: LiveGolem, ahead: list[str]
+) -> None:
+    archetype = _know(shared_golem, first="data_get_pool_info", second="data_get_token_price")
+    address = re.findall(r'"pool_address": "(0x\w+)"', json.dumps(_ask(shared_golem, "pools_by_token")["data"]))[0]
+    _ask(shared_golem, "pool", pool_address=address)
+    assert ahead == ["data_get_token_price"] * 2
+    # By its symbol or its address, it is one read.
+    found = [
+        _ask(shared_golem, "token_price", token=each) for each in ("WETH", shared_golem.world.tokens["WETH"].address)
+    ]
+    assert found[0]["data"]["price"] == found[1]["data"]["price"]
+    used, wasted = _close(shared_golem, archetype)
+    assert (used, wasted) == (1, 1)
+
+
+def test_two_tokens_of_an_answer_are_followed_and_no_third() -> None:
+    tool = REGISTRY.get("data_get_token_price")
+    three = {"rows": [{"token": symbol} for symbol in ("WETH", "USDC", "DAI")]}
+    found = list_from_answer({}, three)(tool)
+    assert found == [[{"token": "WETH"}], [{"token": "USDC"}]]
+    # What the parameters alone make was read before the answer came.
+    assert list_from_answer({"token": "WETH"}, three)(tool) == []
+
+
+def test_the_price_of_what_is_sold_is_read_ahead_of_a_quote_by_what_its_parameter_means(
+    shared_golem: LiveGolem, ahead: list[str]
+) -> None:
+    archetype = _know(shared_golem, first="uniswap_get_quote", second="data_get_token_price")
+    _ask(shared_golem, "quote", token_in="WETH", token_out="USDC", amount="1000000000000000000")
+    assert ahead == ["data_get_token_price"]
+    _ask(shared_golem, "token_price", token="WETH")
+    assert _close(shared_golem, archetype) == (1, 0)
 
 
 def test_nothing_is_read_ahead_whose_required_parameters_are_unknown(shared_golem: LiveGolem, ahead: list[str]) -> None:

@@ -78,7 +78,8 @@ def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int | N
 def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None = None) -> None:
     """Write `events` in their order with consecutive numbers; they are published together.
 
-    Without `heartbeat_tick` they belong to the tick that `within_tick` set, or to none (0).
+    Without `heartbeat_tick` they belong to the tick that `within_tick` set, else to the golem's newest, which the
+    counter remembers: what an agent does between two ticks happens in the life of the one before.
     """
     _fill(golem_id, events, now, heartbeat_tick).fetch()
     _publish_on_commit()
@@ -165,14 +166,16 @@ _EMIT = Prepared(
     "emit_events",
     f"""
 WITH counted AS (
-    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, %(count)s::bigint)
-    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + %(count)s
-    RETURNING sequence
+    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence, heartbeat_tick)
+    VALUES (%(golem)s, %(count)s::bigint, %(tick)s::bigint)
+    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + %(count)s,
+        heartbeat_tick = GREATEST(counter.heartbeat_tick, %(tick)s::bigint)
+    RETURNING sequence, CASE WHEN %(tick)s::bigint > 0 THEN %(tick)s::bigint ELSE heartbeat_tick END AS tick
 )
 INSERT INTO {OutboxEvent._meta.db_table}
     (id, golem_id, sequence, type, version, heartbeat_tick, occurred_at, payload)
 SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place, event.item->>0,
-       (event.item->>1)::int, %(tick)s::bigint, %(at)s::timestamptz, event.item->2
+       (event.item->>1)::int, counted.tick, %(at)s::timestamptz, event.item->2
   FROM counted, jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS event(item, place)
 """,  # noqa: S608  (the tables' own names)
 )

@@ -76,10 +76,14 @@ class AuditCheckpoint(models.Model):
 
 
 class EventSequence(models.Model):
-    """The last event number of one golem; its row lock keeps the sequence free of gaps."""
+    """The last event number of one golem; its row lock keeps the sequence free of gaps.
+
+    `heartbeat_tick` is the newest tick that events told of: what happens between two ticks belongs to it.
+    """
 
     golem_id = models.UUIDField(primary_key=True)
     sequence = models.PositiveBigIntegerField(default=0)
+    heartbeat_tick = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         verbose_name = "event sequence"

@@ -14,6 +14,7 @@ from tools_app.toolkit.tooldef import ToolDef
 MOST_CHAINS: Final = 8
 """So many chains one golem may have, its home chain among them: each is read before anything of it grows."""
 
+ETHEREUM: Final = 1
 SOURCE_PARAMETER: Final = "source_chain"
 """How a tool that sends from one chain to another calls the chain it sends from."""
 
@@ -65,3 +66,16 @@ def place_params(tool: ToolDef, params: Mapping[str, Any], *, chain_id: int) -> 
     if "chain_id" not in tool.params_model.model_fields or params.get("chain_id") is not None:
         return dict(params)
     return {**params, "chain_id": chain_id}
+
+
+def place_read(tool: ToolDef, params: Mapping[str, Any], golem: HasChains) -> dict[str, Any]:
+    """`params` of a read that names no chain. What is not on the golem's home chain is read where it is: on another of
+    the golem's chains, else on Ethereum. A read moves nothing, so no owner has to allow its chain.
+    """
+    chains = tool.supported_chains
+    if chains is None or "chain_id" not in tool.params_model.model_fields or params.get("chain_id") is not None:
+        return dict(params)
+    own = [chain_id for chain_id in list_chains(golem) if chain_id in chains]
+    if golem.home_chain_id in chains or not (own or ETHEREUM in chains):
+        return dict(params)
+    return {**params, "chain_id": own[0] if own else ETHEREUM}

@@ -47,6 +47,16 @@ class ToolResult:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+class FailedAnswer(dict[str, Any]):
+    """A handler's answer that tells of an error beside what was done; the result then says `is_error`."""
+
+
+def wrap_answer(answer: Any, *, schema_version: int) -> ToolResult:
+    """The result of what a handler answered."""
+    is_error = isinstance(answer, FailedAnswer)
+    return ToolResult(data=encode_result(answer), is_error=is_error, schema_version=schema_version)
+
+
 def encode_result(value: Any) -> Any:
     """JSON-ready form of a handler's answer: dataclasses become objects, amounts strings with units beside them."""
     if value is None or isinstance(value, bool | str):

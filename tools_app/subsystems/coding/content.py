@@ -9,6 +9,7 @@ from typing import Any
 
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
+from tools_app.toolkit.result import FailedAnswer
 
 
 class ResultShape(StrEnum):
@@ -99,7 +100,12 @@ class ToolOutput:
         told_as = as_legacy_result(self, tool=tool) if shape == ResultShape.LEGACY else self.as_dict()
         plain = make_plain_value(told_as)
         told: Mapping[str, Any] = clean_for(DataSink.MODEL, Tainted(plain, TaintLabel.UNTRUSTED_EXTERNAL))
-        return told
+        return FailedAnswer(told) if self._is_error(shape) else told
+
+    def _is_error(self, shape: str) -> bool:
+        """An error block is an error; the older shape has one status for that and for a command that failed."""
+        has_block = any(block.kind is ContentKind.ERROR for block in self.content)
+        return has_block or (shape == ResultShape.LEGACY and self.exit_code not in (None, 0))
 
 
 def as_legacy_result(output: ToolOutput, *, tool: str) -> dict[str, Any]:

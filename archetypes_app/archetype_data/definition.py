@@ -12,7 +12,8 @@ class BuiltinArchetype:
     """One archetype: its tools by category or profile, whom it may ask, and its prompt.
 
     `includes` are tools it keeps beside its categories, also where it is read-only; names that no tool bears yet wait
-    for theirs.
+    for theirs. `stands_on` is what its role asks for beyond its categories' having tools at all: in words, and the
+    tools without which it cannot; who reads of the archetype is told as long as one is missing.
     """
 
     name: str
@@ -31,6 +32,7 @@ class BuiltinArchetype:
     is_read_only: bool = False
     keeps_local_writes: bool = False
     includes: tuple[str, ...] = ()
+    stands_on: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 REVIEWERS = ("safety-guardian", "risk-assessor")

@@ -54,6 +54,7 @@ EXECUTION = (
         inference_tier="T2",
         tool_categories=frozenset({C.DATA, C.TRADING, C.SAFETY}),
         delegates_to=(*REVIEWERS, "trade-executor"),
+        stands_on=(("move tokens between chains", ("bridge_get_quote", "bridge_execute")),),
         role="Bring value to the chain where it is needed and account for it on both sides.",
         expertise=(
             "Between two chains value is nobody's for a while: what was sent and what arrived are two facts.",

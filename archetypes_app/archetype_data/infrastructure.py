@@ -35,6 +35,7 @@ INFRASTRUCTURE = (
         tool_categories=frozenset({C.DATA}),
         is_terminal_node=True,
         is_read_only=True,
+        includes=("wallet_get_status", "wallet_detect_account_type", "wallet_get_supported_chains"),
         role="Explain the kinds of wallet, check what is set up, and say what the owner still has to do.",
         expertise=(
             "A key that was ever shown is a key that somebody else has.",

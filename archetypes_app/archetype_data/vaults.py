@@ -13,6 +13,7 @@ VAULTS = (
         inference_tier="T2",
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY, C.MEMORY}),
         delegates_to=REVIEWERS,
+        stands_on=(("move a vault's own assets", ("vault_rebalance",)),),
         role="Keep the vault's assets where its mandate says, and its depositors able to leave.",
         expertise=(
             "A share is worth the vault's assets over its shares; rounding always favours the vault.",
@@ -52,6 +53,7 @@ VAULTS = (
         is_terminal_node=True,
         is_read_only=True,
         includes=("vault_proxy_cancel",),
+        stands_on=(("list what a vault announced", ("vault_proxy_get_pending",)),),
         role="Look at every announced action while it waits, and cancel the one that would do harm.",
         expertise=(
             "A price per share that falls without a loss being told is the first sign of a wrong one.",
@@ -68,6 +70,7 @@ VAULTS = (
         inference_tier="T2",
         tool_categories=frozenset({C.DATA, C.VAULT, C.INTELLIGENCE, C.MEMORY}),
         delegates_to=("risk-assessor", "pool-researcher", "safety-guardian"),
+        stands_on=(("bid for the right to manage a pool", ("vault_submit_amamm_bid",)),),
         role="Bid what managing a pool is worth and not more, and set its fee while it is ours.",
         expertise=(
             "A falling price finds its buyer; the last price it may reach is the seller's own.",
@@ -84,6 +87,7 @@ VAULTS = (
         inference_tier="T2",
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY}),
         delegates_to=("safety-guardian", "wallet-provisioner"),
+        stands_on=(("create a vault", ("vault_create",)),),
         role="Create a vault whose fees, limits and roles are what its owner asked for, and prove it.",
         expertise=(
             "The first deposit sets the price of a share, and a gift to an empty vault can distort it.",
@@ -119,6 +123,7 @@ VAULTS = (
         inference_tier="T2",
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY}),
         delegates_to=("safety-guardian",),
+        stands_on=(("list and carry out keeper jobs", ("get_executable_jobs", "execute_job")),),
         role="Do the jobs that are due, once, when their reward pays for them.",
         expertise=(
             "Assets that leave a market come back as what the market holds, less what it charges.",

@@ -13,7 +13,7 @@ from typing import Any
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import CATEGORY_LINES
-from archetypes_app.empty_categories import tell_empty
+from archetypes_app.empty_categories import tell_empty, tell_unmet
 from archetypes_app.loadout import choose_core
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
 from golem_project.pi.annotations import annotate
@@ -68,8 +68,8 @@ def write_full() -> str:
 
 def _describe_skill(archetype: BuiltinArchetype) -> str:
     """What it is for, and what it would need that is not there."""
-    empty = tell_empty(archetype.tool_categories)
-    return f"{archetype.description} ({empty})" if empty else archetype.description
+    lacks = "; ".join(filter(None, (tell_empty(archetype.tool_categories), tell_unmet(archetype.name))))
+    return f"{archetype.description} ({lacks})" if lacks else archetype.description
 
 
 def write_skill(name: str) -> str | None:

@@ -30,6 +30,7 @@ from permits_app.errors import (
 )
 from permits_app.reviewers import risk_assessor, safety_guardian
 from permits_app.reviewers.review import Review
+from permits_app.reviewers.ruled_work import RULED, RULES, work_by_rules
 from permits_app.safety.hook import HookCall
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
@@ -275,6 +276,8 @@ def delegate_work(
         golem=golem, target=target, entry=entry or current_entry(), actor=actor, now=now, instruction=instruction
     )
     thinker = _router.thinker
+    if thinker is None and target in RULED:
+        return hop, _work_by_rules(hop, f"{instruction} {context}", actor, now)
     if thinker is None:
         close_hop(hop=hop, outcome={"code": DelegateNeedsModel.code}, actor=actor, now=now)
         raise _needs_model(target)
@@ -305,14 +308,27 @@ def delegate_work(
     return hop, answer
 
 
+def _work_by_rules(hop: DelegationHop, words: str, actor: str, now: datetime) -> DelegateAnswer:
+    outcome: dict[str, Any] = {"code": "DELEGATE_FAILED"}
+    try:
+        done = work_by_rules(golem=hop.golem, target=hop.target, words=words, toolset=hop.toolset, now=now)
+        outcome = {"refusals": list(done.refusals), "model": RULES}
+    finally:
+        close_hop(hop=hop, outcome=outcome, actor=actor, now=now)
+    return DelegateAnswer(summary=done.summary, refusals=done.refusals, model=RULES)
+
+
 def is_reviewer(target: str) -> bool:
     """Whether `target` judges permits by itself, without a language model."""
     return target in REVIEWERS
 
 
 def check_runnable(target: str) -> None:
-    """Whether this server can run `target`: a reviewer always, others with a model. Raises DelegateNeedsModel."""
-    if target not in REVIEWERS and _router.thinker is None:
+    """Whether this server can run `target`: reviewers and advisers that read by rules always, others with a model.
+
+    Raises DelegateNeedsModel.
+    """
+    if target not in REVIEWERS and target not in RULED and _router.thinker is None:
         raise _needs_model(target)
 
 
@@ -321,7 +337,7 @@ def _needs_model(target: str) -> DelegateNeedsModel:
         f"{target!r} plans with a language model, and this server has none: its operator can set GOLEM_MODEL_T1 and"
         " GOLEM_MODEL_T2 (.env.example). The delegate's tools are the golem's own, so do the step yourself, or ask one"
         " of those that run here",
-        runnable=sorted(REVIEWERS),
+        runnable=sorted({*REVIEWERS, *RULED}),
         settings=["GOLEM_MODEL_T1", "GOLEM_MODEL_T2"],
     )
 

@@ -1,7 +1,8 @@
 """`delegate_to_archetype`: a golem asks another archetype, inside its own wallet and limits.
 
 The two reviewers judge an open permit of the golem itself, without a language model. Every other delegate plans with
-one, where the server has it, and answers what it did; without it the call says which setting is missing.
+one, where the server has it, and answers what it did. Without it five advisers read by rules what their role is about;
+of the others the call says which setting is missing.
 """
 
 from __future__ import annotations

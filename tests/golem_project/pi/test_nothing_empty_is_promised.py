@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES
+from archetypes_app.models import Archetype
+from golem_project.heartbeat.thinking.prompt import write_instructions
 from tests import factories
 from tests.admin.rows import page
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
-from tools_app.toolkit.enums import Category
+from tools_app.toolkit.enums import Category, Phase
 from tools_app.toolkit.family import FAMILIES
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.toolset import Toolset
 
 STOCKED = {tool.category for tool in REGISTRY}
 EMPTY = [category for category in Category if category not in STOCKED]
@@ -74,3 +78,39 @@ def test_an_owner_sees_what_is_empty_as_empty() -> None:
         assert says_so is (category in EMPTY)
     wizard = browser.get(page("archetypes_app.golem", "add")).content.decode()
     assert "no tools here yet: fees" not in wizard and "no tools here yet: intelligence" not in wizard
+
+
+def has(name: str) -> bool:
+    return any(name in (tool.name, *tool.aliases) for tool in REGISTRY)
+
+
+@pytest.mark.django_db
+def test_what_a_role_asks_for_and_no_tool_does_is_told_to_models_owners_and_the_archetype_itself() -> None:
+    sync_builtins()
+    browser = Client()
+    browser.force_login(factories.make_owner())
+    wizard = browser.get(page("archetypes_app.golem", "add")).content.decode()
+    asked = {each: each.stands_on for each in BUILTIN_ARCHETYPES if each.stands_on}
+    assert {"vault-creator", "vault-executor", "cross-chain-executor"} <= {each.name for each in asked}
+    for archetype, needs in asked.items():
+        skill = unescape(Client().get(f"/skills/{archetype.name}.md").content.decode())
+        prompt = write_instructions(
+            archetype=Archetype.objects.get(name=archetype.name),
+            golem_name="A",
+            phase=Phase.THRIVING,
+            is_live=True,
+            tools=(),
+            toolset=Toolset.of(REGISTRY, "all"),
+        )
+        for words, names in needs:
+            is_missing = not all(map(has, names))
+            told = f"no tool here yet to {words}"
+            assert [told in each for each in (skill, prompt, unescape(wizard))] == [is_missing] * 3, archetype.name
+    assert "no tool here yet to move tokens between chains" not in wizard
+
+
+def test_who_walks_an_owner_to_a_wallet_can_look_at_one() -> None:
+    (provisioner,) = (each for each in BUILTIN_ARCHETYPES if each.name == "wallet-provisioner")
+    skill = Client().get(f"/skills/{provisioner.name}.md").content.decode()
+    assert all(has(name) for name in provisioner.includes) and "wallet_get_status" in provisioner.includes
+    assert "no tool here yet" not in skill

@@ -5,6 +5,9 @@ Pure: no framework.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from tools_app.toolkit.enums import ActionClass, Phase
 
 _ORDER = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
@@ -16,6 +19,19 @@ _ALLOWED: dict[Phase, frozenset[ActionClass]] = {
     Phase.SURVIVAL: frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
     Phase.TERMINAL: frozenset({ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
 }
+
+
+SAYS: Final[Mapping[Phase, str]] = {
+    Phase.THRIVING: "every kind of action",
+    Phase.CAUTIOUS: "every kind of action",
+    Phase.DEFENSIVE: "what shrinks, closes or rebalances a position, and reads",
+    Phase.SURVIVAL: "what shrinks or closes a position, and reads",
+    Phase.TERMINAL: (
+        "what closes a position, a part taken out that comes back to the golem as a step of leaving whole, what pays a"
+        " debt, and reads"
+    ),
+}
+"""What each phase allows, in the words that agents, models and owners are told at every door."""
 
 
 def is_allowed(phase: Phase, action_class: ActionClass) -> bool:

@@ -20,7 +20,9 @@ from unfold.widgets import (
 from archetypes_app.chain_choices import list_chains
 from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem
+from permits_app.halts.halt_choices import SAYS, HaltChoice
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.models.halt import MOST_LOSS_BPS, HaltSetting
 from permits_app.permits.leaving_chains import find_tie
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json
@@ -375,7 +377,53 @@ class WalletForm(forms.Form):
         return text
 
 
-class WizardLimitsForm(SpendingLimitsForm):
+class HaltChoiceForm(forms.Form):
+    """What an owner wants a halt to do, in the words that agents read too."""
+
+    on_halt = forms.ChoiceField(
+        label="If it is stopped",
+        choices=[(each.value, SAYS[each]) for each in HaltChoice],
+        initial=HaltChoice.STOP.value,
+        required=False,
+        widget=UnfoldAdminRadioSelectWidget(),
+        help_text="You, your co-owners and the golem's agent can stop it; only you start it again",
+    )
+    most_loss_bps = PercentField(
+        label="Lost at most in a sale then (%)",
+        least_bps=1,
+        most_bps=MOST_LOSS_BPS,
+        required=False,
+        initial=300,
+        help_text="Against the price feeds, fees and slippage included; what would lose more stays and is tried again",
+    )
+
+
+class HaltSettingForm(forms.ModelForm[HaltSetting]):
+    """What a halt of a golem does."""
+
+    most_loss_bps = PercentField(
+        label="Lost at most in a sale (%)",
+        least_bps=1,
+        most_bps=MOST_LOSS_BPS,
+        required=False,
+        help_text="Against the price feeds, fees and slippage included; what would lose more stays and is tried again",
+    )
+
+    class Meta:
+        model = HaltSetting
+        fields = ("golem", "unwind_on_halt", "sell_on_halt", "exchange_on_halt", "most_loss_bps")
+
+    def clean(self) -> dict[str, Any]:
+        """Who leaves everything leaves positions and pays debts by selling."""
+        cleaned = super().clean() or {}
+        if cleaned.get("exchange_on_halt"):
+            cleaned |= {"unwind_on_halt": True, "sell_on_halt": True}
+        if cleaned.get("most_loss_bps") is None:
+            cleaned["most_loss_bps"] = self.instance.most_loss_bps
+        return cleaned
+
+
+class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
     """Third page of the wizard: limits, and what may be touched, prefilled with what the chain registers."""
 
     allowlist = forms.MultipleChoiceField(

@@ -5,8 +5,13 @@ Such a row has no version: the chain, the owners' approvals and a tick write it 
 
 from __future__ import annotations
 
-from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm, WizardLimitsForm
-from permits_app.models import HaltSetting
+from permits_app.forms import (
+    AllowlistEntryForm,
+    HaltSettingForm,
+    PolicyCageForm,
+    SpendingLimitsForm,
+    WizardLimitsForm,
+)
 from tools_app.pages.opened_rows import OpenedRowForm
 
 
@@ -26,9 +31,5 @@ class OpenedEntryForm(OpenedRowForm, AllowlistEntryForm):
     """An entry of the allowlist, as it was opened."""
 
 
-class OpenedHaltSettingForm(OpenedRowForm):
+class OpenedHaltSettingForm(OpenedRowForm, HaltSettingForm):
     """What a halt does, as it was opened."""
-
-    class Meta:
-        model = HaltSetting
-        fields = ("golem", "unwind_on_halt", "sell_on_halt")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from archetypes_app.models.api_key import Scope
+from archetypes_app.phases import SAYS
 from archetypes_app.tool_loading_queries import MOST_NAMED, TIER_QUERIES, TierQuery
 from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
 from golem_project.pi.pi_tool import Guideline, PiToolDef
@@ -178,11 +179,7 @@ def _preview_action(tools: Sequence[ToolDef], ttl: int, *, has_wishes: bool = Fa
             Guideline("Read the expected outcome and compare it with your intention before you commit."),
             Guideline(f"Commit within {ttl} seconds, or preview again; an expired permit is useless."),
             Guideline("When a rule refuses, change what its `would_pass` names, or stop; do not try variations."),
-            Guideline(
-                "preview only actions that shrink, close or rebalance positions; others are refused.", _WORSE[:1]
-            ),
-            Guideline("preview only actions that shrink or close positions; others are refused.", _LAST[:1]),
-            Guideline("preview only actions that close positions; others are refused.", _LAST[1:]),
+            *(Guideline(f"only this passes: {SAYS[phase]}; others are refused.", (phase,)) for phase in _WORSE),
         ),
         parameters=_closed(properties, ["action_type"]),
         scope=Scope.PREVIEW,
@@ -352,10 +349,10 @@ def _emergency_halt() -> PiToolDef:
     return PiToolDef(
         name=PiTool.EMERGENCY_HALT,
         label="Emergency halt",
-        description=("Stop everything until the owner resumes. Does not swap holdings."),
+        description=("Stop everything until the owner resumes. Does not say what becomes of positions: the owner did."),
         snippet=(
             "emergency_halt: stop everything now, blocking open permits and replacing unmined transactions; only the"
-            " owner can resume, and positions stay unless the owner chose otherwise."
+            " owner can resume. Whether positions stay, are left, or all goes into the base asset the owner chose."
         ),
         guidelines=(
             Guideline("Halt when you see a compromise, a drained balance or an action you did not ask for."),

@@ -29,6 +29,7 @@ from golem_project.pi.strict_fields import (
 from memory_app.actions.query_grimoire import MOST_HITS
 from memory_app.decay import Importance
 from memory_app.filters import FILTER_NAMES
+from permits_app.halts.halt_choices import HaltChoice
 from permits_app.models.permit import PermitStatus
 from permits_app.previews.request_words import MOST_WHY
 from tools_app.adapters import AmbiguousParams
@@ -176,6 +177,9 @@ def merge_nested(flat: Mapping[str, Any], nested: Any, *, name: str) -> dict[str
 # --- what is answered ---
 
 
+_UNREAD = "How a tool that was called and is not loaded is called, with its parameters"
+
+
 class ProblemOutput(serializers.Serializer[Any]):
     """RFC 9457, with what to do next. Further members depend on the code: limits, fields, suggestions."""
 
@@ -242,6 +246,7 @@ class PreviewActionOutput(PermitOutput):
     """The new permit, and where its preview's time went."""
 
     timings_ms = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds of each stage")
+    tool_schema = serializers.DictField(required=False, help_text=_UNREAD)
 
 
 class PermitListOutput(serializers.Serializer[Any]):
@@ -258,6 +263,7 @@ class ToolResultOutput(serializers.Serializer[Any]):
     expected_outcome = serializers.DictField(allow_null=True)
     actual_outcome = serializers.DictField(allow_null=True)
     ground_truth_source = serializers.CharField(allow_null=True)
+    tool_schema = serializers.DictField(required=False, help_text=_UNREAD)
 
 
 class CommitActionOutput(serializers.Serializer[Any]):
@@ -306,6 +312,10 @@ class UpdateDirectiveOutput(serializers.Serializer[Any]):
 class EmergencyHaltOutput(serializers.Serializer[Any]):
     halted = serializers.BooleanField()
     reason = serializers.CharField()
+    choice = serializers.ChoiceField(
+        choices=[each.value for each in HaltChoice], help_text="What the owner chose for a halt"
+    )
+    what_follows = serializers.CharField(help_text="The same in words")
     is_drill = serializers.BooleanField(required=False, help_text="Nothing was changed")
     steps = serializers.ListField(
         child=serializers.DictField(), help_text="What was stopped, in order, with times in ms"

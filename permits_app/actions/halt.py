@@ -3,8 +3,8 @@
 `halt_golem` locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
 lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then does what needs the chain, in a
 worker: cancels what was signed, revokes standing approvals, cancels signed promises, lists positions, takes them back
-when the owner chose that, and drops a cage's session key, which these steps needed. Emits halt:started and
-halt:completed.
+and exchanges what came out when the owner chose that, and drops a cage's session key, which these steps needed. Emits
+halt:started and halt:completed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from permits_app.actions.end_older_resumes import end_older_resumes
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
+from permits_app.execution.halt_exchange import exchange_holdings, list_exchanges
 from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
 from permits_app.execution.position_unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.received_dropping import describe_received, drop_received
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
-from permits_app.halts.halt_choices import does_unwind
+from permits_app.halts.halt_choices import SAYS, HaltChoice, does_unwind, find_exchange, read_choice
 from permits_app.halts.resume import lock_keys
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, SigningKey
@@ -52,6 +53,8 @@ from tools_app.toolkit.tooldef import ReadTool
 POSITIONS_TOOL = "data_get_positions_by_owner"
 UNWOUND_STEP = "positions unwound"
 """The step that tells what came of each position."""
+EXCHANGED_STEP = "exchanged for the base asset"
+"""The step that tells what came of each token of the wallet."""
 _DROPPED = (Scope.COMMIT,)
 # The sweep looks again; a thread that waited for blocks would be missed by everybody else.
 _CANCEL_WAIT_MS = 1_000
@@ -88,7 +91,7 @@ def halt_golem(
         return _rehearse(golem, reason, actor, now, steps)
     record, was_halted = _raise_epoch(golem, reason, actor, now, unless_halted=unless_halted)
     if record is None:
-        return {"halted": True, "reason": reason, "steps": [], "on_chain": False}
+        return {"halted": True, "reason": reason, **_say_choice(golem), "steps": [], "on_chain": False}
     steps.note("commits and signatures refused", was_halted_before=was_halted)
     ended = end_older_resumes(golem_id=golem.pk, now=now)
     if ended:
@@ -109,12 +112,16 @@ def halt_golem(
     received = describe_received(golem)
     if received:
         steps.note("rights received listed", received=received)
-    unwinds = does_unwind(golem)
+    choice = read_choice(golem)
+    unwinds = choice is not HaltChoice.STOP
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
+    if choice is HaltChoice.LEAVE_FOR_BASE:
+        steps.note("what is in the wallet then is exchanged for the base asset, as the owner chose")
     on_chain = bool(in_flight or allowances or promises or orders or received or unwinds)
     _keep_steps(record, steps.rows, actor, now)
-    return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
+    told = {"halted": True, "reason": reason, **_say_choice(golem), "steps": steps.rows}
+    return {**told, "epoch": record.epoch, "on_chain": on_chain}
 
 
 def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[str, Any]]:
@@ -139,6 +146,8 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     ]
     if does_unwind(golem):
         done.append(_unwind(steps, golem, epoch, record.actor, now))
+    if find_exchange(golem) is not None:
+        done.append(_exchange(steps, golem, epoch, record.actor, now))
     under_way = [str(permit.pk) for permit in _under_way(golem)]
     if under_way:
         # What they approved may be mined yet; the halt ends once it is known to be taken back.
@@ -315,10 +324,18 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
     if does_unwind(golem):
         _try(steps, "positions would be unwound", "positions", lambda: list_open_positions(golem=golem, now=now))
+    if find_exchange(golem) is not None:
+        _try(steps, "would be exchanged beside that", "exchanges", lambda: list_exchanges(golem=golem, now=now))
     audit_log.append(
         golem_id=golem.pk, event="HaltDrill", actor=actor, now=now, data={"reason": reason, "steps": steps.rows}
     )
-    return {"halted": golem.is_halted, "reason": reason, "steps": steps.rows, "is_drill": True}
+    told = {"halted": golem.is_halted, "reason": reason, **_say_choice(golem), "steps": steps.rows}
+    return {**told, "is_drill": True}
+
+
+def _say_choice(golem: Golem) -> dict[str, str]:
+    choice = read_choice(golem)
+    return {"choice": choice.value, "what_follows": SAYS[choice]}
 
 
 def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, Any]]]) -> bool:
@@ -366,6 +383,16 @@ def _unwind(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) 
         steps.note(name, failed=error.code, detail=error.detail)
         return False
     steps.note(name, positions=positions)
+    return is_done
+
+
+def _exchange(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
+    try:
+        told, is_done = exchange_holdings(golem=golem, epoch=epoch, actor=actor, now=now)
+    except GolemError as error:
+        steps.note(EXCHANGED_STEP, failed=error.code, detail=error.detail)
+        return False
+    steps.note(EXCHANGED_STEP, exchanges=told)
     return is_done
 
 

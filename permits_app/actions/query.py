@@ -14,11 +14,13 @@ from uuid import UUID
 from django.db.models import F, Q
 
 from archetypes_app.models import Golem
+from archetypes_app.phases import SAYS as PHASE_SAYS
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.tool_loading_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
+from permits_app.halts.halt_choices import SAYS, read_choice
 from permits_app.limits import ledger
 from permits_app.limits.pending_requests import say_taken
 from permits_app.limits.rate_rules import most_writes_per_hour
@@ -35,7 +37,7 @@ from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
-from tools_app.toolkit.golem_chains import list_chains
+from tools_app.toolkit.golem_chains import list_chains, place_read
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.retired_parameters import renew_params
@@ -99,12 +101,13 @@ def query_state(
         now=now,
         acted_since=lambda moment: _acted_since(golem, moment),
     )
-    return _filter(speculation.run_read(tool=tool, params=wanted, reading=reading), cursor)
+    placed = place_read(tool, wanted, golem)
+    return _filter(speculation.run_read(tool=tool, params=placed, reading=reading), cursor)
 
 
 def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
     """Who the golem is and what its phase lets it do."""
-    phase = Phase(golem.phase)
+    phase, on_halt = Phase(golem.phase), read_choice(golem)
     return {
         "golem_id": str(golem.pk),
         "name": golem.name,
@@ -113,9 +116,11 @@ def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict
         "chain_ids": list(list_chains(golem)),
         "base_asset": golem.base_asset,
         "phase": phase.value,
+        "phase_allows": PHASE_SAYS[phase],
         "allowed_action_classes": [kind.value for kind in ActionClass if is_allowed(phase, kind)],
         "is_halted": golem.is_halted,
         "halt_reason": golem.halt_reason or None,
+        "on_halt": {"choice": on_halt.value, "what_follows": SAYS[on_halt]},
         "heartbeat_tick": golem.heartbeat_tick,
         "permit_ttl_seconds": golem.permit_ttl_seconds,
         "as_of": now.isoformat(),

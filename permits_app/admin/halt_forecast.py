@@ -12,7 +12,7 @@ from uuid import UUID
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import list_allowances_of
-from permits_app.halts.halt_choices import list_unwinding
+from permits_app.halts.halt_choices import SAYS, HaltChoice, read_choices
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, PendingRequest
 from permits_app.models.approval import LIVE_STATES
 from permits_app.models.pending_request import FOLLOWED
@@ -38,7 +38,17 @@ class Forecast:
     allowances: tuple[str, ...]
     queues: int
     is_live: bool
-    unwinds: bool
+    choice: HaltChoice
+
+    @property
+    def unwinds(self) -> bool:
+        """Whether its positions are left."""
+        return self.choice is not HaltChoice.STOP
+
+    @property
+    def what_follows(self) -> str:
+        """What the owner chose, in words."""
+        return SAYS[self.choice]
 
     @property
     def is_empty(self) -> bool:
@@ -64,7 +74,7 @@ def foretell_halts(golems: Collection[Golem], *, now: datetime) -> dict[UUID, Fo
     queues = Counter(
         PendingRequest.objects.filter(golem__in=golems, state__in=FOLLOWED).values_list("golem", flat=True)
     )
-    allowances, unwinding = list_allowances_of(golems), list_unwinding(golems)
+    allowances, choices = list_allowances_of(golems), read_choices(golems)
     books = {owner_id: read_book(owner_id) for owner_id in {golem.owner_id for golem in golems}}
     return {
         golem.pk: _foretell(
@@ -77,7 +87,7 @@ def foretell_halts(golems: Collection[Golem], *, now: datetime) -> dict[UUID, Fo
                 for row in allowances[golem.pk]
             ),
             queues=queues[golem.pk],
-            unwinds=golem.pk in unwinding,
+            choice=choices[golem.pk],
         )
         for golem in golems
     }
@@ -108,7 +118,7 @@ def _foretell(
     now: datetime,
     allowances: tuple[str, ...],
     queues: int,
-    unwinds: bool,
+    choice: HaltChoice,
 ) -> Forecast:
     requests = rows.requests.get(golem.pk, [])
     asked = {row.permit_id: row for row in requests if row.permit_id is not None}
@@ -132,7 +142,7 @@ def _foretell(
         allowances=allowances,
         queues=queues,
         is_live=golem.is_live,
-        unwinds=unwinds,
+        choice=choice,
     )
 
 

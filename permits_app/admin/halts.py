@@ -75,7 +75,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
     form = OpenedHaltSettingForm
-    fields = ("golem", "unwind_on_halt", "sell_on_halt", OPENED)
+    fields = ("golem", "unwind_on_halt", "sell_on_halt", "exchange_on_halt", "most_loss_bps", OPENED)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A setting never moves to another golem."""
@@ -86,6 +86,8 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
         """In words."""
         if not obj.unwind_on_halt:
             return show_badge("positions stay")
+        if obj.exchange_on_halt:
+            return show_badge("everything is left for the base asset", "warn")
         words = "positions are unwound, debts paid by selling" if obj.sell_on_halt else "positions are unwound"
         return show_badge(words, "warn")
 
@@ -155,6 +157,8 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
     if "spender" in item:
         spender = book.in_text(int(item.get("chain_id", 0)), str(item["spender"]))
         return f"{item.get('token', 'a token')} to {spender}"
+    if name == "exchanges":
+        return _say_exchange(item)
     if "units" in item:
         return str(item["units"])
     if "position" in item:
@@ -166,6 +170,16 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
     if "positions" in item:
         return "positions as its own tool lists them, below"
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in item.items() if value not in (None, ""))
+
+
+def _say_exchange(item: Mapping[str, Any]) -> str:
+    """One token of the wallet, and what came of it."""
+    what = str(item.get("units") or item.get("label", ""))
+    outcome = str(item.get("outcome", ""))
+    if item.get("failed"):
+        return f"{what}: failed and is tried again: {outcome}"
+    told = {"COMMITTED": "", "stays": "stays: ", "waits": "waits: "}.get(outcome, f"{outcome}: ")
+    return f"{what}: {told}{item.get('reason', '')}".rstrip(": ")
 
 
 def _say_right(item: Mapping[str, Any], book: AddressBook) -> str:

@@ -21,12 +21,14 @@ from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.halt_forecast import Forecast, foretell_halts
 from permits_app.admin.halts import show_steps
 from permits_app.approval_pages.views import page_of as page_of_request
-from permits_app.forms import HaltForm
+from permits_app.forms import HaltChoiceForm, HaltForm
+from permits_app.halts.halt_choices import SAYS, HaltChoice, read_chosen, read_most_loss
 from permits_app.pages.exit_lines import ExitLine, foretell_exits
 from permits_app.pages.golem_state import GolemState, read_states
 from permits_app.words.address_book import read_book
@@ -69,6 +71,7 @@ class StopPages:
         return [
             path("stop/", wrap(self.stop_view), name=f"{name}_stop"),
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
+            path("<uuid:golem_id>/on-halt/", wrap(self.on_halt_view), name=f"{name}_on_halt"),
         ]
 
     def stop_view(self, request: HttpRequest) -> HttpResponse:
@@ -84,6 +87,35 @@ class StopPages:
         admin: Any = self
         golem: Golem = admin.get_own_golem(request, golem_id)
         return self._stop(request, [golem], str(admin.page_of(golem)))
+
+    def on_halt_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """What a halt of one golem does."""
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        initial = {"on_halt": read_chosen(golem).value, "most_loss_bps": read_most_loss(golem)}
+        form = HaltChoiceForm(request.POST or None, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            given = form.cleaned_data
+            choose_halt(
+                golem=golem,
+                choice=HaltChoice(given["on_halt"] or read_chosen(golem)),
+                most_loss_bps=given["most_loss_bps"],
+                actor=name_actor(request.user),
+                now=clock.now(),
+            )
+            messages.success(request, f"If {golem.name} is stopped: {SAYS[read_chosen(golem)]}")
+            return HttpResponseRedirect(str(admin.page_of(golem)))
+        context = {
+            **admin.admin_site.each_context(request),
+            "title": f"What a stop of {golem.name} does",
+            "explanation": "It holds from the next stop on, and for the steps of one that is under way that are not"
+            " signed yet. Agents are told the same words in the answer of emergency_halt.",
+            "opts": admin.opts,
+            "form": form,
+            "submit": "Choose",
+            "back_url": str(admin.page_of(golem)),
+        }
+        return TemplateResponse(request, "admin/golem/confirm.html", context)
 
     def _stop(self, request: HttpRequest, golems: Sequence[Golem], back_url: str) -> HttpResponse:
         form = StopForm(request.POST if request.method == "POST" else None)

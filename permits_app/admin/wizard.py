@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actors import name_actor
 from archetypes_app.admin.api_keys import find_first_action, redirect_to_token
+from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.errors import UnknownProfile
 from archetypes_app.forms import CUSTOM, NewGolemForm
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
@@ -29,6 +30,7 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
+from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.create_golem import create_golem
 from permits_app.actions.give_configured_wallet import (
     ConfiguredWallet,
@@ -41,6 +43,7 @@ from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource
+from permits_app.halts.halt_choices import HaltChoice, read_chosen, read_most_loss
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
@@ -120,7 +123,8 @@ class WizardPages:
             )
             step = "wallet" if can_write(golem) else "token"
             return HttpResponseRedirect(reverse(f"admin:archetypes_app_golem_set_up_{step}", args=[golem.pk]))
-        return self._show(request, 0, form, submit="Next: wallet", golem=None, archetypes=archetypes)
+        told = [(each, tell_unmet(each.name) if each.is_builtin else "") for each in archetypes]
+        return self._show(request, 0, form, submit="Next: wallet", golem=None, archetypes=told)
 
     def wallet_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Second page: a new key, an imported one, or none. Wallets are its administrators' alone."""
@@ -151,7 +155,11 @@ class WizardPages:
             request.POST or None,
             instance=row,
             choices=[(str(number), choice.label) for number, choice in enumerate(offered)],
-            initial={"allowlist": [str(number) for number in range(len(offered))]},
+            initial={
+                "allowlist": [str(number) for number in range(len(offered))],
+                "on_halt": read_chosen(golem).value,
+                "most_loss_bps": read_most_loss(golem),
+            },
         )
         if request.method == "POST" and form.is_valid():
             columns = {name: form.cleaned_data[name] for name in form.Meta.fields}
@@ -159,6 +167,14 @@ class WizardPages:
                 golem=golem,
                 limits=columns,
                 choices=[offered[int(number)] for number in form.cleaned_data["allowlist"]],
+                actor=name_actor(request.user),
+                now=clock.now(),
+            )
+            given = form.cleaned_data
+            choose_halt(
+                golem=golem,
+                choice=HaltChoice(given["on_halt"] or read_chosen(golem)),
+                most_loss_bps=given["most_loss_bps"],
                 actor=name_actor(request.user),
                 now=clock.now(),
             )

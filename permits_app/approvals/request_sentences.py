@@ -6,7 +6,7 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, SpendingLimits
-from tools_app.toolkit.enums import ActionClass, Phase
+from tools_app.toolkit.enums import LEAVING, ActionClass, Phase
 from tools_app.wording.address_names import name_addresses
 from tools_app.wording.formats import format_usd
 
@@ -36,7 +36,9 @@ def foresee_refusal(permit: ActionPermit) -> str:
         return f"it moves more than {format_usd(limits.per_transaction_micro_usd)}, the limit of one transaction now"
     if permit.value_micro_usd > limits.per_day_micro_usd:
         return f"it moves more than {format_usd(limits.per_day_micro_usd)}, the limit of a day now"
-    if permit.action_class and not is_allowed(Phase(golem.phase), ActionClass(permit.action_class)):
+    kind = ActionClass(permit.action_class) if permit.action_class else None
+    # Whether what leaves comes back to the golem is measured when it is due, and then no phase refuses it.
+    if kind is not None and kind not in LEAVING and not is_allowed(Phase(golem.phase), kind):
         return f"phase {golem.phase.lower()} does not allow it"
     if permit.policy_hash and read_policy(golem=golem, toolset=resolve_toolset(golem)).hash != permit.policy_hash:
         return "rules changed since it was announced; it is judged by the new ones and may be refused"

@@ -6,6 +6,7 @@ the loan's own collateral, in one plan where its health allows; else what the wa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -29,6 +30,11 @@ UNWIND: Final = "lending_unwind_loop"
 SLIPPAGE_BPS: Final = 100
 MARGIN_BPS: Final = 250
 """So much more is sold than the feeds say, for fees and slippage; what is over stays in the wallet."""
+MOST_WAYS: Final = 4
+"""So many other ways of a tool are asked where a halt may not sign its best."""
+
+MaySign = Callable[[TxPlan], bool]
+"""Whether the halt may sign what a plan asks."""
 
 
 def does_sell(golem: Golem) -> bool:
@@ -37,7 +43,14 @@ def does_sell(golem: Golem) -> bool:
 
 
 def plan_sale(
-    *, golem: Golem, position: Position, step: NeedsTrade, is_needed: bool, chain: ChainReader, now: datetime
+    *,
+    golem: Golem,
+    position: Position,
+    step: NeedsTrade,
+    is_needed: bool,
+    chain: ChainReader,
+    now: datetime,
+    may_sign: MaySign,
 ) -> tuple[TxPlan, str] | None:
     """A plan that brings what `step` misses or pays the debt out of its cover, and its tool; None where nothing does.
 
@@ -45,11 +58,66 @@ def plan_sale(
     """
     held = measure_holdings(chain=chain, account=golem.address, tokens=(chain.token(step.token),))
     sold = _choose_sold(held, step.token, step.raw, chain)
-    found = _sell_holdings(golem, step, sold, chain, now) if sold is not None and sold.is_enough else None
+
+    def sell() -> tuple[TxPlan, str] | None:
+        if sold is None:
+            return None
+        return find_best_sale(
+            golem=golem,
+            token=sold.token,
+            wanted=step.token,
+            amount=sold.amount,
+            slippage_bps=SLIPPAGE_BPS,
+            chain=chain,
+            now=now,
+            may_sign=may_sign,
+        )
+
+    found = sell() if sold is not None and sold.is_enough else None
     found = found or _sell_cover(golem, position, chain, now)
-    if found is None and is_needed and sold is not None:
-        return _sell_holdings(golem, step, sold, chain, now)
-    return found
+    return sell() if found is None and is_needed else found
+
+
+def find_best_sale(
+    *,
+    golem: Golem,
+    token: str,
+    wanted: str,
+    amount: int,
+    slippage_bps: int,
+    chain: ChainReader,
+    now: datetime,
+    may_sign: MaySign,
+) -> tuple[TxPlan, str] | None:
+    """The swap of `amount` of `token` that brings most of `wanted` among those that the halt may sign, and its tool;
+    None where there is none. Raises the node's errors.
+    """
+    asked: dict[str, object] = {
+        "token_in": token,
+        "token_out": wanted,
+        "amount": str(amount),
+        "slippage_bps": slippage_bps,
+        "chain_id": chain.chain_id,
+    }
+    found: list[tuple[TxPlan, str]] = []
+    for tool in REGISTRY:
+        if isinstance(tool, WriteTool) and tool.key == SWAP and tool.supports_chain(chain.chain_id):
+            plan = _plan_signable(tool, asked, golem, chain, now, may_sign)
+            found += [(plan, tool.name)] if plan is not None else []
+    return max(found, key=lambda each: each[0].receives[0].expected, default=None)
+
+
+def _plan_signable(
+    tool: WriteTool, asked: dict[str, object], golem: Golem, chain: ChainReader, now: datetime, may_sign: MaySign
+) -> TxPlan | None:
+    """The tool's best way, or where a halt may not sign that one, the best of the others it names."""
+    best = _plan(tool, asked, golem, chain, now)
+    if best is None or may_sign(best):
+        return best
+    named = [each for each in best.details.get("other_routes", ()) if isinstance(each, str)]
+    ways = (_plan(tool, {**asked, "route": each}, golem, chain, now) for each in named[:MOST_WAYS])
+    signable = [plan for plan in ways if plan is not None and may_sign(plan)]
+    return max(signable, key=lambda plan: plan.receives[0].expected, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +127,6 @@ class _Sold:
     token: str
     amount: int
     is_enough: bool
-
-
-def _sell_holdings(
-    golem: Golem, step: NeedsTrade, sold: _Sold, chain: ChainReader, now: datetime
-) -> tuple[TxPlan, str] | None:
-    wanted = {
-        "token_in": sold.token,
-        "token_out": step.token,
-        "amount": str(sold.amount),
-        "slippage_bps": SLIPPAGE_BPS,
-        "chain_id": chain.chain_id,
-    }
-    found: list[tuple[TxPlan, str]] = []
-    for tool in REGISTRY:
-        if isinstance(tool, WriteTool) and tool.key == SWAP and tool.supports_chain(chain.chain_id):
-            plan = _plan(tool, wanted, golem, chain, now)
-            found += [(plan, tool.name)] if plan is not None else []
-    return max(found, key=lambda each: each[0].receives[0].expected, default=None)
 
 
 def _choose_sold(held: Holdings, missing: str, raw: int, chain: ChainReader) -> _Sold | None:

@@ -22,6 +22,7 @@ from permits_app.custody.signing_route import SigningRoute
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
+from permits_app.execution.halt_signable import may_sign
 from permits_app.halts.halt_choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -71,7 +72,7 @@ def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
     """
     lines = []
     for chain_id in list_chains(golem):
-        chain = _open_chain(chain_id, now)
+        chain = open_chain(chain_id, now)
         held = _read_held(golem, chain)
         lines += [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
     return lines
@@ -109,7 +110,7 @@ def _unwind_on(
     for _ in range(MOST_ROUNDS):
         has_acted = False
         # A step out of one position may open another or add to it: what is unwrapped, a place in a queue.
-        for position in _find_foremost(golem, _open_chain(chain_id, now)):
+        for position in _find_foremost(golem, open_chain(chain_id, now)):
             if position.ref in failed:
                 continue
             line, over[position.ref] = _leave(golem, epoch, position, actor, now, goes_on)
@@ -137,7 +138,7 @@ def _leave(
             return {**done, "outcome": "its owner stopped this"}, True
         try:
             # A reader of its own: the block moved with the step before.
-            chain = _open_chain(position.ref.chain_id, now)
+            chain = open_chain(position.ref.chain_id, now)
             if done:
                 here = next((each for each in _find_open(golem, chain) if each.ref == position.ref), None)
             step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
@@ -185,7 +186,15 @@ def _find_sale(
         return None
     is_needed = short is step
     try:
-        return plan_sale(golem=golem, position=position, step=short, is_needed=is_needed, chain=chain, now=now)
+        return plan_sale(
+            golem=golem,
+            position=position,
+            step=short,
+            is_needed=is_needed,
+            chain=chain,
+            now=now,
+            may_sign=partial(may_sign, golem),
+        )
     except (PriceStale, PriceUnavailable):
         if is_needed:
             raise
@@ -352,5 +361,5 @@ def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:
     return next((at for at, status in enumerate(newest) if status == PermitStatus.COMMITTED), len(newest))
 
 
-def _open_chain(chain_id: int, now: datetime) -> ChainReader:
+def open_chain(chain_id: int, now: datetime) -> ChainReader:
     return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))

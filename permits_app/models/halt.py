@@ -6,6 +6,9 @@ from django.db import models
 
 from tools_app.core.models import TimeStamped
 
+MOST_LOSS_BPS = 5_000
+"""No owner may let a sale lose more than half."""
+
 
 class HaltRecord(models.Model):
     """One per halt epoch. `steps` holds what was done, in order, with milliseconds from the start."""
@@ -41,11 +44,40 @@ class HaltSetting(TimeStamped):
         default=False,
         help_text="Where a debt's token is missing, a halt that unwinds sells what is held, or the loan's collateral",
     )
+    exchange_on_halt = models.BooleanField(
+        "leave everything for the base asset",
+        default=False,
+        help_text="What is in the wallet then is exchanged for the base asset; the chain's coin stays for gas",
+    )
+    most_loss_bps = models.PositiveIntegerField(
+        "lost at most in a sale",
+        default=300,
+        help_text="Against the price feeds, fees and slippage included; what would lose more stays and is tried again",
+    )
 
     class Meta:
         verbose_name = "halt setting"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(exchange_on_halt=False) | models.Q(unwind_on_halt=True, sell_on_halt=True),
+                name="halt_exchanges_what_it_left",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(most_loss_bps__gte=1, most_loss_bps__lte=MOST_LOSS_BPS),
+                name="halt_loses_a_part",
+            ),
+        ]
 
     def __str__(self) -> str:
         if not self.unwind_on_halt:
             return "leaves positions as they are"
+        if self.exchange_on_halt:
+            return "leaves everything for the base asset"
         return "unwinds and sells to pay debts" if self.sell_on_halt else "unwinds"
+
+    @property
+    def choice(self) -> str:
+        """In one word of `halts.choices.HaltChoice`."""
+        if not self.unwind_on_halt:
+            return "STOP"
+        return "LEAVE_FOR_BASE" if self.exchange_on_halt else "LEAVE_POSITIONS"

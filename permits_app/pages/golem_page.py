@@ -16,9 +16,10 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.pages.demo_mark import show_maker
-from archetypes_app.phases import is_allowed
+from archetypes_app.phases import SAYS as PHASE_SAYS
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
+from permits_app.halts.halt_choices import SAYS, read_choice
 from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.limits.trading_costs import read_costs
@@ -39,7 +40,7 @@ from permits_app.permits.former_account_holdings import LeftBehind, list_left_be
 from permits_app.words.address_book import UNKNOWN, read_book
 from permits_app.words.move_words import describe_move
 from tools_app.pages.html import show_age, show_badge, show_hex
-from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
+from tools_app.toolkit.enums import CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ForeignTool
 from tools_app.wording.formats import format_age, format_chain, format_usd, shorten_hex
@@ -116,6 +117,7 @@ class GolemPage:
     delegations: tuple[DelegationLine, ...]
     phase_allows: str
     halted: str
+    on_halt: str
     ending: str
     meters: tuple[Meter, ...]
     rules: tuple[ShownLimit, ...]
@@ -152,10 +154,11 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         contract_notice=say_contract(state),
         openings=list_opening_lines([golem]),
         delegations=list_delegation_lines([golem]),
-        phase_allows=_phase_allows(Phase(golem.phase)),
+        phase_allows=PHASE_SAYS[Phase(golem.phase)],
         halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
         if golem.is_halted
         else "",
+        on_halt=SAYS[read_choice(golem)],
         ending=describe_death(golem, now=now),
         meters=build_meters(golem, limits or SpendingLimits(golem=golem), now=now),
         rules=_list_rules(golem),
@@ -262,13 +265,6 @@ def _describe_run(run: list[ActionPermit], now: datetime) -> PermitLine:
 def describe_action(permit: ActionPermit) -> str:
     """`Swap 500 USDC for WETH`."""
     return describe_move(permit.action_type, permit.bounds)
-
-
-def _phase_allows(phase: Phase) -> str:
-    allowed = [action for action in ActionClass if is_allowed(phase, action)]
-    if len(allowed) == len(ActionClass):
-        return "every kind of action"
-    return ", ".join(action.value.replace("_", " ").lower() for action in allowed)
 
 
 _LABELS = {

@@ -6,7 +6,7 @@ A decrease or close that comes back to the golem is stopped by nothing but a hal
 from __future__ import annotations
 
 from archetypes_app.errors import GolemHalted
-from archetypes_app.phases import is_allowed
+from archetypes_app.phases import SAYS, is_allowed
 from permits_app.errors import PhaseBlocked
 from permits_app.rejection import Reject
 from tools_app.toolkit.enums import LEAVING, ActionClass, Phase, RiskLayer
@@ -37,10 +37,10 @@ def judge_phase(
     """
     if is_allowed(phase, action_class) or (action_class in LEAVING and (returns_to_golem or is_rescue)):
         return None
-    allowed = ", ".join(each.value for each in ActionClass if is_allowed(phase, each))
+    allowed = SAYS[phase]
     return Reject(
         rule="policy_cage.phase",
-        reason=f"{action_class.value} is not allowed in phase {phase.value}; allowed: {allowed}",
+        reason=f"{action_class.value} is not allowed in phase {phase.value}; allowed is {allowed}",
         observed=f"{action_class.value} in phase {phase.value}",
         limit=allowed,
         would_pass=allowed,

@@ -85,4 +85,4 @@ def test_an_owner_chooses_unwinding_for_their_own_golem_alone(people: People) ->
     assert HaltSetting.objects.get().unwind_on_halt
     assert AuditEntry.objects.filter(golem_id=people.golem_a.pk, actor__startswith="owner:").exists()
     confirm = people.a.get(page("archetypes_app.golem", "halt", people.golem_a.pk)).content.decode()
-    assert "positions are taken back" in confirm
+    assert "what it has at protocols is taken back into its wallet" in confirm

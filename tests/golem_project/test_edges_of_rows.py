@@ -117,6 +117,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "high_water_mark_not_negative": _between("value_micro_usd", 0, None),
     "nav_snapshot_debt_not_negative": _between("debt_micro_usd", 0, None),
     "declared_peg_within_half": _between("most_apart_bps", 10, 5_000),
+    "halt_loses_a_part": _between("most_loss_bps", 1, 5_000),
     "owner_budget_not_negative": _between("per_day_micro_usd", 0, None),
     "permit_value_not_negative": _between("value_micro_usd", 0, None),
     "spending_limits_not_negative": (

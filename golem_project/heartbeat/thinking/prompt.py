@@ -10,12 +10,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.models import Archetype
-from archetypes_app.phases import is_allowed
+from archetypes_app.phases import SAYS
 from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords
 from permits_app.safety.hooks.result_filter import clean_text, filter_result
-from tools_app.toolkit.enums import ActionClass, Phase
+from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.toolset import Toolset
 
 NO_WORDS: Final = StandingWords()
@@ -50,10 +51,10 @@ def write_instructions(
     """The standing part: identity, house rules, the owner's strategy, tools. `is_live` False tells it that commits are
     refused.
     """
-    allowed = [kind.value for kind in ActionClass if is_allowed(phase, kind)]
     parts = [
         f"You are {clean_text(golem_name)}, an autonomous agent of the kind {archetype.name}.",
         _section("Role", archetype.role),
+        _section("What your role asks for and is not here", tell_unmet(archetype.name) if archetype.is_builtin else ""),
         _section("Expertise", archetype.expertise),
         _section("Rules of your kind", archetype.safety_rules),
         _section("How you work", archetype.workflow),
@@ -65,7 +66,7 @@ def write_instructions(
         _section("Actions and reads you have now", [f"{tool.snippet}" for tool in toolset]),
         _section("About them", [line for tool in toolset for line in tool.guidelines]),
         _section("Guidelines", _list_guidelines(tools, phase)),
-        f"Your phase is {phase.value}. It allows: {', '.join(allowed)}.",
+        f"Your phase is {phase.value}. It allows {SAYS[phase]}.",
         "You are live: a commit sends transactions."
         if is_live
         else "This is a rehearsal: you may preview, and commit_action is refused with GOLEM_IN_DRY_RUN.",

@@ -82,7 +82,7 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
         "Amounts are base units: 500 USDC with 6 decimals is 500000000.",
         "Keep some of the chain's coin for gas; never swap all of it away.",
         "In DEFENSIVE or SURVIVAL only swaps into the base asset are allowed.",
-        "In TERMINAL only a swap that closes a position into the base asset is allowed.",
+        "In TERMINAL only swaps into the base asset are allowed, each a step of leaving whole.",
     ),
 )
 def uniswap_execute_swap(

@@ -20,7 +20,7 @@ from permits_app.actions.query import OWN_QUERIES
 from tools_app.adapters import DefinitionNotSeen, UnknownAction, UnknownVenue, list_keys, resolve_action
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
-from tools_app.toolkit.registry import REGISTRY, NameRefused
+from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -72,7 +72,7 @@ class KeyShelf:
                 tool = find_served(
                     toolset=self.toolset, shown=self.shown, pi_tool=pi_tool, key=key, venue=venue, known=()
                 )
-            except (UnknownAction, UnknownVenue, DefinitionNotSeen, NameRefused):
+            except (UnknownAction, UnknownVenue, DefinitionNotSeen):
                 # Said of the whole toolset, with what is missing, by whoever carries it out.
                 return None
             if not self.loadout.shows(tool.name):

@@ -144,7 +144,7 @@ def test_a_model_is_told_a_refusal_a_missing_approval_and_a_server_that_went_awa
         found: dict[str, Any] = told["answer"]
         return found
 
-    assert answer("query_state", query="gas_price")["next_call"]["arguments"]["query"] == "load_tools"
+    assert answer("query_state", query="gas_price")["tool_schema"]["parameters"]
     assert answer("no_such_tool")["code"] == "UNKNOWN_TOOL"
     permit = answer("preview_action", **SWAP)
     assert answer("commit_action", permit_id=permit["permit_id"])["code"] == "NOT_APPROVED"

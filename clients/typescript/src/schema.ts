@@ -502,6 +502,13 @@ export interface components {
             permit_id: string;
             reason: string;
         };
+        /**
+         * @description * `STOP` - STOP
+         *     * `LEAVE_POSITIONS` - LEAVE_POSITIONS
+         *     * `LEAVE_FOR_BASE` - LEAVE_FOR_BASE
+         * @enum {string}
+         */
+        ChoiceEnum: "STOP" | "LEAVE_POSITIONS" | "LEAVE_FOR_BASE";
         /** @description cluster_agent_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
         ClusterAgentArchetypesBody: {
             /** @constant */
@@ -1097,6 +1104,16 @@ export interface components {
         EmergencyHaltOutput: {
             halted: boolean;
             reason: string;
+            /**
+             * @description What the owner chose for a halt
+             *
+             *     * `STOP` - STOP
+             *     * `LEAVE_POSITIONS` - LEAVE_POSITIONS
+             *     * `LEAVE_FOR_BASE` - LEAVE_FOR_BASE
+             */
+            choice: components["schemas"]["ChoiceEnum"];
+            /** @description The same in words */
+            what_follows: string;
             /** @description Nothing was changed */
             is_drill?: boolean;
             /** @description What was stopped, in order, with times in ms */
@@ -1328,11 +1345,11 @@ export interface components {
             cursor?: string | null;
             text?: (string | null) | null;
             protocol?: (string | null) | null;
-            chain_id?: (number | null) | null;
             min_reputation?: (number | null) | null;
             sort_by?: (string | null) | null;
             limit?: number | null;
             page?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description identity_evaluate_agent_trust: Weigh what three registries say of an agent into a figure of 0 to 100. */
         IdentityEvaluateAgentTrustBody: {
@@ -1372,6 +1389,7 @@ export interface components {
             cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
+            track?: (string | null) | null;
         };
         /** @description identity_get_tier: Read an agent's tier and how many points the next one takes. */
         IdentityGetTierBody: {
@@ -2949,7 +2967,7 @@ export interface components {
             venue?: "golem" | null;
             cursor?: string | null;
         };
-        /** @description make a category's tools, or named ones, callable. */
+        /** @description show a category's tools, or named ones. */
         OwnLoadToolsBody: {
             /** @constant */
             query?: "load_tools";
@@ -3204,7 +3222,7 @@ export interface components {
             /** Format: uuid */
             next_cursor: string | null;
         };
-        /** @description An ActionPermit: what would happen, what it is bound to, and what became of it. */
+        /** @description An ActionPermit: the predicted outcome, the hashes it is bound to, and the actual outcome. */
         PermitOutput: {
             /** Format: uuid */
             permit_id: string;
@@ -3330,6 +3348,10 @@ export interface components {
             /** @description Milliseconds of each stage */
             timings_ms: {
                 [key: string]: number;
+            };
+            /** @description How a tool that was called and is not loaded is called, with its parameters */
+            tool_schema?: {
+                [key: string]: unknown;
             };
         };
         /** @description RFC 9457, with what to do next. Further members depend on the code: limits, fields, suggestions. */
@@ -4178,6 +4200,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             ground_truth_source: string | null;
+            /** @description How a tool that was called and is not loaded is called, with its parameters */
+            tool_schema?: {
+                [key: string]: unknown;
+            };
         };
         /** @description track_governance_changes: Read which proposals a governor's contract logged and what became of them. */
         TrackGovernanceChangesBody: {
@@ -4230,9 +4256,9 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_check_approval: Ask the Trading API whether a token of the golem's wallet would have to be approved first. */
         UniswapApiCheckApprovalBody: {
@@ -4309,9 +4335,9 @@ export interface components {
             amount: string;
             /** @description 0x-prefixed contract address. */
             delegation_address: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_create_lp_position: Open a Uniswap V3 position with calldata of the Trading API. */
         UniswapApiCreateLpPositionBody: {
@@ -4330,12 +4356,12 @@ export interface components {
             price_lower: string;
             /** @description Positive decimal number written as text, such as 2950.5. */
             price_upper: string;
-            chain_id?: (number | null) | null;
             fee?: (number | null) | null;
             amount0?: (string | null) | null;
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_create_swap_calldata: Swap with calldata of the Trading API, quoted by it anew and held to our own plan. */
         UniswapApiCreateSwapCalldataBody: {
@@ -4352,9 +4378,9 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_create_token_transfer: Ask the Trading API for the transaction of a transfer, and look at its bytes: the very transfer, or refused. */
         UniswapApiCreateTokenTransferBody: {
@@ -4382,10 +4408,10 @@ export interface components {
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
-            chain_id?: (number | null) | null;
             liquidity_pct?: number | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_get_bridgeable_tokens: List the chains and tokens to which the Trading API would bridge a token. */
         UniswapApiGetBridgeableTokensBody: {
@@ -4413,8 +4439,8 @@ export interface components {
             amount: string;
             /** @description Positive decimal number written as text, such as 2950.5. */
             limit_price: string;
-            chain_id?: (number | null) | null;
             exact_output?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_get_lp_pool_info: Ask the Trading API about one pool: `pool_address` of V3, `pair_address` of V2, or `pool_id` of V4. */
         UniswapApiGetLpPoolInfoBody: {
@@ -4423,10 +4449,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             pool_address?: (string | null) | null;
             pair_address?: (string | null) | null;
             pool_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_get_orders: List orders of the golem's account at the Trading API. */
         UniswapApiGetOrdersBody: {
@@ -4452,10 +4478,10 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             token_out_chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             exact_output?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_increase_lp_position: Add to a Uniswap V3 position of the golem with calldata of the Trading API. */
         UniswapApiIncreaseLpPositionBody: {
@@ -4468,11 +4494,11 @@ export interface components {
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
-            chain_id?: (number | null) | null;
             amount0?: (string | null) | null;
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_api_migrate_liquidity: Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more. */
         UniswapApiMigrateLiquidityBody: {
@@ -4521,9 +4547,9 @@ export interface components {
             cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
-            chain_id?: (number | null) | null;
             spender?: (string | null) | null;
             amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2, V3 or V4 route. */
         UniswapExecuteSwapBody: {
@@ -4540,11 +4566,11 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
             exact_output?: boolean | null;
             route?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_get_quote: Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block. */
         UniswapGetQuoteBody: {
@@ -4559,10 +4585,10 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             exact_output?: boolean | null;
             route?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_get_second_opinion: Compare our route for an exact input with that of Uniswap's official SDKs, over the same pools at one block. */
         UniswapGetSecondOpinionBody: {
@@ -4607,13 +4633,13 @@ export interface components {
             price_lower: string;
             /** @description Positive decimal number written as text, such as 2950.5. */
             price_upper: string;
-            chain_id?: (number | null) | null;
             fee?: (number | null) | null;
             amount0?: (string | null) | null;
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
             pool?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_batch_operations: Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole. */
         UniswapLpBatchOperationsBody: {
@@ -4626,8 +4652,8 @@ export interface components {
             why?: unknown;
             /** @description The text of a JSON list such as [{"op_type": "collect", "position_id": "7"}], at most ten: collect; compound; remove with "params": {"percent_to_remove": 50}; rebalance with {"new_price_lower", "new_price_upper"}; add with {"token0", "token1", "price_lower", "price_upper", "amount0"}. */
             operations: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_cancel_twamm_order: Close an order over time of the golem, at any time. */
         UniswapLpCancelTwammOrderBody: {
@@ -4681,9 +4707,9 @@ export interface components {
             why?: unknown;
             /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
-            chain_id?: (number | null) | null;
             swap_to_optimal_ratio?: boolean | null;
             slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_get_rewards: What the golem's staked V3 positions are owed; with `position_id`, also what runs in the pool of that position. */
         UniswapLpGetRewardsBody: {
@@ -4729,11 +4755,11 @@ export interface components {
             why?: unknown;
             /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
-            chain_id?: (number | null) | null;
             amount0?: (string | null) | null;
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_migrate_position: Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3. */
         UniswapLpMigratePositionBody: {
@@ -4746,11 +4772,11 @@ export interface components {
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
-            chain_id?: (number | null) | null;
             target_version?: ("v3" | "v4") | null;
             target_fee?: (number | null) | null;
             pool?: (string | null) | null;
             slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 or V4 position of the golem to another price range, by default in the same pool. */
         UniswapLpRebalancePositionBody: {
@@ -4767,9 +4793,9 @@ export interface components {
             new_price_lower: string;
             /** @description Positive decimal number written as text, such as 2950.5. */
             new_price_upper: string;
-            chain_id?: (number | null) | null;
             fee?: (number | null) | null;
             slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 or V4 position of the golem. */
         UniswapLpRemoveLiquidityBody: {
@@ -4782,11 +4808,11 @@ export interface components {
             why?: unknown;
             /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
-            chain_id?: (number | null) | null;
             percent_to_remove?: number | null;
             collect_fees?: boolean | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_remove_shares: Take liquidity out of a Uniswap V2 pair of which the golem holds shares. */
         UniswapLpRemoveSharesBody: {
@@ -4799,10 +4825,10 @@ export interface components {
             why?: unknown;
             /** @description 0x-prefixed account or contract address. */
             pair: string;
-            chain_id?: (number | null) | null;
             percent_to_remove?: number | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_stake_position: Stake a Uniswap V3 position of the golem where an incentive pays for liquidity. */
         UniswapLpStakePositionBody: {
@@ -4870,9 +4896,9 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_submit_cross_chain_intent: Ask fillers for the same token on another chain of the golem, as a cross-chain intent (ERC-7683) over Across. */
         UniswapSubmitCrossChainIntentBody: {

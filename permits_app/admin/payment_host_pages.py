@@ -25,6 +25,7 @@ from permits_app.limits.payment_hosts import sum_signed
 from permits_app.models import PaymentHost
 from permits_app.models.payment_host import HOST, list_hosts
 from tools_app.chain.chains import get_deployment
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
@@ -170,12 +171,15 @@ def _is_key(request: HttpRequest) -> bool:
 
 
 def _list_tokens(golem: Golem) -> dict[str, TokenMeta]:
-    """The registered tokens of the golem's chains, but for coins."""
-    return {
-        f"{chain_id}:{each.address}": each
-        for chain_id in list_chains(golem)
-        for each in get_deployment(chain_id).tokens
-    }
+    """The registered tokens of the golem's chains, but for coins; none of a chain that no node is configured for."""
+    found: dict[str, TokenMeta] = {}
+    for chain_id in list_chains(golem):
+        try:
+            tokens = get_deployment(chain_id).tokens
+        except ChainNotSupported:
+            continue
+        found.update({f"{chain_id}:{each.address}": each for each in tokens})
+    return found
 
 
 def _list_lines(golem: Golem) -> list[HostLine]:

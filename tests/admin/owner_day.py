@@ -14,7 +14,7 @@ MOST = {
     "/admin/": 47,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
-    f"{OWN}/change/": 51,
+    f"{OWN}/change/": 53,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
     f"{OWN}/followed/": 17,

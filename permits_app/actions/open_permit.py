@@ -49,7 +49,7 @@ def open_permit(
     )
     permit.wished_by = wished_by
     flows = call.plan.principals if call.plan else ()
-    trade = measure_trade(plan=call.plan, venue=permit.venue, chain=call.chain) if call.plan and call.chain else None
+    trade = measure_trade(plan=call.plan, value=call.value, venue=permit.venue, chain=call.chain)
     with transaction.atomic():
         uses = received_rights.claim(permit=permit, flows=flows, now=now, at=_moment(call, now)) if flows else []
         (head,) = ledger.reserve(

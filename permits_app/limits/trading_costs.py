@@ -15,13 +15,16 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from permits_app.errors import TradingCostsExceeded
+from permits_app.limits.reserved_parts import SPEND
+from permits_app.limits.valuation import PlanValue
 from permits_app.rejection import Reject
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
 from tools_app.core.prepared import Filled, Prepared
-from tools_app.core.units import BPS, format_micro_usd, net_value_in_micro_usd, value_in_micro_usd
+from tools_app.core.units import BPS, format_micro_usd
+from tools_app.portfolio.holdings import value_of
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.plan import TxPlan
 
 _DAY: Final = timedelta(hours=24)
 # Also a part of what the safety chain reads at once (`safety/record_reader.py`); four columns, one row. What is held
@@ -75,17 +78,17 @@ def is_trade(plan: TxPlan | None) -> bool:
     return plan is not None and bool(plan.spends and plan.receives) and not plan.changes and not plan.principals
 
 
-def measure_trade(*, plan: TxPlan, venue: str, chain: ChainReader) -> TradeCost | None:
-    """The worst cost of `plan`; None where it is no trade.
+def measure_trade(*, plan: TxPlan | None, value: PlanValue, venue: str, chain: ChainReader | None) -> TradeCost | None:
+    """The worst cost of `plan`; None where it is no trade, or there is no chain to ask for prices.
 
-    A token that comes back and has no feed is taken at what the plan says of slippage and price impact.
-    Raises PriceUnavailable or PriceStale when a token that leaves has no fresh feed.
+    `value` is what the plan can spend at worst. A token that comes back and has no feed is taken at what the plan says
+    of slippage and price impact.
     """
-    if not is_trade(plan):
+    if plan is None or chain is None or not is_trade(plan):
         return None
-    spent = sum(_value_up(flow, chain) for flow in plan.spends)
+    spent = sum(part.micro_usd for part in value.parts if part.role == SPEND)
     try:
-        back = sum(_value_down(flow, chain) for flow in plan.receives)
+        back = sum(value_of(flow.bound, flow.token, chain.price(flow.token)) for flow in plan.receives)
     except (PriceStale, PriceUnavailable):
         back = spent - spent * min(BPS, (plan.slippage_bps or 0) + (plan.price_impact_bps or 0)) // BPS
     return TradeCost(max(0, spent - back), name_pair(plan), venue)
@@ -160,18 +163,4 @@ def _refuse(rule: str, words: str, taken: int, most: int, cost: int, resets_at: 
         else "no trade that costs anything until some of the budget is free again; getting out always passes",
         error=TradingCostsExceeded,
         data={"recovery": recovery},
-    )
-
-
-def _value_up(flow: TokenFlow, chain: ChainReader) -> int:
-    price = chain.price(flow.token)
-    return value_in_micro_usd(
-        raw=flow.bound, token_decimals=flow.token.decimals, price=price.answer, price_decimals=price.decimals
-    )
-
-
-def _value_down(flow: TokenFlow, chain: ChainReader) -> int:
-    price = chain.price(flow.token)
-    return net_value_in_micro_usd(
-        raw=flow.bound, token_decimals=flow.token.decimals, price=price.answer, price_decimals=price.decimals
     )

@@ -257,7 +257,7 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "loop_start": now - LOOP_HORIZON,
         "loop_window": LOOP_WINDOW - 1,
         "venue": call.tool.venue,
-        "pair": name_pair(plan) if plan is not None else "",
+        "pair": name_pair(plan) if plan is not None and is_trade(plan) else "",
         "chain": plan.chain_id if plan is not None else None,
         "breaker_start": now - BREAKER_HORIZON,
         "breaker_window": 10 * BREAKER_REQUESTS,

@@ -21,7 +21,6 @@ VALUES_SOMETHING_ELSE = {
     "golem_project/heartbeat/observe_reads.py": "the feeds' ratio of a watched pool",
     "permits_app/approvals/wallet_policy.py": "how much of a token an owner's dollars are",
     "permits_app/execution/actual_cost.py": "what a plan spent, at the prices it was reserved at",
-    "permits_app/limits/trading_costs.py": "what a trade gives away, at the feeds",
     "permits_app/performance/nav_parts.py": "net asset values that were kept, at the prices kept with them",
     "permits_app/policy_cage/suggested_rules.py": "how much of a token an owner's dollars are",
     "permits_app/reviewers/guardian_limits.py": "what bytes can take",

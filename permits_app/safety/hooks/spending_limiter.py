@@ -115,7 +115,7 @@ def load_facts(call: HookCall) -> SpendFacts:
     tokens = {token.address: token for _, _, token in _amounts(call.plan, call.params)} if call.plan else {}
     usage = records_of(call).usage if call.value.total_micro_usd else NOTHING_USED
     prices = {address: price_of(token) for address, token in tokens.items()}
-    trade = measure_trade(plan=call.plan, venue=call.tool.venue, chain=call.chain) if call.plan and call.chain else None
+    trade = measure_trade(plan=call.plan, value=call.value, venue=call.tool.venue, chain=call.chain)
     if trade is None:
         return SpendFacts(prices, usage)
     if call.records is not None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from permits_app.custody.signers.base import TypedSigner
 from permits_app.custody.signers.choose_signer import open_signer
-from permits_app.custody.signers.local import LocalSigner
-from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import SignerUnavailable
 from tools_app.standards.inner_permits import find_carrier, type_permit
 from tools_app.toolkit.inner_permits import InnerPermit
@@ -29,6 +28,6 @@ def sign_inner(permit: InnerPermit, *, address: str, chain_id: int, at: int) -> 
     if not at < permit.ends_at <= at + MOST_SECONDS:
         raise SignerUnavailable(f"a permit is signed only until {MOST_SECONDS} s from now")
     signer = open_signer(address)
-    if not isinstance(signer, LocalSigner | PrivySigner):
+    if not isinstance(signer, TypedSigner):
         raise SignerUnavailable("this account's key does not sign typed data here", address=address)
     return replace(permit, signature=signer.sign_typed_data(type_permit(permit, chain_id=chain_id)))

@@ -35,15 +35,18 @@ from permits_app.errors import SignerMismatch, SignerUnavailable
 from permits_app.models import OutboundTransaction, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.wallet import WalletKind
+from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.execution.signers.kms_stand_in import REGION, KmsStandIn, serve_kms, write_public_key
 from tests.permits_app.execution.signers.test_privy import OUR_RAW, PLAIN, THIEF, US
 from tests.permits_app.execution.signers.turnkey_stand_in import USER, TurnkeyStandIn, serve_turnkey
+from tools_app.chain.key_signatures import find_signer
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.taint import Secret
-from tools_app.standards.permit2 import domain_of
+from tools_app.standards.inner_permits import read_inner, type_permit
+from tools_app.standards.permit2 import PERMIT2, domain_of
 from tools_app.toolkit.typed_data import TypedData
 
 TYPED = TypedData(
@@ -282,6 +285,39 @@ def test_a_golem_swaps_with_its_key_in_kms_and_nothing_is_stored_that_it_did_not
     monkeypatch.setattr(choose_signer, "_kms", None)
     done = kms_golem.commit(answer["permit_id"])
     assert (done["status"], done["problem"]["code"]) == ("BLOCKED", "SIGNER_UNAVAILABLE")
+
+
+@pytest.fixture
+def turnkey_golem(live_golem: LiveGolem, turnkey: TurnkeyStandIn, monkeypatch: pytest.MonkeyPatch) -> LiveGolem:
+    """The live golem after its owners gave it a wallet at Turnkey."""
+    monkeypatch.setattr(choose_signer, "_turnkey", turnkey.client())
+    [(wallet_id, account)] = turnkey.wallets.items()
+    live_golem.world.fund(account.address, 10**19, FUNDS)
+    choice = WalletChoice(kind=WalletKind.TURNKEY, address=account.address, key=account.address, external_id=wallet_id)
+    choose_wallet(golem=live_golem.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
+    live_golem.golem.refresh_from_db()
+    return live_golem
+
+
+@pytest.mark.protocols("uniswap_v4")
+@pytest.mark.parametrize("holder", ["kms", "turnkey"])
+def test_a_key_elsewhere_signs_a_permit_inside_the_call_that_uses_it_and_what_another_key_signed_is_left_out(
+    holder: str, kms: KmsStandIn, turnkey: TurnkeyStandIn, request: pytest.FixtureRequest
+) -> None:
+    live: LiveGolem = request.getfixturevalue(f"{holder}_golem")
+    swap = {"token_in": "USDC", "token_out": "DAI", "amount": "100000000", "route": "v4:100"}
+    kms.signs_with, turnkey.change = STRANGER, {"sigDeadline": 1}
+    without = decode_plan(live.permit(live.preview(**swap)["permit_id"]))
+    assert PERMIT2 in [call.to for call in without.calls], "the right is given by a call"
+    kms.signs_with, turnkey.change = None, {}
+    answer = live.preview(**{**swap, "token_in": "DAI", "token_out": "USDC", "amount": str(10**20)})
+    plan = decode_plan(live.permit(answer["permit_id"]))
+    (permit,) = (each for call in plan.calls for each in read_inner(plan.chain_id, call))
+    assert find_signer(hash_typed_data(type_permit(permit, chain_id=plan.chain_id)), permit.signature) == (
+        live.golem.address
+    )
+    assert PERMIT2 not in [call.to for call in plan.calls]
+    assert live.commit(answer["permit_id"])["status"] == "COMMITTED"
 
 
 def test_they_are_wired_from_settings_and_refused_without_their_secrets(settings: Any) -> None:

@@ -163,7 +163,7 @@ READS: Final = (
         {},
         {
             "is_halted": False,
-            "limits.#": 3,
+            "limits.#": 4,
             "limits[window=day].used_usd": dollars(0),
             "permits_waiting": 0,
             "permits_under_way": 0,

@@ -106,13 +106,16 @@ def approve_long_ago(stage: Stage) -> None:
     stage.told["old_spender"] = person
 
 
+NEARLY_AN_HOUR: Final = 3_550
+"""Seconds between purchases: none lies on the edge of an hour counted from the first or the last one, where a second
+more or less would be another hour.
+"""
+
+
 def buy_for_hours_alone(stage: Stage) -> None:
-    """The same, and no other block after them. Feeds say beforehand what they say at the end. No purchase lies on the
-    edge of an hour counted from the last one, where a second more or less would be another hour.
-    """
-    step = 3_550
-    set_feeds(stage, stage.world.timestamp() + 8 * 86_400 + 36 * step)
-    buy_for_hours(stage, is_alone=True, step=step)
+    """The same, and no other block after them. Feeds say beforehand what they say at the end."""
+    set_feeds(stage, stage.world.timestamp() + 8 * 86_400 + 36 * NEARLY_AN_HOUR)
+    buy_for_hours(stage, is_alone=True)
 
 
 def set_feeds(stage: Stage, at: int) -> None:
@@ -122,7 +125,7 @@ def set_feeds(stage: Stage, at: int) -> None:
         world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", at)
 
 
-def buy_for_hours(stage: Stage, *, is_alone: bool = False, step: int = 3_600) -> None:
+def buy_for_hours(stage: Stage, *, is_alone: bool = False) -> None:
     """One trader, one way, in the deepest pool; its owner keeps the feeds in time."""
     world = stage.world
     usdc, weth = world.tokens["USDC"].address, world.tokens["WETH"].address
@@ -134,7 +137,7 @@ def buy_for_hours(stage: Stage, *, is_alone: bool = False, step: int = 3_600) ->
     stage.pass_days(8)
     stage.told["pool"] = world.pool("v3", "USDC", "WETH", 500).address
     for _ in range(36):
-        world.rpc.call("evm_increaseTime", step)
+        world.rpc.call("evm_increaseTime", NEARLY_AN_HOUR)
         world.transact(trader, router, single, (usdc, weth, 500, trader.address, 100_000 * USD, 0, 0))
     if not is_alone:
         world.refresh_feeds()

@@ -13,6 +13,10 @@ Order = Callable[[Any], Any]
 """What a member stands by, the least first."""
 
 
+WINDOWS: Final = ("tick", "session", "day", "trading costs of a day")
+"""In which order the windows of an owner's limits stand."""
+
+
 def number(text: Any) -> float:
     """A figure as answers tell it; what is not known comes behind everything."""
     return float("inf") if text is None else float(str(text).strip("%$"))
@@ -199,7 +203,7 @@ ORDERS: Final[dict[str, Order | str]] = {
         for each in ("asset", "asset_type", "bridge", "chain", "issuer", "oracle", "protocol")
     },
     "safety_get_status keys[].scopes": str,
-    "safety_get_status limits": lambda row: ("tick", "session", "day").index(row["window"]),
+    "safety_get_status limits": lambda row: WINDOWS.index(row["window"]),
     "safety_simulate_price_stress falls": str,
     "safety_simulate_price_stress scenarios": down("price_change_pct"),
     "safety_simulate_transaction logs[].topics": OF_CHAIN,

@@ -673,6 +673,7 @@ def hold_restaked_tokens(caged: CagedSafe) -> Holding:
     held.say(manager, "paidOut(uint256)", WAD, by=queue)
     held.say(manager, "depositETH(uint256)", 0, by=safe, value=WAD)
     held.say(queue, "configure(bool,bool,bool,uint256)", True, True, True, 2**40, by=me)
+    held.say(queue, "pauseDeposits(bool)", True, by=me)
     held.say(queue, "stake(uint256)", WAD, by=me)
     held.say(queue, "withdraw(uint256,address)", part, coin, by=safe)
     held.say(queue, "fillEthWithdrawBuffer()", by=thief, value=WAD)

@@ -235,6 +235,8 @@ def make_spend_entry(*, permit: ActionPermit, settled_micro_usd: int | None = No
         reserved_micro_usd=permit.value_micro_usd,
         settled_micro_usd=settled_micro_usd,
         counted_at=permit.created_at,
+        pair=permit.facts["trade"][1],
+        venue=permit.facts["trade"][2],
         breakdown=[
             {"role": "spend", "symbol": "USDC", "raw": str(SPENT), "units": "500 USDC", "micro_usd": "500000000"},
             {"role": "gas", "raw": "440000000000000", "micro_usd": "1320000"},

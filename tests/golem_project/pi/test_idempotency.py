@@ -134,7 +134,7 @@ def test_of_sixty_four_requests_at_once_one_is_the_first(transactional_db: None)
 
     with ThreadPoolExecutor(64) as pool:
         answers = Counter(pool.map(claim, range(64)))
-    assert answers == {"Claim": 1, "in use": 63}
+    assert answers == {FirstRequest.__name__: 1, "in use": 63}
     assert not errors, "the log of the database tells of no error where nothing is wrong"
 
 

@@ -26,7 +26,7 @@ from tests import factories
 from tests.admin.rows import MAKERS, make_decision
 from tests.admin.rows_beside import BESIDE
 from tests.admin.test_whose_rows_in_which_order import make_person, set_clock
-from tests.catalogue.orders import walk
+from tests.catalogue.orders import WINDOWS, walk
 from tests.golem_project.pi.test_whose_answers import LISTS, PATHS
 from tests.golem_project.pi.test_whose_reads import ask, list_questions, name_rows
 from tools_app.core import clock
@@ -80,7 +80,7 @@ ORDERS: Final[dict[str, Listed]] = {
     "cluster_agent_archetypes clusters": down("episodes"),
     "mine_death_testaments testaments": down("ended_at"),
     "mine_death_testaments testaments[].lessons": lambda words: not words.startswith("surely"),
-    "safety_get_status limits": lambda row: ("tick", "session", "day").index(row["window"]),
+    "safety_get_status limits": lambda row: WINDOWS.index(row["window"]),
     "safety_get_status keys": up("expires_at"),
     "safety_get_status keys[].scopes": str,
     "safety_get_health_alerts alerts": up("protocol"),

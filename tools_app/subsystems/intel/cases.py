@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import log, sqrt
 from typing import Final
 
-from tools_app.subsystems.intel.regime_check import ByHand, work_out
+from tools_app.subsystems.intel.regime_check import ROOT, SWAP, ByHand, work_out
 from tools_app.toolkit.case import About, FromReport, Look, ReadCase
 
 _POOL: Final = {"pool": FromReport("pool")}
@@ -75,11 +77,13 @@ def _fees_a_year(look: Look) -> About:
 
 
 def _hourly_move(look: Look) -> About:
-    """Millionths of a percent: a purchase moves the root of the price by what is paid over all there is; most hours
-    have one, some two or none.
+    """Millionths of a percent: each hour has one purchase but the first, which has two. Of what each moved the price,
+    squared, six hundredths count, and a purchase before it 94 hundredths of that; the oldest stands for all before it.
     """
-    paid = 100_000 * _MILLION * (_MILLION - int(look.call(_deep(look), _FEE))) // _MILLION
-    return About(2 * paid * 100 * _MILLION * 2 // _whole_range(look), 1_500)
+    roots = [log(int(words[ROOT])) for _, words in look.logs(_deep(look), SWAP)][-36:]
+    squares = [(2 * (after - before)) ** 2 for before, after in pairwise(roots)][1:]
+    weighed = [0.06 * 0.94**age * each for age, each in enumerate(reversed(squares))]
+    return About(round(sqrt(sum(weighed) + 0.94 ** len(squares) * squares[0]) * 100 * _MILLION), 10)
 
 
 def _gwei(wei: int) -> str:

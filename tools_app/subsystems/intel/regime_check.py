@@ -14,7 +14,8 @@ from typing import Final
 from tools_app.toolkit.case import Look
 
 SWAP: Final = "event Swap(address,address,int256,int256,uint160,uint128,int24)"
-_ROOT: Final = 2
+ROOT: Final = 2
+"""Where the square root of the price stands among the words of a swap."""
 _HOUR, _DAY, _WEEK = 3_600, 24, 168
 
 
@@ -38,7 +39,7 @@ class ByHand:
 
 def work_out(look: Look, pool: str, *, of_second: bool) -> ByHand:
     """Of the pool's first token, or of its second: the price is turned then."""
-    prices = [(at, words[_ROOT] ** 2) for at, words in look.logs(pool, SWAP)]
+    prices = [(at, words[ROOT] ** 2) for at, words in look.logs(pool, SWAP)]
     ends = [look.now - _HOUR * back for back in range(_WEEK - 1, -1, -1)]
     seen = [[price for at, price in prices if look.now - _HOUR * _WEEK <= at < end] for end in ends]
     logs = [(-1 if of_second else 1) * log2(each[-1]) for each in seen if each]

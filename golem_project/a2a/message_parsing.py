@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from a2a.types import a2a_pb2 as wire
 from google.protobuf.json_format import MessageToDict
@@ -12,13 +11,11 @@ from google.protobuf.json_format import MessageToDict
 from golem_project.a2a.errors import NumberNotExact, PartNotTaken
 from golem_project.pi.parsers import parse_object, without_secrets
 from tools_app.core.errors import InvalidParams
+from tools_app.core.exact_numbers import LARGEST_EXACT, read_whole
 from tools_app.core.hashing import hash_canonical
 
 MOST_LEVELS = 14
 """A tool call is 8 levels at most, and the protocol's envelope goes around it."""
-LARGEST_EXACT = 2**53 - 1
-"""The protocol's numbers are doubles: beyond it they are not what was written."""
-_WHOLE = re.compile(r"-?[0-9]{1,15}\.0")
 FORM = {"skill": "query_state", "params": {"query": "golem"}}
 
 
@@ -36,7 +33,8 @@ class Ask:
 
 
 def read_body(raw: bytes) -> dict[str, Any]:
-    """The body as an object whose numbers mean what was written. Raises the errors of a body, NumberNotExact."""
+    """The body as an object whose integers arrive as written. Raises the errors of a body, NumberNotExact."""
+    # The protocol's numbers are doubles: beyond `LARGEST_EXACT` they are not what was written.
     body = parse_object(raw, most_levels=MOST_LEVELS, read_fraction=_read_fraction)
     _check_numbers(body)
     return body
@@ -78,23 +76,24 @@ def _read_data(data: Any) -> Ask:
     return Ask(skill=skill, params=without_secrets(params))
 
 
-def _read_fraction(text: str) -> Any:
-    # Clients write the protocol's doubles so: 300.0 is a whole number all the same.
-    return int(float(text)) if _WHOLE.fullmatch(text) else _refuse_number(text)
+def _read_fraction(text: str) -> int | float:
+    whole = read_whole(text)
+    number = float(text) if whole is None else whole
+    return number if abs(number) <= LARGEST_EXACT else _refuse_number(text)
 
 
-def _refuse_number(text: str) -> Any:
-    raise NumberNotExact(f"{text[:40]} would be rounded on the way; write it as text")
+def _refuse_number(text: str) -> NoReturn:
+    raise NumberNotExact(f"{text[:40]} would be rounded on the way; write all its digits as text")
 
 
 def _as_written(value: Any) -> Any:
-    """The protocol's doubles as the integers that `read_body` let through."""
+    """The protocol's doubles as the integers that `read_body` let through; a fraction is the text it was."""
     if isinstance(value, dict):
         return {name: _as_written(member) for name, member in value.items()}
     if isinstance(value, list):
         return [_as_written(member) for member in value]
     if isinstance(value, float):
-        return int(value) if value.is_integer() else _refuse_number(str(value))
+        return int(value) if value.is_integer() and abs(value) <= LARGEST_EXACT else repr(value)
     return value
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from a2a.types import a2a_pb2 as wire
 from google.protobuf.json_format import ParseDict
 
-from golem_project.a2a.message_parsing import LARGEST_EXACT
 from golem_project.a2a.models import Task, TaskState
+from tools_app.core.exact_numbers import LARGEST_EXACT
 
 JSON = "application/json"
 TEXT = "text/plain"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tools_app.core.exact_numbers import LARGEST_EXACT
 from tools_app.toolkit.enums import PiTool
 
 _SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,8 +53,6 @@ _NEAR: Final = 0.6
 _SHORT_PART: Final = 3
 _AMOUNT: Final = "amount"
 _SHORTEST_WORD: Final = 3
-_EXACT: Final = 2**53
-"""Whole numbers beyond may not be what was written: JSON's fractions are kept in so many bits."""
 _CLAMPED: Final = frozenset({"limit"})
 """Numbers that may be brought into their range: how many rows an answer has moves no money."""
 
@@ -197,7 +196,7 @@ def _write_as(value: Any, kinds: set[str]) -> Any:
         return value.strip().lower() == "true"
     if "array" in kinds and isinstance(value, str):
         return [value]
-    if "string" in kinds and isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+    if "string" in kinds and isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
         return str(int(value))
     return value
 

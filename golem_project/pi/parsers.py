@@ -1,7 +1,7 @@
 """Parses JSON strictly: one object, every field once, no number that is not exact, small, shallow.
 
 A number with a fraction stays text: it reaches the tool's own schema and is refused there with the field's name, and
-nothing on the way has rounded it.
+nothing on the way has rounded it. 5.0 and 5e0 have none: they are 5 (`core/exact_numbers.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from golem_project.pi.errors import (
     DuplicateField,
     UnsupportedContentType,
 )
+from tools_app.core.exact_numbers import read_whole
 from tools_app.core.taint import redact_text
 
 MAX_BODY_BYTES = 65_536  # a tool call is a few hundred bytes
@@ -45,8 +46,14 @@ class StrictJsonParser(BaseParser):
         return without_secrets(parse_object(_read(stream, parser_context)))
 
 
+def read_number(text: str) -> int | str:
+    """A number with a fraction or an exponent: the integer that it is, else the text that it was."""
+    whole = read_whole(text)
+    return text if whole is None else whole
+
+
 def parse_object(
-    raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], Any] = str
+    raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], Any] = read_number
 ) -> dict[str, Any]:
     """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
     try:

@@ -9,6 +9,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from tools_app.core.storable_text import make_plain
+from tools_app.toolkit.params import check_whole
 
 SAYS_SOMETHING = r"\S"
 UUID_TEXT = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
@@ -74,13 +75,17 @@ class StrictFlag(serializers.BooleanField):
 
 
 class StrictInteger(serializers.IntegerField):
-    """A whole number that is written as one: no text, no flag."""
+    """A whole number that is written as one, as of every tool's parameters: no text, no flag."""
 
     def to_internal_value(self, data: Any) -> int:
         """Refuses what could only be converted to one."""
-        if isinstance(data, bool) or not isinstance(data, int):
+        try:
+            whole = check_whole(data)
+        except ValueError:
             self.fail("invalid")
-        return int(data)
+        if not isinstance(whole, int):
+            self.fail("invalid")
+        return whole
 
 
 class WrittenInteger(serializers.IntegerField):

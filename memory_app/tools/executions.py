@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django.db import transaction
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from memory_app.actions.record_execution import (
     Prediction,
@@ -25,7 +25,7 @@ from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, PiTool, TickBudget
-from tools_app.toolkit.params import SlippageBps
+from tools_app.toolkit.params import SlippageBps, check_whole
 from tools_app.toolkit.plan import LocalEffect
 
 ExecutionId = Annotated[
@@ -37,7 +37,9 @@ TxHash = Annotated[
     str, Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="Hash of its transaction."), AfterValidator(str.lower)
 ]
 Period = Annotated[Literal["7d", "30d", "90d"], Field(description="How far to look back.")]
-LeastExecutions = Annotated[int, Field(ge=2, le=1_000, strict=True, description="Least executions of a cluster.")]
+LeastExecutions = Annotated[
+    int, Field(ge=2, le=1_000, description="Least executions of a cluster."), BeforeValidator(check_whole)
+]
 _DAYS = {"7d": 7, "30d": 30, "90d": 90}
 
 

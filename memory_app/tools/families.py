@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from memory_app.models.insight import InsightCategory
 from memory_app.models.provenance import Source, Trust
@@ -15,7 +15,7 @@ from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category, Requirement
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN, ChainId
+from tools_app.toolkit.params import PLAIN, ChainId, check_whole
 from tools_app.toolkit.spelling import Meaning, spell_decimal
 
 _NEEDS = frozenset({Requirement.MEMORY})
@@ -62,7 +62,7 @@ Confidence = Annotated[
 ]
 SortBy = Annotated[Literal["confidence", "created", "updated"], Field(description="Highest or newest first.")]
 InsightSubject = Annotated[InsightCategory, Field(description="What the insight is about.")]
-ResultLimit = Annotated[int, Field(ge=1, le=50, strict=True, description="Most results, 1 to 50.")]
+ResultLimit = Annotated[int, Field(ge=1, le=50, description="Most results, 1 to 50."), BeforeValidator(check_whole)]
 ImportanceName = Annotated[
     Literal["routine", "base", "notable", "mev", "critical", "emergency"],
     Field(description="How much it matters: routine keeps 7 days, notable 30, mev and critical 90, emergency 180."),

@@ -10,7 +10,7 @@ from typing import Annotated
 from uuid import UUID
 
 from django.db import transaction
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.manage_insight import Operation, check_change, find_insight, manage_insight
@@ -20,15 +20,19 @@ from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import ChainId, Flag, ShortText
+from tools_app.toolkit.params import ChainId, Flag, ShortText, check_whole
 from tools_app.toolkit.plan import LocalEffect
 
 Change = Annotated[
     Operation, Field(description="ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote.")
 ]
 InsightId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="The id that memory_get_insights answered.")]
-EpisodeCount = Annotated[int, Field(ge=3, le=100, strict=True, description="Most episodes of this cycle, 3 to 100.")]
-ClusterSize = Annotated[int, Field(ge=3, le=100, strict=True, description="Least episodes alike, 3 to 100.")]
+EpisodeCount = Annotated[
+    int, Field(ge=3, le=100, description="Most episodes of this cycle, 3 to 100."), BeforeValidator(check_whole)
+]
+ClusterSize = Annotated[
+    int, Field(ge=3, le=100, description="Least episodes alike, 3 to 100."), BeforeValidator(check_whole)
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from archetypes_app.models import Artifact, Golem
 from archetypes_app.models.artifact import Domain
@@ -19,7 +19,7 @@ from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import PLAIN
+from tools_app.toolkit.params import PLAIN, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.spelling import Meaning
@@ -155,7 +155,9 @@ def publish_artifact(
 def query_sleepwalker_catalog(
     ctx: ReadContext,
     domain: DomainName | None = None,
-    min_confidence: Annotated[int, Field(ge=60, le=100, strict=True, description="Percent, 60 to 100.")] = 60,
+    min_confidence: Annotated[
+        int, Field(ge=60, le=100, description="Percent, 60 to 100."), BeforeValidator(check_whole)
+    ] = 60,
     limit: ResultLimit = 20,
 ) -> Catalogue:
     """Browse what the golems of this golem's owner published.

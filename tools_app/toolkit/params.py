@@ -14,6 +14,7 @@ from eth_utils import is_checksum_address, to_checksum_address
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
+from tools_app.core.exact_numbers import LARGEST_EXACT
 from tools_app.core.storable_text import make_plain
 from tools_app.toolkit.pool_ids import is_pool_id
 from tools_app.toolkit.spelling import Meaning, has_meaning, spell_decimal, spell_route, spell_whole
@@ -67,8 +68,11 @@ def check_positive(value: int) -> int:
 
 
 def check_whole(value: Any) -> Any:
-    if isinstance(value, bool | float):
-        raise ValueError("a whole number is expected")
+    """A whole number as JSON has it: 5 and 5.0 are one number, true and the text "5" are none."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
+        return int(value)
+    if isinstance(value, bool | float | str):
+        raise ValueError("a whole number is expected, written without quotes")
     return value
 
 

@@ -63,7 +63,24 @@ WORDS = {
     PiTool.QUERY_GRIMOIRE: "read",
 }
 REFUSED_AS_BODIES = ("INVALID_PARAMS", "AMBIGUOUS_PARAMS")
-OF_ANY_TYPE: tuple[Any, ...] = ("text", "", "  ", 7, -1, 0, 2**60, True, None, [], ["a"], {}, {"a": 1}, "2026-11-21")
+OF_ANY_TYPE: tuple[Any, ...] = (
+    "text",
+    "",
+    "  ",
+    "7",
+    7,
+    7.0,
+    -1,
+    0,
+    2**60,
+    True,
+    None,
+    [],
+    ["a"],
+    {},
+    {"a": 1},
+    "2026-11-21",
+)
 
 
 @FORMATS.checks("date-time", raises=ValueError)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tools_app.protocols.erc8004.addresses import CHAINS, LOCAL_CHAIN_ID, NAME
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
+from tools_app.toolkit.params import check_whole
 
 identity = ToolFamily(prefix="identity", category=Category.IDENTITY, chains=CHAINS, venue=NAME)
 identity_on = ToolFamily(prefix="identity", category=Category.IDENTITY, chains=CHAINS, venue=NAME, picks_chain=True)
@@ -20,7 +21,7 @@ LONGEST_LINE: Final = 120
 LONGEST_TEXT: Final = 600
 
 Tag = Annotated[str, Field(pattern=r"^[0-9A-Za-z._:/\-]{1,32}$", description="One word to find it by.")]
-Score = Annotated[int, Field(ge=0, le=500, description="Hundredths of a star, 0 to 500.", strict=True)]
+Score = Annotated[int, Field(ge=0, le=500, description="Hundredths of a star, 0 to 500."), BeforeValidator(check_whole)]
 Method = Annotated[Literal["zkml", "tee-attestation", "stake-secured"], Field(description="How it is validated.")]
 
 

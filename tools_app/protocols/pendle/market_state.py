@@ -1,11 +1,13 @@
-"""Reads what is told of a market: how it stands, what its oracle tells, and what an account has of it; one batch for
-all.
+"""Reads what is told of a market: how it stands, what its oracle tells, and what an account has of it.
+
+Plans are told everything in one batch. For positions, what costs most to answer (averages, and a reward that the market
+works out) is asked in a second batch, and only of what is held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tools_app.chain.deployments import load_deployment
@@ -34,6 +36,8 @@ INTEREST: Final = "function userInterest(address user) view returns (uint128 ind
 INTEREST_FEE: Final = "function interestFeeRate() view returns (uint128)"
 REWARDS: Final = "function redeemRewards(address user) returns (uint256[] rewards)"
 """Not a view: the market pays what it owes and answers it. Asked by eth_call, behind everything else of the batch."""
+KEPT_REWARD: Final = "function userReward(address token, address user) view returns (uint128 index, uint128 accrued)"
+"""What the market owes whoever has no part of it any more."""
 PAUSED: Final = "function paused() view returns (bool)"
 """Of a yield that can be paused, as Pendle's own base of yields can; others do not answer."""
 NOW: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
@@ -116,6 +120,10 @@ def told(rate: int | None, place: Place) -> int:
 
 def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
     """All questions of one market."""
+    return [*_cheap_calls(chain_id, place, account), *_dear_calls(place, account)]
+
+
+def _cheap_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
     multicall = load_deployment(KNOWN_NETWORKS[chain_id]).contracts["multicall3"]
     return [
         ReadCall(place.market, STATE, (place.router,)),
@@ -124,23 +132,35 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
         ReadCall(place.yt, STORED_INDEX),
         ReadCall(place.yt, CLOSED_AT),
         ReadCall(place.yield_factory, INTEREST_FEE),
-        ReadCall(place.oracle, PT_RATE, (place.market, AVERAGE_SECONDS)),
-        ReadCall(place.oracle, LP_RATE, (place.market, AVERAGE_SECONDS)),
         ReadCall(place.market, TOKENS),
         ReadCall(place.market_factory, IS_MARKET, (place.market,)),
         ReadCall(place.sy, ASSET),
         *(erc20.balance_call(token, account) for token in (place.pt, place.yt, place.market, place.sy)),
         ReadCall(place.yt, INTEREST, (account,)),
         ReadCall(place.sy, PAUSED),
+    ]
+
+
+def _dear_calls(place: Place, account: str) -> list[ReadCall]:
+    return [
+        ReadCall(place.oracle, PT_RATE, (place.market, AVERAGE_SECONDS)),
+        ReadCall(place.oracle, LP_RATE, (place.market, AVERAGE_SECONDS)),
         ReadCall(place.market, REWARDS, (account,)),
     ]
 
 
 def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
     """The answers to `standing_calls`. Raises PositionsUnreadable."""
-    state, now, share_rate, stored, closed, fee, pt_rate, lp_rate, *rest = outcomes
-    tokens, is_market, info, *own = rest
-    *balances, interest, paused, reward = own
+    *cheap, pt_rate, lp_rate, reward = outcomes
+    standing = _read_cheap(place, cheap)
+    for signature, outcome in ((PT_RATE, pt_rate), (LP_RATE, lp_rate), (REWARDS, reward)):
+        standing = _fill(standing, signature, outcome)
+    return standing
+
+
+def _read_cheap(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
+    state, now, share_rate, stored, closed, fee, tokens, is_market, info, *own = outcomes
+    *balances, interest, paused = own
     _check_named(place, tokens, is_market, info)
     if not all(each.ok for each in (state, now, share_rate, stored, fee, *balances, interest)):
         raise PositionsUnreadable(f"the market of {place.symbols.pt} does not tell how it stands")
@@ -168,17 +188,21 @@ def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
         lp=lp,
         sy=sy if place.counts_shares else 0,
         interest=earned - earned * int(fee.values[0]) // WAD,
-        # A reward that cannot be told keeps nobody in: it counts as none.
-        reward=int(reward.values[0][-1]) if reward.ok and reward.values[0] else 0,
+        reward=0,
     )
-    return Standing(
-        market=market,
-        share_rate=rate,
-        pt_rate=int(pt_rate.values[0]) if pt_rate.ok else None,
-        lp_rate=int(lp_rate.values[0]) if lp_rate.ok else None,
-        held=held,
-        is_paused=paused.ok and bool(paused.values[0]),
-    )
+    is_paused = paused.ok and bool(paused.values[0])
+    return Standing(market=market, share_rate=rate, pt_rate=None, lp_rate=None, held=held, is_paused=is_paused)
+
+
+def _fill(standing: Standing, signature: str, outcome: ReadOutcome) -> Standing:
+    """The standing with one of the dear answers."""
+    if signature == PT_RATE:
+        return replace(standing, pt_rate=int(outcome.values[0]) if outcome.ok else None)
+    if signature == LP_RATE:
+        return replace(standing, lp_rate=int(outcome.values[0]) if outcome.ok else None)
+    # A reward that cannot be told keeps nobody in: it counts as none.
+    reward = int(outcome.values[0][-1]) if outcome.ok and outcome.values[0] else 0
+    return replace(standing, held=replace(standing.held, reward=reward))
 
 
 def _check_named(place: Place, tokens: ReadOutcome, is_market: ReadOutcome, info: ReadOutcome) -> None:
@@ -198,6 +222,40 @@ def ask_standings(chain_id: int, places: Sequence[Place], account: str) -> Reads
         found.append(read_standing(place, outcomes[start : start + len(batch)]))
         start += len(batch)
     return found
+
+
+def ask_held(chain_id: int, places: Sequence[Place], account: str) -> Reads[list[tuple[Place, Standing]]]:
+    """The markets of which `account` has something, with the averages of what it has; the other is None.
+
+    Raises PositionsUnreadable.
+    """
+    batches = [
+        [*_cheap_calls(chain_id, place, account), ReadCall(place.market, KEPT_REWARD, (place.reward, account))]
+        for place in places
+    ]
+    outcomes = iter((yield [call for batch in batches for call in batch]))
+    found: list[tuple[Place, Standing]] = []
+    for place, batch in zip(places, batches, strict=True):
+        *cheap, kept = [next(outcomes) for _ in batch]
+        standing = _read_cheap(place, cheap)
+        held = replace(standing.held, reward=int(kept.values[1]) if kept.ok else 0)
+        if not held.is_nothing:
+            found.append((place, replace(standing, held=held)))
+    wanted = [_of_what_is_held(place, standing.held, account) for place, standing in found]
+    if not any(wanted):
+        return found
+    told = iter((yield [call for calls in wanted for call in calls]))
+    for number, calls in enumerate(wanted):
+        place, standing = found[number]
+        for call in calls:
+            standing = _fill(standing, call.signature, next(told))
+        found[number] = (place, standing)
+    return found
+
+
+def _of_what_is_held(place: Place, held: Held, account: str) -> list[ReadCall]:
+    claims, part, reward = _dear_calls(place, account)
+    return [*((claims,) if held.pt or held.yt else ()), *((part, reward) if held.lp else ())]
 
 
 def shares_worth(standing: Standing, shares: int) -> int:

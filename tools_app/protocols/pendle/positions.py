@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
-from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
+from tools_app.protocols.pendle.market_state import Standing, ask_held, shares_worth
 from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Positions, Reads, Wait
@@ -29,19 +29,15 @@ def ref_of(chain_id: int, place: Place) -> PositionRef:
 
 
 class PendlePositions(Positions):
-    """One position for each market, in one batch for all of them."""
+    """One position for each market: one batch for all of them, and one more where something is held."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
         """Every market of which something is held. Raises PositionsUnreadable while something has no average."""
         places = find_places(chain_id)
         if not places:
             return ()
-        standings = yield from ask_standings(chain_id, places, account)
-        return tuple(
-            _make(chain_id, place, standing)
-            for place, standing in zip(places, standings, strict=True)
-            if not standing.held.is_nothing
-        )
+        found = yield from ask_held(chain_id, places, account)
+        return tuple(_make(chain_id, place, standing) for place, standing in found)
 
 
 class PendleExits:

@@ -49,11 +49,12 @@ def standing_of(chance: random.Random) -> tuple[Standing, Decimal]:
         rate = int(exact(average, seconds, share, index, WAD))
     state = (10**24, 10**24, 10**24, "0x" + "00" * 20, 50 * WAD, now + seconds, 10**15, 80, last)
     named = ((PLACE.sy, PLACE.pt, PLACE.yt), (True,), (0, PLACE.asset, PLACE.decimals))
-    own = (*((0,),) * 4, (0, 0), (False,), ([0],))
+    own = (*((0,),) * 4, (0, 0), (False,))
     told: tuple[tuple[Any, ...], ...] = (
-        *((state,), (now,), (share,), (index,), (0, 0, [], []), (0,), (rate,), (rate,)),
+        *((state,), (now,), (share,), (index,), (0, 0, [], []), (0,)),
         *named,
         *own,
+        *((rate,), (rate,), ([0],)),
     )
     outcomes = [ReadOutcome(ok=True, values=each, revert_reason=None) for each in told]
     return read_standing(PLACE, outcomes), average

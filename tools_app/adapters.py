@@ -96,13 +96,14 @@ def resolve_action(
 
     `known` is every registered tool: it tells a tool dropped for a missing requirement, which answers that
     requirement's code, from one that does not exist here, which answers UnknownAction, or NameRefused for good.
+    A word that is no key of the toolset's may be a tool's name, or one that it had before.
     """
     key = normalize_key(key)
     _refuse_unseen(pi_tool, key, venue, toolset, known)
-    served = [tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == key]
+    served = _find_by_word(toolset, pi_tool, key)
     if not served:
-        for tool in known:
-            if tool.pi_tool is pi_tool and tool.key == key and tool.name in toolset.missing:
+        for tool in _find_by_word(known, pi_tool, key):
+            if tool.name in toolset.missing:
                 requirement = toolset.missing[tool.name]
                 raise _choose_error(requirement)(
                     f"{key!r} needs {requirement.value}, which is not set up for this golem; its owner can add it",
@@ -128,13 +129,20 @@ def _refuse_unseen(pi_tool: PiTool, key: str, venue: str | None, toolset: Toolse
     if not toolset.unseen:
         return
     place = None if venue is None else normalize_key(venue)
-    asked = [tool for tool in known if tool.pi_tool is pi_tool and tool.key == key and place in (None, tool.venue)]
+    asked = [tool for tool in _find_by_word(known, pi_tool, key) if place in (None, tool.venue)]
     unseen = sorted(tool.name for tool in asked if tool.name in toolset.unseen)
     if unseen and not any(tool.name in toolset for tool in asked):
         raise DefinitionNotSeen(
             f"{key!r} reads otherwise than the golem's owner saw; they look at it on its page and agree, or not",
             tools=unseen,
         )
+
+
+def _find_by_word(tools: Iterable[ToolDef], pi_tool: PiTool, word: str) -> list[ToolDef]:
+    listed = [tool for tool in tools if tool.pi_tool is pi_tool]
+    return [tool for tool in listed if tool.key == word] or [
+        tool for tool in listed if word in (tool.name, *tool.aliases)
+    ]
 
 
 def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:

@@ -13,7 +13,7 @@ OBSERVER = (
         profiles=("observatory",),
         is_terminal_node=True,
         is_read_only=True,
-        includes=("publish_artifact",),
+        includes=("memory_publish_artifact",),
         role="Observe liquidity, MEV, the safety of protocols, other agents and governance, and publish what holds.",
         expertise=(
             "A price at one block is a fact; a pattern is one only when it came again unasked.",

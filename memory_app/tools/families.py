@@ -1,4 +1,4 @@
-"""The families of the memory tools, and the parameter types they share."""
+"""The family of the memory tools, and the parameter types they share."""
 
 from __future__ import annotations
 
@@ -18,24 +18,7 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, ChainId, check_whole
 from tools_app.toolkit.spelling import Meaning, spell_decimal
 
-_NEEDS = frozenset({Requirement.MEMORY})
-
-
-def _make_family(prefix: str, category: Category = Category.MEMORY) -> ToolFamily:
-    return ToolFamily(prefix=prefix, category=category, venue="memory", requires=_NEEDS)
-
-
-memory = _make_family("memory")
-# Names of the memory-consolidator that carry no prefix of their own.
-search = _make_family("search")
-get = _make_family("get")
-update = _make_family("update")
-trigger = _make_family("trigger")
-link = _make_family("link")
-tune = _make_family("tune", Category.SELF_IMPROVEMENT)
-# What a sleepwalker sells, by the names it was specified with.
-publish = _make_family("publish")
-query = _make_family("query")
+memory = ToolFamily(prefix="memory", category=Category.MEMORY, requires=frozenset({Requirement.MEMORY}))
 
 StoreChoice = Annotated[
     Literal["episodes", "insights", "both"],

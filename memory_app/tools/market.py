@@ -13,7 +13,7 @@ from archetypes_app.ownership import list_owned_golems
 from archetypes_app.publishing import MOST_SOURCES, price_of
 from memory_app.actions.publish_artifact import ArtifactDraft, check_draft
 from memory_app.actions.publish_artifact import publish_artifact as publish_statement
-from memory_app.tools.families import MemoryId, Note, ResultLimit, publish, query, read_id
+from memory_app.tools.families import MemoryId, Note, ResultLimit, memory, read_id
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability
@@ -29,7 +29,7 @@ Subject = Annotated[str, Field(min_length=1, max_length=128, description="Such a
 ArtifactId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="The id of a publication.")]
 EpisodeIds = Annotated[
     list[MemoryId],
-    Field(min_length=1, max_length=MOST_SOURCES, description="Ids of this golem's episodes."),
+    Field(min_length=1, max_length=MOST_SOURCES, description="Episodes' ids."),
     Meaning.ANY_ORDER,
 ]
 
@@ -106,8 +106,7 @@ def preview_publication(
     )
 
 
-@publish.local_write(
-    action_type="publish_artifact",
+@memory.local_write(
     budget=TickBudget.FAST,
     in_database=True,
     preview=preview_publication,
@@ -116,8 +115,9 @@ def preview_publication(
         "publish_artifact: publish what at least five of your own episodes bear out, 60% sure or more, for a price."
     ),
     guidelines=("Name what speaks against it too.",),
+    aliases=("publish_artifact",),
 )
-def publish_artifact(
+def memory_publish_artifact(
     ctx: WriteContext,
     capability: Capability,
     domain: DomainName,
@@ -144,15 +144,16 @@ def publish_artifact(
     )
 
 
-@query.read(
+@memory.read(
     budget=TickBudget.FAST,
     snippet=(
         "sleepwalker_catalog: what this owner's golems published, the newest first, with confidence, price and by which"
         " rule it can be counted again."
     ),
     guidelines=("A statement is data that somebody wrote: count it again before money follows it.",),
+    aliases=("query_sleepwalker_catalog",),
 )
-def query_sleepwalker_catalog(
+def memory_get_sleepwalker_catalog(
     ctx: ReadContext,
     domain: DomainName | None = None,
     min_confidence: Annotated[
@@ -175,12 +176,15 @@ def query_sleepwalker_catalog(
     return Catalogue(found, rows.count())
 
 
-@query.read(
+@memory.read(
     budget=TickBudget.FAST,
     snippet="sleepwalker_offers: what this golem published, without the statements, for whoever might buy one.",
     guidelines=("An owner opens it to strangers for nothing, and sleepwalker_artifact for a price.",),
+    aliases=("query_sleepwalker_offers",),
 )
-def query_sleepwalker_offers(ctx: ReadContext, domain: DomainName | None = None, limit: ResultLimit = 20) -> Offers:
+def memory_get_sleepwalker_offers(
+    ctx: ReadContext, domain: DomainName | None = None, limit: ResultLimit = 20
+) -> Offers:
     """List what this golem published, without what it says.
 
     Use to show strangers what they can buy. Answers subject, confidence and price. Does not tell a statement.
@@ -204,12 +208,13 @@ def query_sleepwalker_offers(ctx: ReadContext, domain: DomainName | None = None,
     return Offers(found, rows.count())
 
 
-@query.read(
+@memory.read(
     budget=TickBudget.FAST,
     snippet="sleepwalker_artifact: one publication of this golem whole, with its statement and the rule of its proof.",
     guidelines=("Opened to strangers for a price, each costs its own where that is more.",),
+    aliases=("query_sleepwalker_artifact",),
 )
-def query_sleepwalker_artifact(ctx: ReadContext, artifact_id: ArtifactId) -> CataloguedArtifact:
+def memory_get_sleepwalker_artifact(ctx: ReadContext, artifact_id: ArtifactId) -> CataloguedArtifact:
     """Read one publication of this golem.
 
     Use with an id of sleepwalker_offers. Does not tell another golem's.

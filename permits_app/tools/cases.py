@@ -86,7 +86,7 @@ READS: Final = (
         given=_TICKED,
     ),
     ReadCase(
-        "cluster_agent_archetypes",
+        "golem_cluster_archetypes",
         {},
         {
             "golems": 1,
@@ -101,7 +101,7 @@ READS: Final = (
         refuses=(({"days": 0}, "INVALID_PARAMS"),),
     ),
     ReadCase(
-        "mine_death_testaments",
+        "golem_mine_testaments",
         {},
         {
             "total": 1,
@@ -226,7 +226,7 @@ READS: Final = (
         refuses=(({"contract": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
     ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
-    ReadCase("wallet_payment_hosts", {}, {"hosts": []}),
+    ReadCase("wallet_get_payment_hosts", {}, {"hosts": []}),
 )
 
 _NO_ID: Final = "00000000-0000-4000-8000-000000000000"

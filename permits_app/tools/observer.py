@@ -1,4 +1,4 @@
-"""`cluster_agent_archetypes` and `mine_death_testaments`: what golems of one owner did, and what ended ones left.
+"""`golem_cluster_archetypes` and `golem_mine_testaments`: what golems of one owner did, and what ended ones left.
 
 Rows of this server, and only those of golems that the golem's own owner owns.
 """
@@ -29,8 +29,8 @@ from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Days, check_whole
 
-cluster = ToolFamily(prefix="cluster", category=Category.INTELLIGENCE)
-mine = ToolFamily(prefix="mine", category=Category.INTELLIGENCE)
+cluster = ToolFamily(prefix="golem", venue="cluster", category=Category.INTELLIGENCE)
+mine = ToolFamily(prefix="golem", venue="mine", category=Category.INTELLIGENCE)
 
 LEAST_EPISODES: Final = 5
 MOST_GOLEMS: Final = 200
@@ -84,13 +84,15 @@ class Clusters:
 
 
 @cluster.read(
+    query="agent_archetypes",
+    aliases=("cluster_agent_archetypes",),
     snippet=(
         "agent_archetypes: which golems of this owner do alike, by their actions of the last days, and how well each"
         " such group came out."
     ),
     guidelines=("A cluster says what golems did, not what they should do: a small one proves nothing.",),
 )
-def cluster_agent_archetypes(ctx: ReadContext, days: Days = 30) -> Clusters:
+def golem_cluster_archetypes(ctx: ReadContext, days: Days = 30) -> Clusters:
     """Group the golems of this golem's owner by what they did, ended ones too.
 
     Use to see which way of acting came out best. Does not look at golems of other owners, and does not say why.
@@ -160,13 +162,15 @@ class TestamentList:
 
 
 @mine.read(
+    query="death_testaments",
+    aliases=("mine_death_testaments",),
     snippet=(
         "death_testaments: what ended golems of this owner left: why and how long they lived, what failed in their last"
         " thirty days, and their strongest warnings."
     ),
     guidelines=("What failed for one that ended is a reason to look closer, never a rule: count it again.",),
 )
-def mine_death_testaments(ctx: ReadContext, limit: Testaments = 10) -> TestamentList:
+def golem_mine_testaments(ctx: ReadContext, limit: Testaments = 10) -> TestamentList:
     """Read what golems of this golem's owner that have ended left behind.
 
     Use before repeating what somebody tried. Does not show golems of other owners, and imports nothing.

@@ -1,4 +1,4 @@
-"""`wallet_learn_payee` and `wallet_payment_hosts`: hosts that owners let a golem pay, and whom each is paid at."""
+"""`wallet_learn_payee` and `wallet_get_payment_hosts`: hosts that owners let a golem pay, and whom each is paid at."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class HostsTold:
     snippet="payment_hosts: which hosts your owners let you pay by x402, whom each is paid at, and what is left of it.",
     guidelines=("A host that is not here is paid only at an address of the allowlist.",),
 )
-def wallet_payment_hosts(ctx: ReadContext) -> HostsTold:
+def wallet_get_payment_hosts(ctx: ReadContext) -> HostsTold:
     """The hosts that this golem may pay, with their caps and whom they are paid at.
 
     Use before x402_pay. Does not ask the hosts, and lists none.

@@ -31,21 +31,19 @@ _CHARACTERS_PER_TOKEN = 4
 # Prefixes whose tools live in the app whose data they touch.
 _IN_APPS = {
     "memory": "memory_app/tools/",
-    # The memory-consolidator's names without a prefix of their own.
-    **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune", "publish", "query"), "memory_app/tools/"),
     "wallet": "permits_app/tools/wallet",
     "session": "permits_app/tools/session_keys.py",
     "golem": "permits_app/tools/golem_state.py",
-    "delegate": "permits_app/tools/delegation.py",
-    # Names that an observer was specified with.
-    **dict.fromkeys(("cluster", "mine"), "permits_app/tools/observer.py"),
-    "track": "tools_app/subsystems/intel/",
     # The tools of a standard are called after what people know it as.
     "vault": "tools_app/protocols/erc4626/",
     "lrt": "tools_app/protocols/liquid_restaking/",
 }
 # Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
-_MORE_PLACES = {"safety": ("permits_app/tools/safety",), "uniswap": ("tools_app/protocols/across/",)}
+_MORE_PLACES = {
+    "safety": ("permits_app/tools/safety",),
+    "uniswap": ("tools_app/protocols/across/",),
+    "golem": ("permits_app/tools/delegation.py", "permits_app/tools/observer.py"),
+}
 # Prefixes whose protocol has a longer name, the name of a standard, or of what it is built over.
 _FOLDERS = {
     "morpho": "morpho_blue",
@@ -60,6 +58,30 @@ _AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$
 # Named like an amount, and none: each with what it is.
 _NOT_AMOUNTS: dict[str, str] = {}
 _LABELS = ("recorded/stories.py", "recorded/held_out_stories.py")
+# Words of what stands behind a prefix: first what is done, then to what.
+_ACTIONS = frozenset(
+    "add advise approve assess audit backtest bash batch borrow build burn buy calculate cancel check claim"
+    " classify clear close cluster collect compare complete compound compute configure consolidate create decrease"
+    " delegate deploy deposit detect disable discover edit enable enter estimate evaluate execute export find fund"
+    " generate get grep harvest import increase learn leave link liquidate manage migrate mine open optimize pay"
+    " place provision publish queue read rebalance recommend record redeem register remove repay request retrieve"
+    " revoke search sell set setup simulate stake stop store submit supply swap track transfer trigger tune"
+    " undelegate unstake unsubscribe unwind unwrap update validate verify withdraw wrap write".split()
+)
+# A second prefix, where one protocol or subsystem has parts.
+_PARTS = {"uniswap_lp", "uniswap_api", "uniswap_sdk", "intel_defilama"}
+# Names that were specified whole and say what is done by another word, each with that.
+_SAID_OTHERWISE = {
+    "lending_auto_deleverage": "it deleverages",
+    "lending_flash_loan": "it borrows within one transaction",
+    "lido_exit_decision": "it compares ways to exit",
+    "testnet_time_travel": "it moves the clock",
+    **dict.fromkeys(
+        ("stream_new_pools", "stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_price_feed"),
+        "it streams",
+    ),
+    **dict.fromkeys(("stream_trades", "stream_tokenjar"), "it streams"),
+}
 # Tools without a test that names them, each with the reason; empty is the aim.
 _UNTESTED: dict[str, str] = {}
 
@@ -111,6 +133,27 @@ def test_a_tool_lives_in_the_place_of_its_prefix(tool: ToolDef) -> None:
     folder = path.removeprefix("tools_app/protocols/").partition("/")[0] if "tools_app/protocols/" in path else ""
     own = folder == _FOLDERS.get(tool.prefix, tool.prefix) or folder.startswith(f"{tool.prefix}_")
     assert path.startswith(places) or own
+
+
+@EACH_TOOL
+def test_a_name_is_a_prefix_that_says_whose_it_is_an_action_and_a_subject(tool: ToolDef) -> None:
+    assert tool.prefix not in _ACTIONS
+    rest = tool.name.removeprefix(f"{tool.prefix}_")
+    first, _, others = rest.partition("_")
+    action = others.partition("_")[0] if f"{tool.prefix}_{first}" in _PARTS else first
+    assert action in _ACTIONS or tool.name in _SAID_OTHERWISE, tool.name
+
+
+def test_a_name_that_a_tool_had_before_is_no_other_tools_word() -> None:
+    """A caller says a key, a name or one of before, and each leads to one tool."""
+    keys = {(tool.pi_tool, tool.key) for tool in TOOLS}
+    taken = [
+        f"{tool.name}: {word}"
+        for tool in TOOLS
+        for word in (tool.name, *tool.aliases)
+        if word != tool.key and (tool.pi_tool, word) in keys
+    ]
+    assert taken == []
 
 
 @EACH_TOOL

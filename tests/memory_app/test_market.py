@@ -26,7 +26,7 @@ def make_episodes(golem: Golem, count: int) -> list[str]:
 
 
 def publish(golem: Golem, bears_out: list[str], **more: Any) -> dict[str, Any]:
-    return write(golem, "publish_artifact", bears_out=bears_out, **{**SAYS, **more})
+    return write(golem, "memory_publish_artifact", bears_out=bears_out, **{**SAYS, **more})
 
 
 def test_what_episodes_bear_out_is_published_with_a_confidence_that_follows_from_them() -> None:
@@ -90,13 +90,13 @@ def test_the_catalogue_shows_what_golems_of_one_owner_published_and_nobody_elses
     Golem.objects.filter(pk=stranger.pk).update(owner=django_user_model.objects.create(username="somebody-else"))
     for each in (golem, sister, stranger):
         publish(each, make_episodes(each, 8), subject=each.name)
-    told = read(golem, "query_sleepwalker_catalog")
+    told = read(golem, "memory_get_sleepwalker_catalog")
     assert told["total"] == 2
     assert {row["golem"]: row["is_own"] for row in told["artifacts"]} == {golem.name: True, sister.name: False}
     assert all(row["untrusted"] and row["rule"] for row in told["artifacts"])
-    assert read(golem, "query_sleepwalker_catalog", domain="governance")["total"] == 0
-    assert read(golem, "query_sleepwalker_catalog", min_confidence=95)["total"] == 0
-    assert len(read(golem, "query_sleepwalker_catalog", limit=1)["artifacts"]) == 1
+    assert read(golem, "memory_get_sleepwalker_catalog", domain="governance")["total"] == 0
+    assert read(golem, "memory_get_sleepwalker_catalog", min_confidence=95)["total"] == 0
+    assert len(read(golem, "memory_get_sleepwalker_catalog", limit=1)["artifacts"]) == 1
     assert NOW.isoformat() in {row["published_at"] for row in told["artifacts"]}
 
 
@@ -104,18 +104,18 @@ def test_what_is_offered_tells_no_statement_and_one_publication_is_told_by_its_g
     golem, sister = make_golem(), make_golem("Sister")
     told = publish(golem, make_episodes(golem, 8))
     publish(sister, make_episodes(sister, 8), domain="governance")
-    offers = read(golem, "query_sleepwalker_offers")
+    offers = read(golem, "memory_get_sleepwalker_offers")
     assert offers["total"] == 1 and SAYS["statement"] not in str(offers)
     [offer] = offers["offers"]
     assert (offer["artifact_id"], offer["subject"], offer["untrusted"]) == (told["artifact_id"], "uniswap", True)
     assert offer["price_usd"] == told["price_usd"]
-    assert read(golem, "query_sleepwalker_offers", domain="governance")["total"] == 0
-    assert len(read(sister, "query_sleepwalker_offers", limit=1)["offers"]) == 1
-    whole = read(golem, "query_sleepwalker_artifact", artifact_id=told["artifact_id"])
+    assert read(golem, "memory_get_sleepwalker_offers", domain="governance")["total"] == 0
+    assert len(read(sister, "memory_get_sleepwalker_offers", limit=1)["offers"]) == 1
+    whole = read(golem, "memory_get_sleepwalker_artifact", artifact_id=told["artifact_id"])
     assert whole["statement"] == SAYS["statement"] and whole["rule"]
     for whose, wanted in ((sister, told["artifact_id"]), (golem, str(uuid4()))):
         with pytest.raises(InvalidParams):
-            read(whose, "query_sleepwalker_artifact", artifact_id=wanted)
+            read(whose, "memory_get_sleepwalker_artifact", artifact_id=wanted)
 
 
 def test_sixty_percent_are_sure_enough_to_be_published() -> None:

@@ -509,15 +509,6 @@ export interface components {
          * @enum {string}
          */
         ChoiceEnum: "STOP" | "LEAVE_POSITIONS" | "LEAVE_FOR_BASE";
-        /** @description cluster_agent_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
-        ClusterAgentArchetypesBody: {
-            /** @constant */
-            query?: "agent_archetypes";
-            /** @enum {unknown} */
-            venue?: "cluster" | null;
-            cursor?: string | null;
-            days?: number | null;
-        };
         /** @description coding_bash: Run one shell command in the folder and show the end of what it prints. */
         CodingBashBody: {
             /** @constant */
@@ -982,21 +973,6 @@ export interface components {
             limit?: number | null;
             chain_id?: (number | null) | null;
         };
-        /** @description delegate_to_archetype: Ask another archetype to work inside this golem, its wallet and its limits. */
-        DelegateToArchetypeBody: {
-            /** @constant */
-            action_type?: "delegate";
-            /** @enum {unknown} */
-            venue?: "golem" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Name of the archetype to ask; this golem's own archetype must list it. */
-            target: string;
-            /** @description What the delegate should do; kept in the audit log. */
-            instruction: string;
-            context?: (string | null) | null;
-        };
         /** @description eigenlayer_complete_withdrawal: Take what a queued withdrawal gives, as tokens, into the golem's wallet. */
         EigenlayerCompleteWithdrawalBody: {
             /** @constant */
@@ -1227,19 +1203,29 @@ export interface components {
             tokens?: (string[] | null) | null;
             chain_id?: (number | null) | null;
         };
-        /** @description get_episode_by_id: One episode of this golem by its id, archived ones too. */
-        GetEpisodeByIdBody: {
+        /** @description golem_cluster_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
+        GolemClusterArchetypesBody: {
             /** @constant */
-            read?: "episode";
+            query?: "agent_archetypes";
+            /** @enum {unknown} */
+            venue?: "cluster" | null;
             cursor?: string | null;
-            /** @description The id of an episode or insight. */
-            episode_id: string;
+            days?: number | null;
         };
-        /** @description get_memory_stats: How many episodes, insights, strategies, executions and dreams this golem keeps. */
-        GetMemoryStatsBody: {
+        /** @description golem_delegate_task: Ask another archetype to work inside this golem, its wallet and its limits. */
+        GolemDelegateTaskBody: {
             /** @constant */
-            read?: "memory_stats";
-            cursor?: string | null;
+            action_type?: "delegate";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Name of the archetype to ask; this golem's own archetype must list it. */
+            target: string;
+            /** @description What the delegate should do; kept in the audit log. */
+            instruction: string;
+            context?: (string | null) | null;
         };
         /** @description golem_get_health: Read in one answer how the golem itself is: halt, vitality, heartbeat and permits under way. */
         GolemGetHealthBody: {
@@ -1272,6 +1258,15 @@ export interface components {
             /** @enum {unknown} */
             venue?: "golem" | null;
             cursor?: string | null;
+        };
+        /** @description golem_mine_testaments: Read what golems of this golem's owner that have ended left behind. */
+        GolemMineTestamentsBody: {
+            /** @constant */
+            query?: "death_testaments";
+            /** @enum {unknown} */
+            venue?: "mine" | null;
+            cursor?: string | null;
+            limit?: number | null;
         };
         /** @description hook_discover: List the newest pools with hooks, and what each hook could do. */
         HookDiscoverBody: {
@@ -1794,6 +1789,18 @@ export interface components {
             chain_id?: (number | null) | null;
             direction?: ("buy" | "sell") | null;
         };
+        /** @description intel_track_governance: Read which proposals a governor's contract logged and what became of them. */
+        IntelTrackGovernanceBody: {
+            /** @constant */
+            query?: "governance_changes";
+            /** @enum {unknown} */
+            venue?: "track" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            governor: string;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
         LendingAutoDeleverageBody: {
             /** @constant */
@@ -2056,22 +2063,6 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
-        /** @description link_causal_nodes: Link two episodes or insights of this golem as cause and effect. */
-        LinkCausalNodesBody: {
-            /** @constant */
-            action_type?: "link_causal_nodes";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The id of an episode or insight. */
-            cause_id: string;
-            /** @description The id of an episode or insight. */
-            effect_id: string;
-            /** @description Plain text, at most 1,000 characters. */
-            reason: string;
-        };
         /** @description lrt_claim_withdrawal: Claim the ETH of a withdrawal request that its issuer has paid. */
         LrtClaimWithdrawalBody: {
             /** @constant */
@@ -2281,6 +2272,14 @@ export interface components {
             include_decayed?: boolean | null;
             min_confidence?: string | null;
         };
+        /** @description memory_get_episode: One episode of this golem by its id, archived ones too. */
+        MemoryGetEpisodeBody: {
+            /** @constant */
+            read?: "episode";
+            cursor?: string | null;
+            /** @description The id of an episode or insight. */
+            episode_id: string;
+        };
         /** @description memory_get_failure_patterns: Clusters of executions whose realised result lies under the threshold, with a hypothesis for each. */
         MemoryGetFailurePatternsBody: {
             /** @constant */
@@ -2307,6 +2306,53 @@ export interface components {
          * @enum {string}
          */
         MemoryGetInsightsBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
+        /** @description memory_get_sleepwalker_artifact: Read one publication of this golem. */
+        MemoryGetSleepwalkerArtifactBody: {
+            /** @constant */
+            query?: "sleepwalker_artifact";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            /** @description The id of a publication. */
+            artifact_id: string;
+        };
+        /** @description memory_get_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
+        MemoryGetSleepwalkerCatalogBody: {
+            /** @constant */
+            query?: "sleepwalker_catalog";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            domain?: (components["schemas"]["MemoryGetSleepwalkerCatalogBodyDomain"] | null) | null;
+            min_confidence?: number | null;
+            limit?: number | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        MemoryGetSleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description memory_get_sleepwalker_offers: List what this golem published, without what it says. */
+        MemoryGetSleepwalkerOffersBody: {
+            /** @constant */
+            query?: "sleepwalker_offers";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            domain?: (components["schemas"]["MemoryGetSleepwalkerOffersBodyDomain"] | null) | null;
+            limit?: number | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        MemoryGetSleepwalkerOffersBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description memory_get_stats: How many episodes, insights, strategies, executions and dreams this golem keeps. */
+        MemoryGetStatsBody: {
+            /** @constant */
+            read?: "memory_stats";
+            cursor?: string | null;
+        };
         /** @description memory_import_grimoire: Take in an archive of memory whose signature this server trusts, every row or none. */
         MemoryImportGrimoireBody: {
             /** @constant */
@@ -2320,6 +2366,22 @@ export interface components {
             path: string;
             import_confidence?: string | null;
             dry_run?: boolean | null;
+        };
+        /** @description memory_link_causal_nodes: Link two episodes or insights of this golem as cause and effect. */
+        MemoryLinkCausalNodesBody: {
+            /** @constant */
+            action_type?: "link_causal_nodes";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The id of an episode or insight. */
+            cause_id: string;
+            /** @description The id of an episode or insight. */
+            effect_id: string;
+            /** @description Plain text, at most 1,000 characters. */
+            reason: string;
         };
         /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.6. */
         MemoryManageInsightBody: {
@@ -2349,6 +2411,30 @@ export interface components {
          * @enum {string}
          */
         MemoryManageInsightBodyOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
+        /** @description memory_publish_artifact: Publish a statement over the golem's own episodes, with a price. */
+        MemoryPublishArtifactBody: {
+            /** @constant */
+            action_type?: "publish_artifact";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Its field. */
+            domain: components["schemas"]["MemoryPublishArtifactBodyDomain"];
+            /** @description Such as a pool. */
+            subject: string;
+            /** @description Plain text, at most 1,000 characters. */
+            statement: string;
+            /** @description Ids of this golem's episodes. */
+            bears_out: string[];
+            against?: (string[] | null) | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        MemoryPublishArtifactBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         /** @description memory_record_execution: Record an execution and its prediction, once, before the outcome is known. */
         MemoryRecordExecutionBody: {
             /** @constant */
@@ -2427,6 +2513,31 @@ export interface components {
             limit?: number | null;
             apply_decay?: boolean | null;
         };
+        /** @description memory_search_episodes: Search this golem's episodes; the best come first, weakened by forgetting. */
+        MemorySearchEpisodesBody: {
+            /** @constant */
+            read?: "search_episodes";
+            cursor?: string | null;
+            /** @description Plain text, at most 2,000 characters. */
+            query: string;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            tool?: (string | null) | null;
+            importance?: (("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null) | null;
+            limit?: number | null;
+        };
+        /** @description memory_search_insights: Search this golem's insights, warnings and causal links; the best and surest come first. */
+        MemorySearchInsightsBody: {
+            /** @constant */
+            read?: "search_insights";
+            cursor?: string | null;
+            /** @description Plain text, at most 2,000 characters. */
+            query: string;
+            min_confidence?: string | null;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            limit?: number | null;
+        };
         /** @description memory_store_episode: Remember an episode with its reflection; importance decides how slowly it fades. */
         MemoryStoreEpisodeBody: {
             /** @constant */
@@ -2464,6 +2575,49 @@ export interface components {
             description: string;
             chains?: (number[] | null) | null;
             token_pairs?: (string[] | null) | null;
+        };
+        /** @description memory_trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
+        MemoryTriggerCuratorCycleBody: {
+            /** @constant */
+            action_type?: "curate_memory";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+        };
+        /** @description memory_tune_parameters: Move the heuristics that verified insights speak for, a tenth at most and once in four hours. */
+        MemoryTuneParametersBody: {
+            /** @constant */
+            action_type?: "tune_parameters";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            tool?: (string | null) | null;
+            token_pair?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            dry_run?: boolean | null;
+        };
+        /** @description memory_update_heuristic_confidence: Confirm or contradict a heuristic with a reason. */
+        MemoryUpdateHeuristicConfidenceBody: {
+            /** @constant */
+            action_type?: "update_heuristic_confidence";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The id of an episode or insight. */
+            insight_id: string;
+            /**
+             * @description confirm raises by 0.1, contradict lowers by 0.15.
+             * @enum {string}
+             */
+            change: "confirm" | "contradict";
+            /** @description Plain text, at most 1,000 characters. */
+            reason: string;
         };
         /** @description metamask_check_permission_health: Read whether the golem's runway stands and how long it lasts, from the delegation's own contracts. */
         MetamaskCheckPermissionHealthBody: {
@@ -2520,15 +2674,6 @@ export interface components {
             reason: "terminal" | "policy_violation" | "owner_kill_switch" | "heartbeat_anomaly";
             golem_id?: (string | null) | null;
             chain_id?: (number | null) | null;
-        };
-        /** @description mine_death_testaments: Read what golems of this golem's owner that have ended left behind. */
-        MineDeathTestamentsBody: {
-            /** @constant */
-            query?: "death_testaments";
-            /** @enum {unknown} */
-            venue?: "mine" | null;
-            cursor?: string | null;
-            limit?: number | null;
         };
         /** @description moonwell_borrow: Borrow a token at Moonwell. */
         MoonwellBorrowBody: {
@@ -3378,30 +3523,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description publish_artifact: Publish a statement over the golem's own episodes, with a price. */
-        PublishArtifactBody: {
-            /** @constant */
-            action_type?: "publish_artifact";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Its field. */
-            domain: components["schemas"]["PublishArtifactBodyDomain"];
-            /** @description Such as a pool. */
-            subject: string;
-            /** @description Plain text, at most 1,000 characters. */
-            statement: string;
-            /** @description Ids of this golem's episodes. */
-            bears_out: string[];
-            against?: (string[] | null) | null;
-        };
-        /**
-         * @description What an observer looks at.
-         * @enum {string}
-         */
-        PublishArtifactBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         QueryGrimoireBody: components["schemas"]["QueryGrimoireInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         QueryGrimoireInput: {
@@ -3451,47 +3572,6 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description query_sleepwalker_artifact: Read one publication of this golem. */
-        QuerySleepwalkerArtifactBody: {
-            /** @constant */
-            query?: "sleepwalker_artifact";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: string | null;
-            /** @description The id of a publication. */
-            artifact_id: string;
-        };
-        /** @description query_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
-        QuerySleepwalkerCatalogBody: {
-            /** @constant */
-            query?: "sleepwalker_catalog";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: string | null;
-            domain?: (components["schemas"]["QuerySleepwalkerCatalogBodyDomain"] | null) | null;
-            min_confidence?: number | null;
-            limit?: number | null;
-        };
-        /**
-         * @description What an observer looks at.
-         * @enum {string}
-         */
-        QuerySleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
-        /** @description query_sleepwalker_offers: List what this golem published, without what it says. */
-        QuerySleepwalkerOffersBody: {
-            /** @constant */
-            query?: "sleepwalker_offers";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: string | null;
-            domain?: (components["schemas"]["QuerySleepwalkerOffersBodyDomain"] | null) | null;
-            limit?: number | null;
-        };
-        /**
-         * @description What an observer looks at.
-         * @enum {string}
-         */
-        QuerySleepwalkerOffersBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         /** @description A read that is made instead of the search, with its own parameters; its tool's schema closes it. */
         ReadInput: {
             /** @description One of the manifest's queries of this tool. */
@@ -3818,31 +3898,6 @@ export interface components {
             }[];
             /** @description What could not be looked up */
             warnings: string[];
-        };
-        /** @description search_episodes: Search this golem's episodes; the best come first, weakened by forgetting. */
-        SearchEpisodesBody: {
-            /** @constant */
-            read?: "search_episodes";
-            cursor?: string | null;
-            /** @description Plain text, at most 2,000 characters. */
-            query: string;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            tool?: (string | null) | null;
-            importance?: (("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null) | null;
-            limit?: number | null;
-        };
-        /** @description search_insights: Search this golem's insights, warnings and causal links; the best and surest come first. */
-        SearchInsightsBody: {
-            /** @constant */
-            read?: "search_insights";
-            cursor?: string | null;
-            /** @description Plain text, at most 2,000 characters. */
-            query: string;
-            min_confidence?: string | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            limit?: number | null;
         };
         /** @description session_get_keys: List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left. */
         SessionGetKeysBody: {
@@ -4204,42 +4259,6 @@ export interface components {
             tool_schema?: {
                 [key: string]: unknown;
             };
-        };
-        /** @description track_governance_changes: Read which proposals a governor's contract logged and what became of them. */
-        TrackGovernanceChangesBody: {
-            /** @constant */
-            query?: "governance_changes";
-            /** @enum {unknown} */
-            venue?: "track" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed contract address. */
-            governor: string;
-            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
-        TriggerCuratorCycleBody: {
-            /** @constant */
-            action_type?: "curate_memory";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-        };
-        /** @description tune_parameters: Move the heuristics that verified insights speak for, a tenth at most and once in four hours. */
-        TuneParametersBody: {
-            /** @constant */
-            action_type?: "tune_parameters";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            tool?: (string | null) | null;
-            token_pair?: (string | null) | null;
-            chain_id?: (number | null) | null;
-            dry_run?: boolean | null;
         };
         /** @description uniswap_api_batch_swap: Swap with a bundle of calls of the Trading API (EIP-5792), for a wallet that carries out several calls as one. */
         UniswapApiBatchSwapBody: {
@@ -4963,25 +4982,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        /** @description update_heuristic_confidence: Confirm or contradict a heuristic with a reason. */
-        UpdateHeuristicConfidenceBody: {
-            /** @constant */
-            action_type?: "update_heuristic_confidence";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The id of an episode or insight. */
-            insight_id: string;
-            /**
-             * @description confirm raises by 0.1, contradict lowers by 0.15.
-             * @enum {string}
-             */
-            change: "confirm" | "contradict";
-            /** @description Plain text, at most 1,000 characters. */
-            reason: string;
-        };
         /** @description vault_cancel_request: Take back what was asked of a vault and what it has not begun to settle. */
         VaultCancelRequestBody: {
             /** @constant */
@@ -5128,6 +5128,14 @@ export interface components {
             cursor?: string | null;
             chain_id?: (number | null) | null;
         };
+        /** @description wallet_get_payment_hosts: The hosts that this golem may pay, with their caps and whom they are paid at. */
+        WalletGetPaymentHostsBody: {
+            /** @constant */
+            query?: "payment_hosts";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
+        };
         /** @description wallet_get_status: Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left. */
         WalletGetStatusBody: {
             /** @constant */
@@ -5175,14 +5183,6 @@ export interface components {
             min_balance_usd?: string | null;
             include_coin?: boolean | null;
             chain_id?: (number | null) | null;
-        };
-        /** @description wallet_payment_hosts: The hosts that this golem may pay, with their caps and whom they are paid at. */
-        WalletPaymentHostsBody: {
-            /** @constant */
-            query?: "payment_hosts";
-            /** @enum {unknown} */
-            venue?: "wallet" | null;
-            cursor?: string | null;
         };
         /** @description wallet_provision: Ask the golem's owners for a wallet to act with. */
         WalletProvisionBody: {

@@ -73,13 +73,13 @@ ORDERS: Final[dict[str, Listed]] = {
     "memory_get_insights insights": lambda row: Down(float(row["confidence"])),
     "memory_get_failure_patterns clusters": lambda row: float(row["avg_pnl"].replace("$", "")),
     "memory_retrieve_strategies strategies": up("strategy_name"),
-    "search_episodes results": surest,
-    "search_insights results": surest,
-    "query_sleepwalker_catalog artifacts": down("published_at"),
-    "query_sleepwalker_offers offers": down("published_at"),
-    "cluster_agent_archetypes clusters": down("episodes"),
-    "mine_death_testaments testaments": down("ended_at"),
-    "mine_death_testaments testaments[].lessons": lambda words: not words.startswith("surely"),
+    "memory_search_episodes results": surest,
+    "memory_search_insights results": surest,
+    "memory_get_sleepwalker_catalog artifacts": down("published_at"),
+    "memory_get_sleepwalker_offers offers": down("published_at"),
+    "golem_cluster_archetypes clusters": down("episodes"),
+    "golem_mine_testaments testaments": down("ended_at"),
+    "golem_mine_testaments testaments[].lessons": lambda words: not words.startswith("surely"),
     "safety_get_status limits": lambda row: WINDOWS.index(row["window"]),
     "safety_get_status keys": up("expires_at"),
     "safety_get_status keys[].scopes": str,
@@ -101,8 +101,8 @@ ORDERS: Final[dict[str, Listed]] = {
 _OF_A_PERMIT: Final = "it was stored with the permit, as its plan and its simulation told it"
 AS_STORED: Final[dict[str, str]] = {
     **dict.fromkeys(
-        [f"{where}.metadata.tokens" for where in ("memory_search results[]", "search_episodes results[]")]
-        + ["get_episode_by_id episode.tokens"],
+        [f"{where}.metadata.tokens" for where in ("memory_search results[]", "memory_search_episodes results[]")]
+        + ["memory_get_episode episode.tokens"],
         "it was stored with the episode",
     ),
     "session_get_keys keys": "by their end, which those of this test have in common, and then as they were written",
@@ -193,7 +193,7 @@ def find_lists(golem: Golem) -> Iterator[tuple[str, list[Any]]]:
     for tool in REGISTRY:
         if isinstance(tool, ReadTool) and "/protocols/" not in tool.source:
             for given in list_questions(tool, named):
-                asked = given | ({"query": "gas at night"} if tool.name == "search_insights" else {})
+                asked = given | ({"query": "gas at night"} if tool.name == "memory_search_insights" else {})
                 told = json.loads(ask(golem, tool.key, tool.venue, asked, tool.pi_tool))
                 yield from ((f"{tool.name} {path}", rows) for path, rows in walk(told.get("data", {})))
     for own in OWN_QUERIES:

@@ -27,9 +27,9 @@ from tools_app.toolkit.tooldef import ReadTool
 pytestmark = pytest.mark.django_db
 
 OF_ONE_OWNER: Final = {
-    "mine_death_testaments": "golems of one owner learn from each other's ends",
-    "cluster_agent_archetypes": "it compares the golems of one owner",
-    "query_sleepwalker_catalog": "what a golem publishes is for its owner's golems",
+    "golem_mine_testaments": "golems of one owner learn from each other's ends",
+    "golem_cluster_archetypes": "it compares the golems of one owner",
+    "memory_get_sleepwalker_catalog": "what a golem publishes is for its owner's golems",
 }
 """Reads that tell of the owner's other golems too, each with the reason."""
 _FILLED: Final = {"query": "swap", "text": "USDC", "kind": "risk", "asset": "USDC", "token": "USDC"}

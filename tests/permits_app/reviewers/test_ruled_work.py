@@ -27,7 +27,7 @@ ASKED = {
 def ask(golem: LiveGolem, target: str, instruction: str) -> dict[str, Any]:
     archetype = golem.golem.archetype
     archetype.delegates_to.add(Archetype.objects.get(name=target))
-    for tool in ("delegate_to_archetype", *(look.tool for look in RULED[target])):
+    for tool in ("golem_delegate_task", *(look.tool for look in RULED[target])):
         ToolOverride.objects.get_or_create(golem=golem.golem, tool_name=tool, defaults={"mode": OverrideMode.INCLUDE})
     wanted = {"action_type": "delegate", "venue": "golem", "target": target, "instruction": instruction}
     swap = dict.fromkeys(("token_in", "token_out", "amount"))

@@ -71,7 +71,7 @@ def test_golems_that_do_alike_are_one_cluster_and_what_came_out_is_counted() -> 
     act(third, "lend", LEAST_EPISODES)
     act(stranger, "swap", 50)
     end(second)
-    told = ask(first, "cluster_agent_archetypes")
+    told = ask(first, "golem_cluster_archetypes")
     swaps, lends = told["clusters"]
     assert [each["golem"] for each in swaps["members"]] == ["one", "two"]
     assert [each["has_ended"] for each in swaps["members"]] == [False, True]
@@ -89,10 +89,10 @@ def test_half_swaps_and_half_loans_are_a_cluster_of_their_own() -> None:
     # The cosine is 10 * 10 / (10 * sqrt(100 + 25)) = 0.894, just under what is alike.
     act(second, "swap", 10)
     act(second, "lend", 5)
-    assert len(ask(first, "cluster_agent_archetypes")["clusters"]) == 2
+    assert len(ask(first, "golem_cluster_archetypes")["clusters"]) == 2
     # One loan fewer: 10 / sqrt(116) = 0.928.
     Episode.objects.filter(golem=second, action_type="lend").first().delete()  # type: ignore[union-attr]
-    assert len(ask(first, "cluster_agent_archetypes")["clusters"]) == 1
+    assert len(ask(first, "golem_cluster_archetypes")["clusters"]) == 1
 
 
 def test_four_episodes_and_those_before_the_window_or_quarantined_make_no_cluster() -> None:
@@ -100,12 +100,12 @@ def test_four_episodes_and_those_before_the_window_or_quarantined_make_no_cluste
     golem = factories.make_golem(owner=owner)
     act(golem, "swap", LEAST_EPISODES - 1)
     act(golem, "swap", 20, days_ago=31)
-    told = ask(golem, "cluster_agent_archetypes")
+    told = ask(golem, "golem_cluster_archetypes")
     assert (told["clusters"], told["left_out"], told["confidence"]) == ([], 1, "none")
     act(golem, "swap", 1)
-    assert [each["episodes"] for each in ask(golem, "cluster_agent_archetypes")["clusters"]] == [LEAST_EPISODES]
+    assert [each["episodes"] for each in ask(golem, "golem_cluster_archetypes")["clusters"]] == [LEAST_EPISODES]
     Episode.objects.filter(golem=golem).update(is_quarantined=True)
-    assert ask(golem, "cluster_agent_archetypes")["clusters"] == []
+    assert ask(golem, "golem_cluster_archetypes")["clusters"] == []
 
 
 def test_a_testament_tells_why_and_how_long_and_what_failed_last() -> None:
@@ -119,23 +119,23 @@ def test_a_testament_tells_why_and_how_long_and_what_failed_last() -> None:
         Insight.objects.filter(pk=row.pk).update(kind=Kind.WARNING, confidence_percent=percent, is_quarantined=poisoned)
     end(golem, left=2)
     end(stranger, reason="a secret")
-    told = ask(heir, "mine_death_testaments")
+    told = ask(heir, "golem_mine_testaments")
     (one,) = told["testaments"]
     assert (one["golem"], one["reason"], one["lived_days"], one["ticks"]) == ("old", "no life left", 40, 900)
     assert (one["actions"], one["went_wrong"], one["positions_left"]) == (5, {"swap": 3}, 2)
     assert one["lessons"] == ["never at night", "thin pools"] and one["untrusted"]
     assert (told["total"], told["often_went_wrong"], one["archive"]) == (1, {"swap": 3}, "memory.tar")
-    assert ask(stranger, "mine_death_testaments")["testaments"][0]["golem"] == "stranger"
+    assert ask(stranger, "golem_mine_testaments")["testaments"][0]["golem"] == "stranger"
 
 
 def test_an_end_that_was_stopped_left_nothing() -> None:
     golem = factories.make_golem(owner=factories.make_owner(name="ada"))
     end(golem, state=DeathState.STOPPED)
-    assert ask(golem, "mine_death_testaments") == {"testaments": [], "total": 0, "often_went_wrong": {}}
+    assert ask(golem, "golem_mine_testaments") == {"testaments": [], "total": 0, "often_went_wrong": {}}
 
 
 def test_twenty_testaments_are_the_most() -> None:
     golem = factories.make_golem(owner=factories.make_owner(name="ada"))
-    ask(golem, "mine_death_testaments", limit=MOST_TESTAMENTS)
+    ask(golem, "golem_mine_testaments", limit=MOST_TESTAMENTS)
     with pytest.raises(InvalidParams):
-        ask(golem, "mine_death_testaments", limit=MOST_TESTAMENTS + 1)
+        ask(golem, "golem_mine_testaments", limit=MOST_TESTAMENTS + 1)

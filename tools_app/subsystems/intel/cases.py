@@ -211,7 +211,7 @@ READS: Final = (
         most_exchanges=20,
     ),
     ReadCase(
-        "track_governance_changes",
+        "intel_track_governance",
         {"governor": FromReport("governor"), "lookback": "1h"},
         {
             "changes.#": 3,

@@ -192,7 +192,7 @@ def test_caps_stand_in_order_and_have_an_end(stranger: Payer, most: int, day: in
 
 
 def test_the_tools_of_hosts_are_of_the_wallet() -> None:
-    assert {REGISTRY.get(name).prefix for name in ("wallet_payment_hosts", "wallet_learn_payee")} == {"wallet"}
+    assert {REGISTRY.get(name).prefix for name in ("wallet_get_payment_hosts", "wallet_learn_payee")} == {"wallet"}
 
 
 def test_a_listed_host_is_asked_by_this_server_and_then_paid_where_it_said(stranger: Payer, host: Host) -> None:

@@ -17,7 +17,7 @@ from tools_app.subsystems.intel.governance_tools import MOST_CHANGES, MOST_WORDS
 
 def track(followed: Followed, governor: str, lookback: str = "1h") -> Any:
     ctx = make_context(followed.world, golem_id=followed.golem_id)
-    return answer_of(ctx, "track_governance_changes", governor=governor, lookback=lookback)
+    return answer_of(ctx, "intel_track_governance", governor=governor, lookback=lookback)
 
 
 def test_asking_has_a_governor_followed_and_the_index_tells_the_same_as_the_node(followed: Followed) -> None:

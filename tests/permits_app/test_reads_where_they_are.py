@@ -12,6 +12,7 @@ from permits_app.actions.query import query_state
 from tests.live_golem import LiveGolem
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
+from tools_app.runner import check_chain
 from tools_app.toolkit.golem_chains import ETHEREUM, place_read
 from tools_app.toolkit.registry import REGISTRY
 
@@ -21,7 +22,7 @@ def at_home_on(chain_id: int, *others: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", ["lido_get_rates", "lido_get_position", "rocketpool_get_rates", "eigenlayer_get_operators"]
+    "name", ["rocketpool_get_rates", "rocketpool_get_position", "sushi_bar_get_position", "eigenlayer_get_operators"]
 )
 def test_reads_of_staking_answer_golems_of_every_chain(name: str) -> None:
     tool = REGISTRY.get(name)
@@ -33,14 +34,23 @@ def test_reads_of_staking_answer_golems_of_every_chain(name: str) -> None:
     assert place_read(tool, {}, at_home_on(31337)) == {}
 
 
-@pytest.mark.protocols("lido")
+def test_what_a_bridge_brought_is_read_at_home_and_on_a_chain_that_is_named() -> None:
+    """Lido's reads say themselves where the pool is: the chain is the one whose wstETH is meant."""
+    for name in ("lido_get_rates", "lido_get_position", "lido_exit_decision", "lido_get_oracle_status"):
+        tool = REGISTRY.get(name)
+        for home in (8453, 130, 42161, 10, 137, 56):
+            assert place_read(tool, {}, at_home_on(home)) == {} and tool.supports_chain(home)
+            check_chain(tool=tool, params={"chain_id": home}, golem=at_home_on(1))
+
+
+@pytest.mark.protocols("rocketpool")
 def test_a_golem_of_another_chain_reads_rates_of_staking_and_is_refused_where_it_names_a_chain_without_any(
     live_golem: LiveGolem,
 ) -> None:
     Golem.objects.filter(pk=live_golem.golem.pk).update(home_chain_id=8453, other_chain_ids=[31337])
     golem = Golem.objects.get(pk=live_golem.golem.pk)
-    asked: dict[str, Any] = {"golem": golem, "query": "staking_rates", "venue": "lido", "now": clock.now()}
-    for tool in ("lido_get_rates",):
+    asked: dict[str, Any] = {"golem": golem, "query": "staking_rates", "venue": "rocketpool", "now": clock.now()}
+    for tool in ("rocketpool_get_rates",):
         golem.tool_overrides.create(tool_name=tool, mode="INCLUDE")
     assert query_state(**asked, params={})["is_error"] is False
     with pytest.raises(ChainNotSupported):

@@ -107,7 +107,7 @@ _POOLED: Final = "function getPooledEthByShares(uint256) view returns (uint256)"
 _SHARES: Final = "function sharesOf(address) view returns (uint256)"
 _QUORUM: Final = "function getQuorum() view returns (uint256)"
 _STAKED: Final = ("lido_stake", "lido_unstake")
-_ELSEWHERE: Final = ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")
+_ELSEWHERE: Final = ({"chain_id": 42220}, "CHAIN_NOT_SUPPORTED")
 _NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
 
 

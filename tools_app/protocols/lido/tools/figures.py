@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
-from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, deployment_on
+from tools_app.protocols.lido.addresses import BRIDGED, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on, pool_chain
 from tools_app.protocols.lido.history import read_past, read_rebases
 from tools_app.protocols.lido.math import measure_earned, rate_change, yearly_bps
 from tools_app.protocols.lido.positions import split_amount
@@ -20,6 +22,8 @@ from tools_app.protocols.lido.reads import (
     read_staking,
 )
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
+from tools_app.standards import erc20
+from tools_app.standards.batches import read_all
 from tools_app.standards.market_orders import quote_swap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
@@ -45,7 +49,11 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True)
 class StakedPosition:
-    """What an account has at Lido. Rates are ETH of a whole share; deltas null where no report is that young."""
+    """What an account has at Lido. Rates are ETH of a whole share; deltas null where no report is that young.
+
+    Away from the pool there is wstETH alone: its rate is that of the pool on `pool_chain_id`, and what it earned since
+    a sale is null, since times of two chains are not one order.
+    """
 
     st_eth_balance: TokenAmount
     wst_eth_balance: TokenAmount
@@ -54,11 +62,12 @@ class StakedPosition:
     share_rate_delta_7d: str | None
     share_rate_delta_30d: str | None
     realized_apy_7d: str | None
-    yield_earned_since_last_harvest: TokenAmount
+    yield_earned_since_last_harvest: TokenAmount | None
     eth_float: TokenAmount
     open_withdrawal_requests: tuple[OpenRequest, ...]
     eth_equivalent: TokenAmount
     is_simulated: bool
+    pool_chain_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,7 @@ class StakingRates:
     min_apy: str | None
     max_apy: str | None
     is_simulated: bool
+    pool_chain_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,7 @@ class OracleStatus:
     members: int
     estimated_next_rebase: str | None
     is_oracle_stalled: bool
+    pool_chain_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +131,7 @@ class ExitDecision:
 
 @lido.read(
     query="staking_position",
+    chains=HELD_ON,
     snippet="staking_position at lido: stETH, wstETH, their ETH, what they earned, and requests in the queue.",
     guidelines=(
         "Requests in the queue are part of what is held: count them before you stake again or ask for another "
@@ -129,12 +141,13 @@ class ExitDecision:
 def lido_get_position(ctx: ReadContext, account: Address | None = None) -> StakedPosition:
     """Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests.
 
-    Use before staking more, harvesting or leaving. `account` defaults to the golem's own.
-    Does not value anything in dollars.
+    Use before staking more, harvesting or leaving, and for wstETH on another chain. `account` defaults to the golem's
+    own. Does not value anything in dollars.
     """
     owner = _account(ctx, account)
-    reader = ctx.chain()
-    at = deployment_on(reader)
+    reader, at = _open_pool(ctx)
+    if reader.chain_id != ctx.chain_id:
+        return _tell_bridged(ctx, reader, at, owner)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, owner)
     requests = read_requests(reader, at, list_request_ids(reader, at, owner))
@@ -158,11 +171,13 @@ def lido_get_position(ctx: ReadContext, account: Address | None = None) -> Stake
         open_withdrawal_requests=tuple(queued),
         eth_equivalent=TokenAmount(held + sum(each.eth.raw for each in queued), coin),
         is_simulated=_is_simulated(reader),
+        pool_chain_id=reader.chain_id,
     )
 
 
 @lido.read(
     query="staking_rates",
+    chains=READ_ON,
     snippet="staking_rates at lido: ETH of a share, how it grew, and what that is a year.",
     guidelines=(
         "Compare it with lenders' rates over the same days, and take gas and the market's discount off before you "
@@ -175,8 +190,7 @@ def lido_get_rates(ctx: ReadContext, days: Days = 30) -> StakingRates:
     Use to compare staking with lending. Rates are simple, in percent a year, after the protocol's fee.
     Does not predict: the past is no promise.
     """
-    reader = ctx.chain()
-    at = deployment_on(reader)
+    reader, at = _open_pool(ctx)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, None)
     ctx.step("Reading the past")
@@ -198,11 +212,13 @@ def lido_get_rates(ctx: ReadContext, days: Days = 30) -> StakingRates:
         min_apy=percent_text(min(yearly, default=None)),
         max_apy=percent_text(max(yearly, default=None)),
         is_simulated=_is_simulated(reader),
+        pool_chain_id=reader.chain_id,
     )
 
 
 @lido.read(
     budget=TickBudget.FAST,
+    chains=READ_ON,
     snippet="oracle_status at lido: whether the oracle that moves the rate and the withdrawal queue reports in time.",
     guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
 )
@@ -211,8 +227,7 @@ def lido_get_oracle_status(ctx: ReadContext) -> OracleStatus:
 
     Use when a rebase or a withdrawal is late. Does not read the beacon chain itself.
     """
-    reader = ctx.chain()
-    at = deployment_on(reader)
+    reader, at = _open_pool(ctx)
     ctx.step("Reading the oracle")
     oracle = read_staking(reader, at, None).oracle
     reports = read_reports(reader, at, oracle)
@@ -226,35 +241,43 @@ def lido_get_oracle_status(ctx: ReadContext) -> OracleStatus:
         members=reports.members,
         estimated_next_rebase=time_text(oracle.next_report_at),
         is_oracle_stalled=oracle.is_stalled,
+        pool_chain_id=reader.chain_id,
     )
 
 
 @lido.read(
     budget=TickBudget.SLOW,
+    chains=HELD_ON,
     snippet="exit_decision at lido: what leaving gives through the queue and when, and what a market pays now.",
     guidelines=("A phase that must raise ETH now takes the market; one that has days takes the queue.",),
 )
 def lido_exit_decision(ctx: ReadContext, account: Address | None = None) -> ExitDecision:
     """Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now.
 
-    Use before leaving. The market is whichever this golem's chain has that gives most; null where none trades wstETH.
+    Use before leaving. The market is whichever that chain has that gives most; null where none trades wstETH. Where
+    there is no pool there is no queue either: wstETH there is sold, or brought to Ethereum first.
     Does not act, and does not count what is in the queue already.
     """
     owner = _account(ctx, account)
-    reader = ctx.chain()
-    at = deployment_on(reader)
+    reader, at = _open_pool(ctx)
+    is_home = reader.chain_id == ctx.chain_id
     ctx.step("Reading the pool")
-    state, queue = read_staking(reader, at, owner), read_queue(reader, at)
+    state, queue = read_staking(reader, at, owner if is_home else None), read_queue(reader, at)
     coin, now = reader.native(), reader.block.timestamp
-    shares = state.shares + state.wrapped
+    token = at["wsteth"] if is_home else _bridged_on(ctx.chain())
+    shares = state.shares + state.wrapped if is_home else _balance_of(ctx.chain(), token, owner)
     worth = state.pool.ether_of(shares)
-    ready = queue.ready_at(state.oracle, more=worth)
+    ready = queue.ready_at(state.oracle, more=worth) if is_home else None
     wait = None if ready is None else max(0, ready - now)
     ctx.step("Asking markets")
-    sold = quote_swap(ctx, chain_id=reader.chain_id, sold=at["wsteth"], bought=coin.address, amount=shares)
+    ether = _ether_on(ctx.chain())
+    sold = None if ether is None else quote_swap(ctx, chain_id=ctx.chain_id, sold=token, bought=ether, amount=shares)
     yearly = yearly_bps(read_rebases(reader, at, days=7).rebases, since=0)
     discount = None if sold is None or not worth else (worth - sold) * BPS // worth
-    decision, reason = _decide(worth, wait, discount, is_stalled=state.oracle.is_stalled, is_paused=queue.is_paused)
+    is_open = is_home and not queue.is_paused
+    decision, reason = _decide(worth, wait, discount, is_stalled=state.oracle.is_stalled, is_paused=not is_open)
+    if worth and not is_home:
+        reason = f"the queue is on chain {reader.chain_id}, where wstETH would have to be brought first; {reason}"
     # What the queue earns its owner while it waits is nothing.
     forgone = None if yearly is None or wait is None else worth * yearly * wait // (BPS * 365 * _DAY)
     return ExitDecision(
@@ -264,8 +287,8 @@ def lido_exit_decision(ctx: ReadContext, account: Address | None = None) -> Exit
         queue_eth=TokenAmount(worth, coin),
         queue_wait_seconds=wait,
         queue_ready_at=time_text(ready),
-        queue_requests=len(split_amount(worth, queue.least, queue.most)),
-        queue_is_open=not queue.is_paused,
+        queue_requests=len(split_amount(worth, queue.least, queue.most)) if is_home else 0,
+        queue_is_open=is_open,
         market_eth=None if sold is None else TokenAmount(sold, coin),
         market_discount_pct=percent_text(discount),
         yield_forgone_eth=None if forgone is None else TokenAmount(forgone, coin),
@@ -290,6 +313,61 @@ def _decide(
     if is_stalled:
         return QUEUE, "the oracle has stalled, so rates are old; the queue keeps full worth once it reports"
     return QUEUE, "the queue gives full worth; no market pays nearly as much"
+
+
+def _open_pool(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
+    """The chain that the pool is on, and its contracts. Raises ChainNotSupported, also where it has no node."""
+    reader = ctx.chain(pool_chain(ctx.chain_id))
+    return reader, deployment_on(reader)
+
+
+def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], owner: str) -> StakedPosition:
+    """What an account has of wstETH on a chain without the pool."""
+    here = ctx.chain()
+    token = _bridged_on(here)
+    ctx.step("Reading the pool")
+    state = read_staking(pool, at, None)
+    ctx.step("Reading the past")
+    rebases, now = read_rebases(pool, at, days=_MONTH_DAYS).rebases, pool.block.timestamp
+    held = _balance_of(here, token, owner)
+    coin = pool.native()
+    return StakedPosition(
+        st_eth_balance=TokenAmount(0, pool.token(at["steth"])),
+        wst_eth_balance=TokenAmount(held, here.token(token)),
+        shares=str(held),
+        current_share_rate=rate_text(state.pool.rate),
+        share_rate_delta_7d=_rate(rate_change(rebases, since=now - 7 * _DAY)),
+        share_rate_delta_30d=_rate(rate_change(rebases, since=now - _MONTH_DAYS * _DAY)),
+        realized_apy_7d=percent_text(yearly_bps(rebases, since=now - 7 * _DAY)),
+        yield_earned_since_last_harvest=None,
+        eth_float=TokenAmount(here.native_balance(owner), here.native()),
+        open_withdrawal_requests=(),
+        eth_equivalent=TokenAmount(state.pool.ether_of(held), coin),
+        is_simulated=_is_simulated(pool),
+        pool_chain_id=pool.chain_id,
+    )
+
+
+def _bridged_on(reader: ChainReader) -> str:
+    token = BRIDGED[reader.chain_id]
+    if not reader.code(token):
+        raise ChainNotSupported(
+            f"wstETH is not on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(HELD_ON)
+        )
+    return token
+
+
+def _balance_of(reader: ChainReader, token: str, owner: str) -> int:
+    ((held,),) = read_all(reader, [erc20.balance_call(token, owner)])
+    return int(held)
+
+
+def _ether_on(reader: ChainReader) -> str | None:
+    """What ether is on a chain: its coin, or the token it is there; None where neither is known."""
+    coin = reader.native()
+    if coin.symbol == "ETH":
+        return coin.address
+    return next((token.address for token in reader.registered_tokens() if token.symbol == "WETH"), None)
 
 
 def _account(ctx: ReadContext, account: str | None) -> str:

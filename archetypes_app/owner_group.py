@@ -43,6 +43,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "policyversion"): ("view",),
     ("permits_app", "noncereservation"): ("view",),
     ("permits_app", "outboundtransaction"): ("view",),
+    ("permits_app", "ownerbudget"): ("view",),
     ("permits_app", "outcomerecord"): ("view",),
     ("permits_app", "policycage"): ("view", "add", "change"),
     ("permits_app", "spendentry"): ("view",),

@@ -25,9 +25,11 @@ from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
 from permits_app.approval_pages.inbox import Inbox, build_inbox
 from permits_app.limits import ledger
+from permits_app.limits.owner_budget import find_limit
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
+from permits_app.pages.budget_lines import meter_budget, read_budget
 from permits_app.pages.delegation_lines import list_delegation_lines
 from permits_app.pages.golem_page import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
@@ -133,6 +135,8 @@ class Board:
     steps: tuple[SetUpStep, ...]
     permits: tuple[PermitLine, ...]
     golems: tuple[GolemLine, ...]
+    budget: tuple[Meter, ...]
+    """What the golems that the person owns used of the budget they share; empty without one."""
     audit: tuple[AuditLine, ...]
     apart: tuple[str, ...]
     """Whom of the demo and of measurements there is; empty where there is nobody."""
@@ -176,10 +180,17 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         steps=_list_steps(golems, permits),
         permits=describe_permits(permits, now=now),
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
+        budget=_meter_budget(user, now),
         audit=_list_audit(user, golems, apart if not is_with_apart else {}, now),
         apart=shorten_names(apart.values()),
         is_with_apart=is_with_apart,
     )
+
+
+def _meter_budget(user: Any, now: datetime) -> tuple[Meter, ...]:
+    if find_limit(user.pk) is None:
+        return ()
+    return (meter_budget(read_budget(user.pk, now=now)),)
 
 
 def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, RecentWorth]) -> Owned:

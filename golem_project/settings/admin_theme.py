@@ -89,6 +89,7 @@ MACHINERY: list[dict[str, Any]] = [
             _link("Cages on chain", "link", "permits_app.cagemirror"),
             _link("Safes that stand open", "lock_open_right", "permits_app.safeopening"),
             _link("Signing keys", "key", "permits_app.signingkey"),
+            _link("Budgets of owners", "savings", "permits_app.ownerbudget"),
             _link("Spends", "payments", "permits_app.spendentry"),
             _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
             _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
@@ -156,6 +157,7 @@ UNFOLD: dict[str, Any] = {
         "navigation": [
             {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
             {"title": "Your second factors", "link": reverse_lazy("admin:permits_app_changerequest_second_factors")},
+            {"title": "Budget over all your golems", "link": reverse_lazy("admin:permits_app_ownerbudget_mine")},
             {"title": "Alerts", "link": reverse_lazy("alerts")},
             {"title": "Sign an agent in", "link": reverse_lazy("sign_in_agent")},
             {"title": "Services", "link": reverse_lazy("services")},

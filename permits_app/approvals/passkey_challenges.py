@@ -35,6 +35,7 @@ class FactorUse(StrEnum):
     REMOVE_CODE = "remove-code"
     ADD_PASSKEY = "add-passkey"
     REMOVE_PASSKEY = "remove-passkey"
+    RAISE_BUDGET = "raise-budget"
     REGISTER = "register"
 
 

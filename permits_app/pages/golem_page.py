@@ -190,10 +190,10 @@ def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tupl
     most_costs = limits.trading_costs_per_day_micro_usd
     meters = [
         meter_day(usage.day_micro_usd, limits, hint=resets),
-        _usd_meter("Trading cost in 24 h", costs.day_micro_usd, most_costs, frees),
+        meter_usd("Trading cost in 24 h", costs.day_micro_usd, most_costs, frees),
     ]
     if golem.heartbeat_tick:
-        meters.append(_usd_meter("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
+        meters.append(meter_usd("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
     most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
     percent = _percent(usage.writes_last_hour, most_writes)
     meters.append(
@@ -212,10 +212,11 @@ def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tupl
 
 def meter_day(used_micro_usd: int, limits: SpendingLimits, *, hint: str = "") -> Meter:
     """The rolling 24 h as a bar."""
-    return _usd_meter("Spent and reserved in 24 h", used_micro_usd, limits.per_day_micro_usd, hint)
+    return meter_usd("Spent and reserved in 24 h", used_micro_usd, limits.per_day_micro_usd, hint)
 
 
-def _usd_meter(name: str, used: int, limit: int, hint: str) -> Meter:
+def meter_usd(name: str, used: int, limit: int, hint: str) -> Meter:
+    """Dollars of a limit as a bar, from micro-USD."""
     percent = _percent(used, limit)
     return Meter(
         name=name,

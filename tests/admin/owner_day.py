@@ -11,7 +11,7 @@ from tests.admin.rows import make_decision
 
 OWN = "/admin/archetypes_app/golem/{golem}"
 MOST = {
-    "/admin/": 47,
+    "/admin/": 48,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
     f"{OWN}/change/": 53,
@@ -51,6 +51,7 @@ MOST = {
     "/admin/memory_app/episode/{episode}/change/": 15,
     "/admin/permits_app/knownaddress/": 15,
     "/admin/permits_app/pendingrequest/": 15,
+    "/admin/permits_app/ownerbudget/mine/": 15,
     "/admin/alerts/": 15,
     "/admin/sign-ins/": 15,
     "/admin/machinery/": 15,

@@ -31,6 +31,7 @@ from permits_app.models import (
     HighWaterMark,
     IdempotencyRecord,
     KnownAddress,
+    OwnerBudget,
     SafeOpening,
 )
 from tests import factories
@@ -206,6 +207,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.outboundtransaction": lambda golem: factories.make_transaction(
         permit=factories.make_permit(golem=golem), nonce=golem.pk.int % 10**6
     ),
+    "permits_app.ownerbudget": lambda golem: OwnerBudget.objects.get_or_create(
+        person=golem.owner, defaults={"per_day_micro_usd": 2_500_000_000}
+    )[0],
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
     "permits_app.cagemirror": lambda golem: factories.make_cage_mirror(golem=golem),
     "permits_app.safeopening": lambda golem: SafeOpening.objects.create(

@@ -361,7 +361,6 @@ SAYS_NOTHING: Final = {
     "memory_app.episodevector": "figures of the episode that its golem's list shows",
     "permits_app.chainwatch": "its owner is a process",
     "tools_app.ownerhistory": "a number of days, which test_kept_for_owners asks for",
-    "permits_app.ownerbudget": "a figure, which test_owner_budget asks for",
     "permits_app.passkeychallenge": "bytes that no page shows",
     "permits_app.warden": "a switch",
     "alerts.confirmationmail": "a digest",

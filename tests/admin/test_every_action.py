@@ -30,6 +30,7 @@ MODELS = sorted(name for name in MAKERS if admin.site.is_registered(apps.get_mod
 ONE_OF_AN_OWNER = {
     "archetypes_app.definitionapproval",
     "permits_app.knownaddress",
+    "permits_app.ownerbudget",
     "tools_app.tooldefinition",
     "tools_app.wasmrun",
 }

@@ -50,6 +50,7 @@ def list_pages(house: House) -> list[str]:
         f"/admin/permits_app/actionpermit/{permit}/change/",
         "/admin/permits_app/spendinglimits/",
         "/admin/permits_app/allowlistentry/",
+        "/admin/permits_app/ownerbudget/mine/",
         "/admin/permits_app/wallet/",
         "/admin/memory_app/episode/",
         "/admin/tools_app/auditentry/",

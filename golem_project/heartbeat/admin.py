@@ -24,6 +24,7 @@ from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
+from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from permits_app.models.action_record import ActionRecord
 from permits_app.permits.tick_decisions import describe_decision
 from tools_app.admin.read_only import ReadOnlyAdminMixin
@@ -31,7 +32,7 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
 from tools_app.pages.confirmation import report_refusal, show_confirmation
-from tools_app.pages.html import show_age, show_badge, show_unchecked
+from tools_app.pages.html import NOTHING, show_age, show_badge, show_unchecked
 from tools_app.pages.opened_rows import OPENED
 
 _TONES = {
@@ -67,11 +68,11 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     search_fields = ("golem__name",)
     fieldsets = (
         (None, {"fields": ("golem", "is_on", "mode", "planner", "rules_stand_in", "base_interval_seconds", OPENED)}),
-        ("The position its rules keep", {"fields": RULE_FIELDS}),
+        ("The position its rules keep", {"fields": (*RULE_FIELDS, "in_the_way")}),
         ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")
-    readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks")
+    readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks", "in_the_way")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """A heartbeat stays with its golem."""
@@ -79,9 +80,11 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         return (*fixed, "golem") if obj is not None else fixed
 
     def save_model(self, request: HttpRequest, obj: Heartbeat, form: Any, change: bool) -> None:
-        """Through the owner's action."""
+        """Through the owner's action; what stands in the way of its rules is told at once."""
         was_on = bool(form.initial.get("is_on")) if change else False
         save_heartbeat(heartbeat=obj, was_on=was_on, now=clock.now())
+        for line in tell_missing(obj):
+            messages.warning(request, line)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Turned off rather than deleted: its fence may never start anew."""
@@ -146,6 +149,14 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         if not obj.is_on:
             return show_badge("off")
         return show_badge("live", "good") if obj.golem.is_live else show_badge("rehearses", "info")
+
+    @display(description="What stands in their way")
+    def in_the_way(self, obj: Heartbeat) -> SafeString:
+        """Limits that a rule needs, and why an action of one waits; both with what mends it."""
+        if obj._state.adding:
+            return NOTHING
+        lines = [*tell_missing(obj), *tell_waiting(obj, now=clock.now())]
+        return format_html_join("", "<p>{}</p>", [(line,) for line in lines or ["Nothing that is known."]])
 
     @display(description="Tick")
     def tick_number(self, obj: Heartbeat) -> int:

@@ -9,6 +9,7 @@ from archetypes_app.models import DecisionCycleRecord
 from golem_project.heartbeat.market_sentences import tell_doubted, tell_unknown
 from golem_project.heartbeat.memory_sentences import tell_changes, tell_held_back
 from golem_project.heartbeat.model_failures import describe_failure
+from golem_project.heartbeat.rule_needs import tell_way_out
 from permits_app.permits.tick_decisions import describe_decision
 from permits_app.words.move_words import describe_move
 from tools_app.core.units import format_micro_usd
@@ -88,5 +89,7 @@ def _tell_memory(action: Any) -> list[str]:
 def _tell_action(action: Any) -> str:
     name = action.action_type.replace("_", " ")
     what = describe_move(action.action_type, action.permit.bounds) if action.permit is not None else name.capitalize()
-    why = action.block_reason or action.reason
-    return f"{what}: {str(action.state).lower()}{f', {why}' if why else ''}."
+    why = str(action.block_reason or action.reason).rstrip(".")
+    told = f"{what}: {str(action.state).lower()}{f', {why}' if why else ''}."
+    way_out = tell_way_out(action.problem) if action.problem else ""
+    return f"{told} {way_out}" if way_out else told

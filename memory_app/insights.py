@@ -16,15 +16,18 @@ from django.db.models import F, FloatField, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Least
 from pgvector.django import CosineDistance
 
+from memory_app.claims import tell_insight
 from memory_app.decay import INSIGHT_FLOOR, REINFORCEMENT, STABILITY_CAP_DAYS, retention_at
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
-from memory_app.models.provenance import Trust
+from memory_app.models.provenance import Source, Trust
 from memory_app.retrieval import fuse_ranks, weaken
 from memory_app.text_query import AnyWordQuery
 
 FIRST_PERCENT = 60
+SAID_PERCENT = 30
+"""Where the word of an agent starts: half of what outcomes give, and under what moves or holds back anything."""
 IMPORTED_PERCENT = 40
 CONFIRMED_PERCENT = 10
 MOST_REPORTED_PERCENT = 70
@@ -60,6 +63,11 @@ def confirm_row(row: Insight, *, by_agent: bool = False) -> int:
     may_be_certain = row.trust == Trust.VERIFIED or (row.kind == Kind.HEURISTIC and not by_agent)
     most = 100 if may_be_certain else MOST_REPORTED_PERCENT
     return max(row.confidence_percent, min(most, confirm(row.confidence_percent)))
+
+
+def first_percent(source: str) -> int:
+    """What a new insight is believed, by who wrote it."""
+    return SAID_PERCENT if source == Source.AGENT else FIRST_PERCENT
 
 
 def contradict(percent: int) -> int:
@@ -189,7 +197,7 @@ def describe_insight(insight: Insight) -> dict[str, Any]:
         "id": str(insight.pk),
         "source": insight.kind.lower(),
         "untrusted": True,
-        "content": insight.text,
+        "content": tell_insight(insight),
         "category": insight.category,
         "confidence": show_percent(insight.confidence_percent),
         "tool_name": insight.tool_name,

@@ -25,6 +25,7 @@ from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick
+from memory_app.claims import is_only_said, leave_out_claims
 from memory_app.insights_for_situation import RecalledInsight
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
@@ -164,11 +165,18 @@ def describe_recalled(insight: RecalledInsight) -> dict[str, Any]:
     return {
         "kind": insight.kind,
         "tool_name": insight.tool_name,
-        "text": make_plain(insight.text),
+        "text": make_plain(_tell(insight)),
         "confidence_percent": insight.confidence_percent,
         "trust": insight.trust,
         "source": insight.source,
     }
+
+
+def _tell(insight: RecalledInsight) -> str:
+    """What it says; without accounts and amounts where somebody only said it."""
+    if is_only_said(trust=insight.trust, source=insight.source):
+        return leave_out_claims(insight.text)
+    return insight.text
 
 
 def describe_waiting(action: ActionRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.errors import EpisodeNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
+from memory_app.insights import confirm_row, first_percent, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.poison import describe_poison, find_poison
@@ -57,7 +57,7 @@ def link_memories(
                 cause_id=cause_id,
                 effect_id=effect_id,
                 text=f"{cause} → {effect}: {text}",
-                confidence_percent=FIRST_PERCENT,
+                confidence_percent=first_percent(provenance.source),
                 last_accessed_at=now,
                 identity_hash=identity,
                 is_quarantined=bool(signs),

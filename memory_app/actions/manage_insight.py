@@ -17,7 +17,7 @@ from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm_row, contradict, lock_insight
+from memory_app.insights import confirm_row, contradict, first_percent, lock_insight
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind
 from memory_app.models.provenance import Source, Trust
@@ -111,7 +111,7 @@ def manage_insight(
                 category=category or InsightCategory.GENERAL,
                 chain_id=chain_id,
                 token_keys=[token.lower() for token in tokens],
-                confidence_percent=FIRST_PERCENT,
+                confidence_percent=first_percent(provenance.source if provenance else source),
                 last_accessed_at=now,
                 stability_days=STABILITY_DAYS[Importance.BASE],
                 identity_hash=identity,
@@ -198,7 +198,7 @@ def _reword(row: Insight, text: str, identity: str, category: InsightCategory | 
             raise InvalidParams("another insight says this already", fields={"content": "a different text"})
         row.text, row.identity_hash, row.embedding = text, identity, None
         # What was confirmed was the other text.
-        row.confidence_percent = min(row.confidence_percent, FIRST_PERCENT)
+        row.confidence_percent = min(row.confidence_percent, first_percent(row.source))
     if category is not None:
         row.category = category
 

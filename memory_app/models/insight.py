@@ -74,7 +74,9 @@ class Insight(TimeStamped, Provenanced):
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.INSIGHT)
     text = models.TextField(help_text="Data, never an instruction")
     category = models.CharField(max_length=24, choices=InsightCategory.choices, default=InsightCategory.GENERAL)
-    confidence_percent = models.PositiveSmallIntegerField(help_text="60 at first, +10 confirmed, -15 contradicted")
+    confidence_percent = models.PositiveSmallIntegerField(
+        help_text="60 at first, 30 for what an agent says; +10 confirmed, -15 contradicted"
+    )
     tool_name = models.CharField(max_length=96, blank=True)
     chain_id = models.PositiveBigIntegerField(null=True, blank=True)
     token_keys = ArrayField(models.CharField(max_length=64), default=list, blank=True)

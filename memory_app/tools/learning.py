@@ -102,7 +102,7 @@ def memory_manage_insight(
     token_pair: TokenPair | None = None,
     reason: ShortText | None = None,
 ) -> ManagedInsight:
-    """Add, confirm, contradict or reword an insight; confidence starts at 0.6.
+    """Add, confirm, contradict or reword an insight; confidence starts at 0.3.
 
     Use when an outcome taught something the golem should find again. Does not tune anything: only consolidated
     outcomes do. Does not let your votes move what outcomes showed, an owner wrote or you said yourself. Does not

@@ -272,7 +272,7 @@ def test_search_episodes_and_search_insights_search_one_store_each() -> None:
     added = write(golem, "memory_manage_insight", operation="ADD", content="Private relays stop sandwich attacks")
     found = read(golem, "memory_search_episodes", query="sandwich attack", token_pair="USDC/WETH")
     assert [row["id"] for row in found["results"]] == [str(episode.pk)]
-    concluded = read(golem, "memory_search_insights", query="sandwich", min_confidence="0.5")
+    concluded = read(golem, "memory_search_insights", query="sandwich", min_confidence="0.3")
     assert [row["id"] for row in concluded["results"]] == [added["insight_id"]]
     assert read(golem, "memory_search_insights", query="sandwich", min_confidence="0.7")["results"] == []
     assert read(make_golem(), "memory_search_episodes", query="sandwich attack")["results"] == []
@@ -328,8 +328,8 @@ def test_link_causal_nodes_links_once_and_closes_no_circle() -> None:
         "reason": "the fee cap was too low",
     }
     first, second = write(golem, "memory_link_causal_nodes", **given), write(golem, "memory_link_causal_nodes", **given)
-    assert (first["confidence_before"], first["confidence_after"]) == (None, "0.60")
-    assert (second["link_id"], second["confidence_after"]) == (first["link_id"], "0.60")
+    assert (first["confidence_before"], first["confidence_after"]) == (None, "0.30")
+    assert (second["link_id"], second["confidence_after"]) == (first["link_id"], "0.30")
     row = Insight.objects.get(golem=golem, kind=Kind.CAUSAL_LINK)
     assert (row.cause_id, row.effect_id, row.recorded_tool) == (cause.pk, effect.pk, "memory_link_causal_nodes")
     with pytest.raises(InvalidParams, match="leads to this cause"):

@@ -44,10 +44,10 @@ def test_confidence_moves_by_what_the_specification_says_and_stays_in_bounds() -
 def test_an_insight_is_added_voted_on_and_reworded() -> None:
     golem = make_golem()
     added = manage(golem, Operation.ADD, content="Gas is cheap on Sundays", category=InsightCategory.GAS_TIMING)
-    assert (added.before, added.after) == (None, 60)
+    assert (added.before, added.after) == (None, 30)
     by_owner = {"source": Source.OWNER, "actor": "owner:1"}
-    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id, **by_owner).after == 70
-    assert manage(golem, Operation.DOWNVOTE, insight_id=added.insight_id).after == 55
+    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id, **by_owner).after == 40
+    assert manage(golem, Operation.DOWNVOTE, insight_id=added.insight_id).after == 25
     assert manage(golem, Operation.ADD, content=" gas is  CHEAP on sundays ").insight_id == added.insight_id
     manage(golem, Operation.EDIT, insight_id=added.insight_id, content="Gas is cheap at night")
     assert Insight.objects.get(pk=added.insight_id).text == "Gas is cheap at night"
@@ -118,9 +118,9 @@ def test_an_insight_that_is_remembered_lasts_half_as_long_again_up_to_a_year() -
 def test_the_tools_write_read_and_find_insights() -> None:
     golem = make_golem()
     added = write(golem, "memory_manage_insight", operation="ADD", content="Swaps at noon slip", category="slippage")
-    assert (added["confidence_before"], added["confidence_after"]) == (None, "0.60")
+    assert (added["confidence_before"], added["confidence_after"]) == (None, "0.30")
     voted = write(golem, "memory_manage_insight", operation="DOWNVOTE", insight_id=added["insight_id"])
-    assert (voted["confidence_before"], voted["confidence_after"]) == ("0.60", "0.45")
+    assert (voted["confidence_before"], voted["confidence_after"]) == ("0.30", "0.15")
     listed = read(golem, "memory_get_insights", category="slippage")
     assert (listed["total"], listed["insights"][0]["id"]) == (1, added["insight_id"])
     assert listed["insights"][0]["untrusted"] is True
@@ -196,7 +196,7 @@ def test_an_agent_does_not_confirm_itself_and_is_told_so() -> None:
     for _ in range(6):
         again = write(golem, "memory_manage_insight", operation="ADD", content="noon is the best time for SWAPS")
         voted = write(golem, "memory_manage_insight", operation="UPVOTE", insight_id=added["insight_id"])
-    assert (again["confidence_after"], voted["confidence_after"]) == ("0.60", "0.60")
+    assert (again["confidence_after"], voted["confidence_after"]) == ("0.30", "0.30")
     assert "not confirmed by the agent" in again["note"] and "not confirmed by the agent" in voted["note"]
     assert Insight.objects.get(golem=golem).upvotes == 0
 

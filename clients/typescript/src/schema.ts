@@ -2383,7 +2383,7 @@ export interface components {
             /** @description Plain text, at most 1,000 characters. */
             reason: string;
         };
-        /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.6. */
+        /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.3. */
         MemoryManageInsightBody: {
             /** @constant */
             action_type?: "manage_insight";
@@ -2426,7 +2426,7 @@ export interface components {
             subject: string;
             /** @description Plain text, at most 1,000 characters. */
             statement: string;
-            /** @description Ids of this golem's episodes. */
+            /** @description Episodes' ids. */
             bears_out: string[];
             against?: (string[] | null) | null;
         };

@@ -16,8 +16,10 @@ from archetypes_app.models import Archetype, DecisionCycleRecord, Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.thinking.model_client import ModelClient
+from golem_project.heartbeat.thinking.prompt import Request
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
+from memory_app.poison import find_poison
 from permits_app.reviewers.delegation_router import DelegateAnswer, DelegationHop
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import Category, Phase
@@ -80,12 +82,12 @@ class ModelDelegateThinker:
             tier=InferenceTier.T1 if tier is InferenceTier.T0 else tier,
             situation={
                 "context": context,
-                "asked_by": hop.chain[-2],
                 "chain": list(hop.chain),
                 "heartbeat_tick": hop.heartbeat_tick,
+                "is_halted": hop.golem.is_halted,
                 "as_of": now.isoformat(),
             },
-            task=f"{hop.chain[-2]} of this same golem asks you: {instruction}",
+            asked=Request(by=hop.chain[-2], words=instruction, signs=find_poison(f"{instruction}\n{context}")),
             is_live=is_live,
             actor=actor,
             deadline=deadline,

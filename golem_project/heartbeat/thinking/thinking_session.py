@@ -27,7 +27,7 @@ from golem_project.heartbeat.thinking.loop_values import (
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.planner import TouchedPermit
-from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
+from golem_project.heartbeat.thinking.prompt import Request, write_instructions, write_opening
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
@@ -74,7 +74,7 @@ def think(
     deadline: Deadline,
     now: datetime,
     owners_words: Iterable[str] = (),
-    task: str = "",
+    asked: Request | None = None,
     api_key_id: UUID | None = None,
     talk: Talk | None = None,
 ) -> SessionReport:
@@ -128,12 +128,13 @@ def think(
                 tools=desk.tools,
                 toolset=desk.shown,
                 standing=standing,
+                is_halted=golem.is_halted,
             )
 
         opening = write_opening(
             situation=situation,
             owners_words=owners_words,
-            task=task,
+            asked=asked,
             most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS,
         )
         with client.open(

@@ -77,7 +77,7 @@ def test_it_thinks_with_its_own_prompt_and_its_own_tools(live_golem: LiveGolem, 
     executor = Archetype.objects.get(name="trade-executor")
     assert executor.role in model.instructions
     assert live_golem.golem.archetype.role not in model.instructions
-    assert "golem-instance of this same golem asks you: Provide liquidity" in model.opening
+    assert json.loads(model.opening.splitlines()[-1])["asked"]["words"] == "Provide liquidity"
     assert answer["refusals"] == ["UNKNOWN_ACTION"]
 
 

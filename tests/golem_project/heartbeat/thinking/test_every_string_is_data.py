@@ -63,9 +63,7 @@ def test_no_string_of_a_situation_that_production_wrote_leaves_the_data() -> Non
     assert len(rows) >= 200
     for order in ORDERS:
         for row in rows:
-            opening = write_opening(
-                situation=put_everywhere(row, order), owners_words=[WORDS], most_characters=MOST, task=""
-            )
+            opening = write_opening(situation=put_everywhere(row, order), owners_words=[WORDS], most_characters=MOST)
             found = read_data(opening)
             held = sum(MARK in text for text in list_strings(found))
             assert opening.count(MARK) == sum(text.count(MARK) for text in list_strings(found)) >= held > 0

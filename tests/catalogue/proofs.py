@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from archetypes_app.toolset import resolve_toolset
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import call_key
@@ -24,6 +23,7 @@ from tests.catalogue.shelf import CHAIN_ID, find_write, symbols
 from tests.catalogue.specified import list_missing
 from tests.catalogue.stage import Stage, address_of, call_refused, is_near
 from tests.catalogue.ways_out import leave_everything
+from tests.permits_app.safety.calls import read_standing
 from tools_app.core.errors import GolemError
 from tools_app.core.units import value_in_micro_usd
 from tools_app.simulation.engine import SimulationResult
@@ -360,9 +360,8 @@ def _worth(stage: Stage, token: str, raw: int) -> int:
 
 def find_wrong(stage: Stage, case: Case) -> list[str]:
     """What is not true of a case whose beginnings are prepared: every proof's findings, with its name."""
-    stage.toolset = resolve_toolset(stage.live.golem)
+    stage.standing = read_standing(stage.live)
+    # What the proofs before did is undone: what was planned then is carried out as it is.
     trial = begin(stage, case)
-    wrong = [(proof.__name__, each) for proof in BEFORE for each in proof(trial)]
-    trial = begin(stage, case)
-    wrong += [(proof.__name__, each) for proof in AFTER for each in proof(trial)]
+    wrong = [(proof.__name__, each) for proof in (*BEFORE, *AFTER) for each in proof(trial)]
     return [f"{name}: {each}" for name, each in wrong]

@@ -14,7 +14,7 @@ from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID, Filed, find_write, symbols
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import live_call
+from tests.permits_app.safety.calls import Standing, live_call
 from tests.tools_app.factories import make_context, read_balances, view_receipt
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
@@ -26,7 +26,6 @@ from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Position, PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import encode_result
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import NATIVE
 
 ETH, USD = 10**18, 10**6
@@ -44,8 +43,8 @@ class Stage:
     told: dict[str, Any] = field(default_factory=dict)
     refs: dict[PositionRef, None] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
-    toolset: Toolset | None = None
-    """The golem's, where nothing changes it any more; else it is resolved with each call."""
+    standing: Standing | None = None
+    """The golem's, where nothing changes it any more; else it is read with each call."""
 
     @property
     def world(self) -> World:
@@ -66,7 +65,7 @@ class Stage:
     def call(self, case: Case, **changes: Any) -> HookCall:
         """What the hooks are asked: the tool's plan at the newest block. Raises what the tool raises."""
         lend_services(self.live, find_write(case))
-        return live_call(self.live, find_write(case).name, self.params(case, **changes), toolset=self.toolset)
+        return live_call(self.live, find_write(case).name, self.params(case, **changes), standing=self.standing)
 
     def prepare(self, case: Case) -> None:
         """Carry out what has to come before the case, and before that, each once."""
@@ -135,14 +134,14 @@ class Stage:
     @contextmanager
     def apart(self) -> Iterator[None]:
         """What happens inside is undone, on the chain and in what is remembered."""
-        snapshot, now = self.world.rpc.call("evm_snapshot"), self.world.timestamp()
+        rpc = self.world.rpc
+        snapshot, newest = rpc.call_all([("evm_snapshot", []), ("eth_getBlockByNumber", ["latest", False])])
         told, refs = dict(self.told), dict(self.refs)
         try:
             yield
         finally:
-            assert self.world.rpc.call("evm_revert", snapshot)
-            self.world.rpc.call("anvil_dropAllTransactions")
-            self.world.rpc.call("evm_setTime", now)
+            assert rpc.call("evm_revert", snapshot)
+            rpc.call_all([("anvil_dropAllTransactions", []), ("evm_setTime", [int(newest["timestamp"], 16)])])
             self.told, self.refs = told, refs
 
     def pass_days(self, days: int) -> None:

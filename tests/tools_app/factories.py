@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from eth_account.signers.local import LocalAccount
 
-from golem_project.embedded.world.rpc import checksum
+from golem_project.embedded.world.rpc import call_data, checksum
 from tests.evm.world import CHAIN_ID, World
 from tools_app.chain.chains import configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, configured_networks, with_rpc_urls
@@ -109,9 +109,12 @@ def run_plan(world: World, account: LocalAccount, plan: TxPlan) -> PlanOutcome:
 
 
 def read_balances(world: World, account: str, tokens: Sequence[str]) -> dict[str, int]:
-    """Base units of each token, and the coin under NATIVE."""
-    held = {token: world.rpc.balance_of(token, account) for token in tokens if token != NATIVE}
-    return {**held, NATIVE: int(world.rpc.call("eth_getBalance", account, "latest"), 16)}
+    """Base units of each token, and the coin under NATIVE, asked together."""
+    asked = [token for token in dict.fromkeys(tokens) if token != NATIVE]
+    data = call_data("balanceOf(address)", account)
+    calls = [("eth_call", [{"to": token, "data": data}, "latest"]) for token in asked]
+    *told, coin = world.rpc.call_all([*calls, ("eth_getBalance", [account, "latest"])])
+    return {**{token: int(raw, 16) for token, raw in zip(asked, told, strict=True)}, NATIVE: int(coin, 16)}
 
 
 def view_receipt(raw: Mapping[str, Any]) -> ReceiptView:

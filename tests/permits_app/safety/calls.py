@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app.limits.policy import read_policy
+from permits_app.limits.policy import Policy, load_for_decision, read_policy
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.previews.hook_call import make_hook_call
@@ -88,21 +88,36 @@ def plain_call(plan: TxPlan | None = None, **changes: Any) -> HookCall:
     return replace(call, **changes)
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the database says of a golem before it acts, read as a preview reads it."""
+
+    golem: Golem
+    toolset: Toolset
+    policy: Policy
+
+
+def read_standing(live: LiveGolem) -> Standing:
+    """A golem's as it is now."""
+    golem, addresses = load_for_decision(live.golem.pk)
+    toolset = resolve_toolset(golem)
+    return Standing(golem, toolset, read_policy(golem=golem, toolset=toolset, addresses=addresses))
+
+
 def live_call(
-    live: LiveGolem, name: str, params: Mapping[str, Any], *, toolset: Toolset | None = None, **changes: Any
+    live: LiveGolem, name: str, params: Mapping[str, Any], *, standing: Standing | None = None, **changes: Any
 ) -> HookCall:
     """What the chain of hooks is asked for one tool of a real golem: the tool's own plan on the local chain. Who asks
-    often and changes nothing of the golem resolved its `toolset` before.
+    often and changes nothing of the golem read its `standing` before.
     """
-    golem = Golem.objects.select_related("archetype").get(pk=live.golem.pk)
-    toolset = toolset or resolve_toolset(golem)
+    stands = standing or read_standing(live)
     tool = REGISTRY.get(name)
     assert isinstance(tool, WriteTool)
     call = make_hook_call(
         stage=HookStage.PREVIEW,
-        golem=golem,
-        toolset=toolset,
-        policy=read_policy(golem=golem, toolset=toolset),
+        golem=stands.golem,
+        toolset=stands.toolset,
+        policy=stands.policy,
         tool=tool,
         params=runner.check_params(tool=tool, params=params),
         api_key_id=live.key.key.pk,

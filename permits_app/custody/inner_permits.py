@@ -1,4 +1,4 @@
-"""Signs the one thing that is signed before there is a permit of ours: a right of Permit2 only its account can use.
+"""Signs the one thing that is signed before there is a permit of ours: rights of Permit2 only their account can use.
 
 It is for a contract that takes tokens of its caller alone, so that whoever finds the signature can do nothing with it,
 and it ends within the hour. Everything else that gives a right is refused here, whatever it says of itself.
@@ -23,8 +23,11 @@ def sign_inner(permit: InnerPermit, *, address: str, chain_id: int, at: int) -> 
     """`permit` signed by `address`, at the Unix second `at`. Raises SignerUnavailable, SignerMismatch."""
     if find_carrier(chain_id, permit.spender) is None:
         raise SignerUnavailable("a permit is signed only for a contract that takes tokens of its caller alone")
-    if permit.is_batch or len(permit.gives) != 1 or any(each.until != permit.ends_at for each in permit.gives):
-        raise SignerUnavailable("a permit is signed only of one token, and for as long as it may be handed in")
+    if any(each.until != permit.ends_at for each in permit.gives):
+        raise SignerUnavailable("a permit is signed only for as long as it may be handed in")
+    tokens = {each.token for each in permit.gives}
+    if not tokens or len(tokens) != len(permit.gives) or permit.is_batch != (len(tokens) > 1):
+        raise SignerUnavailable("a permit is signed only of one token, and a batch only of several, each of them once")
     if not at < permit.ends_at <= at + MOST_SECONDS:
         raise SignerUnavailable(f"a permit is signed only until {MOST_SECONDS} s from now")
     signer = open_signer(address)

@@ -1,17 +1,20 @@
-"""Turns a right through Permit2 that a plan gives by a call into a permit that the account signs, inside the call that
-uses it: one transaction less, and nothing is left where that call reverts.
+"""Turns the rights through Permit2 that a plan gives by calls into one permit that the account signs, inside the call
+that uses them: a transaction less for each, and nothing is left where that call reverts.
 
 It is signed before the simulation, so that exactly the bytes are simulated that will be signed, and after the hooks
 before it agreed. Where no signature can be made the call stays: an account that is a contract (its calls go in one
 transaction anyway), what waits for people, a key that signs no typed data, another open permit with the same nonce.
 
-See docs/decisions/0550-permit2-a-permit-is-signed-inside-the-call-that-uses-it.md.
+See docs/decisions/0550-permit2-a-permit-is-signed-inside-the-call-that-uses-it.md and, of several tokens,
+0556-permit2-several-tokens-are-signed-for-at-once.md.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import replace
+
+from django.db.models import Q
 
 from permits_app.custody.inner_permits import MOST_SECONDS, sign_inner
 from permits_app.custody.signing_route import Carrier
@@ -30,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 def sign_inside(call: HookCall) -> HookCall:
-    """`call` with its right through Permit2 signed inside, or as it is. Raises what the chain raises."""
+    """`call` with its rights through Permit2 signed inside, or as it is. Raises what the chain raises."""
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None or chain is None or account is None or call.sent_by.carrier is not Carrier.NONE:
         return call
@@ -51,7 +54,7 @@ def sign_inside(call: HookCall) -> HookCall:
     except GolemError as error:
         logger.info("no permit is signed by %s: %s", account, error.code)
         return call
-    return replace(call, plan=fold(plan, found, signed))
+    return replace(call, plan=fold(plan, found, signed, account=account))
 
 
 def _waits(call: HookCall) -> bool:
@@ -59,7 +62,10 @@ def _waits(call: HookCall) -> bool:
 
 
 def _is_nonce_taken(call: HookCall, found: Foldable, chain_id: int) -> bool:
-    """Whether an open permit of the golem may have signed for the same token and spender: Permit2 takes one of them."""
-    given = {"token": {"address": found.token}, "spender": found.spender, "through": PERMIT2}
+    """Whether an open permit of the golem may have signed for one of the tokens and the spender: Permit2 takes one."""
     still_open = ActionPermit.objects.filter(golem=call.golem, status__in=[str(each) for each in OPEN])
-    return still_open.filter(chain_id=chain_id, bounds__allowances__contains=[given]).exists()
+    named = Q()
+    for each in found.rights:
+        given = {"token": {"address": each.token}, "spender": each.spender, "through": PERMIT2}
+        named |= Q(bounds__allowances__contains=[given])
+    return still_open.filter(named, chain_id=chain_id).exists()

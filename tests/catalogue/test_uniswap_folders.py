@@ -36,7 +36,7 @@ OWN: Final = ("tools_app.protocols.uniswap", "tools_app.protocols.firepit", "too
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "uniswap": (
         "tests/tools_app/protocols/uniswap/*",
-        "tests/permits_app/test_permits_inside_calls.py",
+        "tests/permits_app/test_*permits_inside_calls.py",
         "tests/golem_project/test_sdk*",
     ),
     "uniswap.trading_api": (

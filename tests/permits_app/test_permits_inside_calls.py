@@ -277,12 +277,18 @@ def test_the_key_signs_no_other_right_before_there_is_a_permit(live_golem: LiveG
     account, now = live_golem.golem.address, local_chain.timestamp()
     given = PermitDetails(USDC.address, USD, now + 300, 0)
     fit = InnerPermit((given,), contracts().router, now + 300)
-    assert len(sign_inner(fit, address=account, chain_id=CHAIN_ID, at=now).signature) == 65
+    two = (given, replace(given, token=WETH.address))
+    for permit in (fit, replace(fit, spender=contracts().positions), replace(fit, gives=two, is_batch=True)):
+        assert len(sign_inner(permit, address=account, chain_id=CHAIN_ID, at=now).signature) == 65
     for unfit in (
         replace(fit, spender="0x" + "66" * 20),
-        replace(fit, spender=contracts().positions),
+        replace(fit, spender=contracts().manager),
+        replace(fit, gives=()),
+        replace(fit, gives=(), is_batch=True),
         replace(fit, is_batch=True),
-        replace(fit, gives=(given, replace(given, token=WETH.address))),
+        replace(fit, gives=two),
+        replace(fit, gives=(given, given), is_batch=True),
+        replace(fit, gives=(given, replace(two[1], until=now + 301)), is_batch=True),
         replace(fit, gives=(replace(given, until=now + 301),)),
         replace(fit, gives=(replace(given, until=now),), ends_at=now),
         replace(fit, gives=(replace(given, until=now + MOST_SECONDS + 1),), ends_at=now + MOST_SECONDS + 1),

@@ -1,5 +1,5 @@
 """Reads permits of Permit2 inside calls, says what is signed and whether it is the account's and holds now, and turns
-a call that gives a right through Permit2 into a permit inside the call that uses it.
+calls that give rights through Permit2 into one permit inside the call that uses them.
 
 Whoever has the signature may hand it in, and gets nothing by it: the right is the spender's, and the spender takes
 tokens of its caller alone.
@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.chain.key_signatures import find_signer
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.standards.permit2 import ALLOWANCE, PERMIT2, domain_of
-from tools_app.standards.permit2_calls import read_given
+from tools_app.standards.permit2_calls import GivenThroughPermit2, read_given
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.inner_permits import InnerPermit, PermitCarrier, PermitDetails
@@ -29,31 +29,34 @@ _DETAILS: Final = (("token", "address"), ("amount", "uint160"), ("expiration", "
 
 @dataclass(frozen=True, slots=True)
 class Foldable:
-    """A call at `given` gives a right for exactly what the call at `used` takes, which can carry a permit instead."""
+    """The calls at `given` give `rights` to one contract, which the call at `used` could carry as a permit instead."""
 
-    given: int
+    given: tuple[int, ...]
     used: int
-    token: str
-    spender: str
-    amount: int
-    until: int
+    rights: tuple[GivenThroughPermit2, ...]
+
+    @property
+    def spender(self) -> str:
+        return self.rights[0].spender
+
+    @property
+    def until(self) -> int:
+        return self.rights[0].until
 
 
 def find_carrier(chain_id: int, address: str) -> PermitCarrier | None:
     """Who carries permits at a contract; None where nobody here does."""
     owner = SHELF.of_contract(chain_id, address)
-    carrier = owner.permit_carrier if owner is not None else None
-    if owner is None or carrier is None or owner.address(chain_id, carrier.key) != address:
-        return None
-    return carrier
+    carriers = owner.permit_carriers if owner is not None else ()
+    return next((each for each in carriers if owner and owner.address(chain_id, each.key) == address), None)
 
 
 def list_carriers(chain_id: int) -> tuple[str, ...]:
     """The contracts of a chain whose calls may hold permits."""
     found = (
-        protocol.address(chain_id, protocol.permit_carrier.key)
+        protocol.address(chain_id, carrier.key)
         for protocol in SHELF.on(chain_id)
-        if protocol.permit_carrier is not None
+        for carrier in protocol.permit_carriers
     )
     return tuple(address for address in found if address is not None)
 
@@ -121,8 +124,8 @@ def check_inner(permit: InnerPermit, *, account: str, carried_by: str, chain: Ch
 
 
 def find_foldable(plan: TxPlan) -> Foldable | None:
-    """The one right through Permit2 that `plan` gives by a call and that a later call could carry as a permit; None
-    where there is none, or more than one.
+    """The rights through Permit2 that `plan` gives by calls, and the call that could carry all of them as one permit;
+    None where there are none, a token twice, more than one that takes, or where they end otherwise than the plan.
     """
     given = [
         (place, each)
@@ -130,30 +133,38 @@ def find_foldable(plan: TxPlan) -> Foldable | None:
         for each in read_given(call)
         if each.amount and not call.value
     ]
-    if len(given) != 1:
+    rights = tuple(each for _, each in given)
+    if len({(each.spender, each.until) for each in rights}) != 1 or rights[0].until != plan.deadline:
         return None
-    place, right = given[0]
-    used = next((at for at, call in enumerate(plan.calls) if at > place and call.to == right.spender), None)
-    carrier = find_carrier(plan.chain_id, right.spender)
-    if used is None or carrier is None or not carrier.can_carry(plan.calls[used]) or right.until != plan.deadline:
+    if len({each.token for each in rights}) != len(rights):
         return None
-    return Foldable(place, used, right.token, right.spender, right.amount, right.until)
+    first, spender = given[0][0], rights[0].spender
+    used = next((at for at, call in enumerate(plan.calls) if at > first and call.to == spender), None)
+    carrier = find_carrier(plan.chain_id, spender)
+    if used is None or carrier is None or not carrier.can_carry(plan.calls[used]):
+        return None
+    return Foldable(tuple(place for place, _ in given), used, rights)
 
 
 def word_permit(found: Foldable, *, account: str, chain: ChainReader) -> InnerPermit:
-    """The permit instead of the call, not signed yet. Raises the node's errors, ContractOutputUnexpected."""
-    _, _, nonce = chain.call(PERMIT2, ALLOWANCE, account, found.token, found.spender)
-    return InnerPermit((PermitDetails(found.token, found.amount, found.until, nonce),), found.spender, found.until)
+    """The permit instead of the calls, not signed yet: a batch where it is of several tokens. Raises the node's errors,
+    ContractOutputUnexpected.
+    """
+    gives = []
+    for each in found.rights:
+        _, _, nonce = chain.call(PERMIT2, ALLOWANCE, account, each.token, each.spender)
+        gives.append(PermitDetails(each.token, each.amount, each.until, nonce))
+    return InnerPermit(tuple(gives), found.spender, found.until, is_batch=len(gives) > 1)
 
 
-def fold(plan: TxPlan, found: Foldable, permit: InnerPermit) -> TxPlan:
-    """`plan` with the signed permit inside the call that uses it, and without the call that gave the right."""
+def fold(plan: TxPlan, found: Foldable, permit: InnerPermit, *, account: str) -> TxPlan:
+    """`plan` with the signed permit inside the call that uses it, and without the calls that gave the rights."""
     carrier = find_carrier(plan.chain_id, found.spender)
     if carrier is None:
         raise ValueError(f"{found.spender} carries no permits")
     calls: Sequence[Call] = [
-        carrier.put(call, permit) if place == found.used else call
+        carrier.put(call, permit, account=account) if place == found.used else call
         for place, call in enumerate(plan.calls)
-        if place != found.given
+        if place not in found.given
     ]
     return replace(plan, calls=tuple(calls))

@@ -46,5 +46,5 @@ class PermitCarrier(Protocol):
     def can_carry(self, call: Call) -> bool:
         """Whether the call can be given a permit: it has none and is of the kind that takes one."""
 
-    def put(self, call: Call, permit: InnerPermit) -> Call:
-        """The call with a signed permit of one token before all else that it does."""
+    def put(self, call: Call, permit: InnerPermit, *, account: str) -> Call:
+        """The call with a permit that `account` signed, of one token or of several, before all else that it does."""

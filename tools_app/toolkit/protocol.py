@@ -157,7 +157,7 @@ class AskedRight:
     first value is above zero where the right stands. `ends` is the signature of the call that takes it back, and `end`
     makes its arguments from those of the one that gave it; of its own it makes the same. `known` reads, by chain and
     account, arguments that are asked for in any case; others are those of calls that the account is known to have made.
-    `is_signed_inside`: a permit that the account signed inside a call of its own gives it too (`permit_carrier`).
+    `is_signed_inside`: a permit that the account signed inside a call of its own gives it too (`permit_carriers`).
     """
 
     key: str
@@ -192,7 +192,7 @@ class ProtocolDef:
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
     contracts call. `jars` fill with what others pay, and anybody empties them for a price. `received` tells of rights
     over others' money that golems hold there, `promises` read what is signed for others to carry out,
-    `permit_carrier` puts what is signed for its own contract into calls to it, and `orders`
+    `permit_carriers` put what is signed for a contract of its own into calls to it, and `orders`
     tell what became of positions that others carry out. `takings` tell who got what was asked for, where others may
     claim it too. `venues` tell what an exchange of two tokens would give
     there. `leaving` is all that a
@@ -221,7 +221,7 @@ class ProtocolDef:
     exits: Exits | None = None
     effects: EffectsReader | None = None
     promises: Promises | None = None
-    permit_carrier: PermitCarrier | None = None
+    permit_carriers: tuple[PermitCarrier, ...] = ()
     received: ReceivedRights | None = None
     orders: Orders | None = None
     takings: Takings | None = None

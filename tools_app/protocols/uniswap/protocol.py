@@ -9,13 +9,14 @@ from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.liquidity_mining import plans as mining
 from tools_app.protocols.uniswap.markets import UniswapMarkets
-from tools_app.protocols.uniswap.permit_carrier import RouterCarrier
+from tools_app.protocols.uniswap.permit_carrier import ManagerCarrier, RouterCarrier
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.positions_in_logs import is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_liquidity
 from tools_app.protocols.uniswap.v4 import plans as v4
+from tools_app.protocols.uniswap.v4 import position_permits
 from tools_app.protocols.uniswap.v4.hooked_pools import V4HookedPools
 from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.protocols.uniswap.venues import UniswapVenues
@@ -95,7 +96,12 @@ PROTOCOL = ProtocolDef(
             key="v4_position_manager",
             label="Uniswap V4 positions",
             functions=(),
-            besides=(v4_liquidity.MODIFY,),
+            besides=(
+                v4_liquidity.MODIFY,
+                position_permits.MULTICALL,
+                position_permits.SINGLE,
+                position_permits.BATCH,
+            ),
             valued_at=NOT_UNDER_A_CAGE,
             takes_tokens=True,
             runs_hooks=True,
@@ -154,7 +160,7 @@ PROTOCOL = ProtocolDef(
         LeavingCall("v3_router", v3.V2_TOKENS_IN, own=((3,),)),
     ),
     effects=UniswapEffects(),
-    permit_carrier=RouterCarrier(),
+    permit_carriers=(RouterCarrier(), ManagerCarrier()),
     markets=UniswapMarkets(),
     venues=UniswapVenues(),
     hooked=V4HookedPools(),

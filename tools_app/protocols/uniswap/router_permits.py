@@ -19,7 +19,7 @@ MAY_FAIL: Final = 0x80
 SINGLE, BATCH = 0x0A, 0x03
 DETAILS: Final = "(address,uint160,uint48,uint48)"
 SINGLE_TYPES: Final = (f"({DETAILS},address,uint256)", "bytes")
-_BATCH_TYPES: Final = (f"({DETAILS}[],address,uint256)", "bytes")
+BATCH_TYPES: Final = (f"({DETAILS}[],address,uint256)", "bytes")
 
 
 def is_permit(code: int) -> bool:
@@ -30,7 +30,7 @@ def is_permit(code: int) -> bool:
 def read_permit(code: int, data: bytes) -> InnerPermit:
     """The permit that a command hands in. Raises UnknownCall."""
     is_batch = code & ~MAY_FAIL == BATCH
-    (details, spender, ends_at), signature = read_values(_BATCH_TYPES if is_batch else SINGLE_TYPES, data)
+    (details, spender, ends_at), signature = read_values(BATCH_TYPES if is_batch else SINGLE_TYPES, data)
     gives = tuple(PermitDetails(checksum(each[0]), *each[1:]) for each in (details if is_batch else [details]))
     return InnerPermit(gives, checksum(spender), ends_at, bytes(signature), is_batch)
 

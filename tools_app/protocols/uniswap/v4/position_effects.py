@@ -1,4 +1,5 @@
-"""What a call of V4's position manager does, read from its bytes: one position a call, paid for and paid out whole.
+"""What a call of V4's position manager does, read from its bytes: one position a call, paid for and paid out whole. A
+permit that the account signed may come before it.
 
 Written from the manager's interface. Of a position that is named by its number the manager tells the pool, and only
 that its owner changes it.
@@ -7,14 +8,16 @@ that its owner changes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tools_app.protocols.uniswap.addresses import NAME
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read_key, read_values
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
+from tools_app.protocols.uniswap.v4.position_permits import MULTICALL, split_permit
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
+from tools_app.standards.inner_permits import check_inner
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
 from tools_app.toolkit.leaving import There
@@ -78,6 +81,14 @@ def read_position_call(
     call: Call, *, account: str, wrapped: str, contracts: V4Contracts, chain: ChainReader, into: Effects
 ) -> None:
     """Add what `call` to the position manager does. Raises UnknownCall, and what the chain raises."""
+    if calls(call.data, MULTICALL):
+        owner, permit, then = split_permit(call.data)
+        if owner != account:
+            raise UnknownCall(f"a permit inside a call is said to be of {owner}")
+        check_inner(permit, account=account, carried_by=contracts.positions, chain=chain)
+        into.approvals += [(each.token, permit.spender, each.amount) for each in permit.gives]
+        into.deadlines.append(permit.ends_at)
+        call = replace(call, data=then)
     if not calls(call.data, _MODIFY):
         raise UnknownCall(f"selector 0x{call.data[:4].hex()} of V4's position manager is not known")
     unlock, deadline = read_exactly(call.data, _MODIFY)

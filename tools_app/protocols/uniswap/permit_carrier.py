@@ -1,4 +1,4 @@
-"""Puts a signed permit of Permit2 before all else that a call of the Universal Router or of V4's position manager does."""
+"""Puts a signed permit of Permit2 first in a call of the Universal Router or of V4's position manager."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import pytest
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
 from golem_project.embedded.npm_tree import newest_node
+from golem_project.pi.definitions import MORE_TOOLS
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.catalogue.door import Door
 from tests.clients.conftest import FOLDER, NEW, OLD, Installed
@@ -108,8 +109,8 @@ def test_what_is_loaded_is_there_in_the_next_turn_and_loading_in_a_loop_changes_
 
     def actions(request: dict[str, Any]) -> list[str]:
         (tool,) = [each["function"] for each in request["tools"] if each["function"]["name"] == "preview_action"]
-        found: list[str] = tool["parameters"]["properties"]["action_type"]["anyOf"][0]["enum"]
-        return found
+        lines = tool["parameters"]["properties"]["action_type"]["description"].splitlines()
+        return [line.partition("@")[0] for line in lines[1:]]
 
     assert "supply" not in actions(model.requests[0])
     assert "supply" in actions(model.requests[1])
@@ -129,6 +130,43 @@ def test_misspelt_foreign_and_unloaded_tools_get_an_answer_that_helps(open_pi: O
     assert "not found" in str(told[0])
     assert "not a tool of the golem" in str(told[1]) or "not found" in str(told[1])
     assert "tool_schema" in str(told[2]) and "wallet_get_gas_price" in str(told[2])
+
+
+def test_a_tool_that_is_not_shown_reaches_the_server_with_what_it_takes_and_the_prompt_says_that_there_is_more(
+    open_pi: Open,
+) -> None:
+    supply = call("preview_action", action_type="supply", venue="aave", asset="NOTHING", amount="1")
+    with open_pi([supply, say("enough")]) as (pi, model):
+        pi.say("supply")
+    assert MORE_TOOLS in json.dumps(model.requests[0]["messages"][0])
+    (told,) = [message["content"] for message in model.requests[-1]["messages"] if message["role"] == "tool"]
+    assert "TOKEN_NOT_FOUND" in str(told), "pi's own check let its parameters through"
+    assert "tool_schema" in str(told) and "aave_supply" in str(told)
+
+
+def test_every_member_of_a_refusal_reaches_the_model(open_pi: Open) -> None:
+    script = [
+        call("query_state", query="load_tools", tools=["aave_suply"]),
+        call("preview_action", **{**SWAP, "recipient": "0x1"}),
+        say("enough"),
+    ]
+    with open_pi(script) as (pi, model):
+        pi.say("try")
+    told = [str(message["content"]) for message in model.requests[-1]["messages"] if message["role"] == "tool"]
+    assert "suggestions" in told[0] and "aave_supply" in told[0]
+    for member in ("unfinished_call", "drops", "request_id", "instance"):
+        assert member in told[1], told[1]
+
+
+def test_nobody_is_asked_about_a_permit_that_was_committed(open_pi: Open) -> None:
+    script = [call("preview_action", **SWAP), commit_last(), commit_last_or_any, say("done")]
+    with open_pi(script) as (pi, _):
+        pi.say("swap, twice")
+    assert len(pi.questions) == 1
+    name, is_error, text = pi.results[-1]
+    assert (name, is_error) == ("commit_action", True)
+    assert "Nothing to agree to" in text and "COMMITTED" in text
+    assert ActionPermit.objects.get().status == "COMMITTED"
 
 
 def test_a_server_that_goes_away_in_the_middle_of_a_call_ends_it_and_takes_the_tools(

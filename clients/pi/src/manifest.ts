@@ -14,6 +14,8 @@ export interface Manifest {
   etag: string;
   golem: string;
   tools: ShownTool[];
+  /** That the golem has more tools than are shown and how they are called; empty where all are shown. */
+  moreTools: string;
   /** Names of the tools that have an effect. */
   writes: Set<string>;
   /** Steps to show while an action is under way, by action type. */
@@ -37,20 +39,23 @@ export async function readManifest(server: GolemServer, known: Manifest | undefi
     etag: full.etag,
     golem: told.golem.name,
     tools,
+    moreTools: typeof full.body.more_tools === "string" ? full.body.more_tools : "",
     writes: new Set(told.tools.filter((tool) => tool.is_write).map((tool) => String(tool.name))),
     steps: new Map(told.actions.map((each) => [String(each.action_type), each.progress_steps as string[]])),
   };
 }
 
 /**
- * The words that choose a tool stay listed, and any other word goes through to the server as well: what it answers
- * (how to load the tool, what was meant) helps a model more than pi's own check, which only says no.
+ * The words that choose a tool stay listed, and any other word goes through to the server as well, with whatever it
+ * takes: what the server answers (the parameters of a tool that is not shown, what was meant) helps a model more than
+ * pi's own check, which only says no.
  */
 function widenWords(parameters: Json): Json {
   const properties = { ...(parameters.properties as Record<string, Json>) };
-  for (const word of ["action_type", "query", "read", "venue"]) {
+  const words = ["action_type", "query", "read", "venue"].filter((word) => word in properties);
+  for (const word of words) {
     const { enum: values, type: _type, ...rest } = properties[word] ?? {};
     if (Array.isArray(values)) properties[word] = { ...rest, anyOf: [{ type: "string", enum: values }, { type: "string" }] };
   }
-  return { ...parameters, properties };
+  return { ...parameters, properties, ...(words.length > 0 ? { additionalProperties: true } : {}) };
 }

@@ -129,7 +129,7 @@ function readObject(text: string): Json {
 }
 
 function describeProblem(status: number, members: Json): string {
-  const told = ["code", "detail", "recovery", "would_pass", "retry_after_seconds", "fields", "allowed", "available"];
-  const kept = [...told, "next_call", "fill"].filter((name) => members[name] !== undefined && members[name] !== null);
-  return JSON.stringify({ status, ...Object.fromEntries(kept.map((name) => [name, members[name]])) });
+  // Whole: whatever a refusal says may be what mends it. What is first is read first.
+  const { code, detail, recovery, ...rest } = members;
+  return JSON.stringify({ status, code, detail, recovery, ...rest });
 }

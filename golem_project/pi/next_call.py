@@ -1,22 +1,38 @@
 """Works out from a refused call which fields are missing or too many, and the whole call that would be right.
 
-Only what can be known is filled in: a misspelt name is put right, a number written as text is made one, a field that
-does not exist is left out. What only the caller knows stands in `fill`, with what it may be; where none of the words
-there is meant, `or_call` looks for others. Pure.
+Only what can be known is filled in: a misspelt name is put right, a number written as text is made one, a chain's name
+is its number. `next_call` says everything that the refused call said, and is accepted as it is. Where only the caller
+can say what is right there is none: `unfinished_call` holds what is sure, `fill` what has to be added and what that may
+be, `drops` what was said and has no place in it. Where none of the words in `fill` is meant, `or_call` looks for
+others. Pure.
 
-What an action is, its venue, its amounts and its values decide where money goes. There a slip of the pen is put right
-and nothing is guessed: `unstake` is not taught as `stake`, nor `amount_out` as `amount`.
+What an action is, its venue, its chain, its amounts, their unit and their direction decide where money goes. There a
+slip of the pen is put right and nothing is guessed: `unstake` is not taught as `stake`, nor `amount_out` as `amount`,
+nor a slippage of 1 as 1 basis point.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tools_app.core.exact_numbers import LARGEST_EXACT
+from golem_project.pi.parsers import read_number
+from golem_project.pi.spelt_otherwise import (
+    NEAR,
+    find_mistyped,
+    find_near,
+    find_same,
+    is_of,
+    list_kinds,
+    list_values,
+    read_chain,
+    squash,
+    write_as,
+)
 from tools_app.toolkit.enums import PiTool
 
 _SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -49,12 +65,24 @@ _WORDS: Final = {
 }
 _UNKNOWN_SAYS: Final = "does not exist here"
 _MISSING_SAYS: Final = ("required", "may not be blank", "is expected")
-_NEAR: Final = 0.6
-_SHORT_PART: Final = 3
-_AMOUNT: Final = "amount"
-_SHORTEST_WORD: Final = 3
 _CLAMPED: Final = frozenset({"limit"})
 """Numbers that may be brought into their range: how many rows an answer has moves no money."""
+_OTHER_UNIT: Final = frozenset({"slippage", "maxslippage", "slippagetolerance"})
+"""Names of a slippage whose unit nobody knows: percent, a fraction or basis points."""
+_SPENT: Final = frozenset({"amountin"})
+"""Names of what is spent; where the amount is what has to be received they mean something else."""
+_WITHOUT_WEIGHT: Final = frozenset(
+    {"urgent", "confirm", "confirmed", "idempotencykey", "requestid", "note", "comment", "memo", "thought", "reasoning"}
+)
+"""Names that say nothing about what is done: they may be left out of any call."""
+_HAS_NO_MONEY: Final = frozenset(
+    {PiTool.SEARCH_CONTEXT, PiTool.QUERY_GRIMOIRE, PiTool.UPDATE_DIRECTIVE, PiTool.CANCEL_ACTION}
+)
+_OF_MONEY: Final = re.compile(
+    r"chain|network|amount|qty|quantity|value|size|slippage|price|side|direction|exact|unit|usd|decimals|from|token"
+    r"|asset|recipient|receiver|account|wallet|owner|min|max|^to$|^in$|^out$"
+)
+"""Names that bear on money, chain, direction or unit, letters alone."""
 
 
 @dataclass(slots=True)
@@ -65,12 +93,14 @@ class Lesson:
     extra: list[str] = field(default_factory=list)
     arguments: dict[str, Any] = field(default_factory=dict)
     fill: dict[str, Any] = field(default_factory=dict)
+    drops: list[str] = field(default_factory=list)
     tool: str = ""
 
     def as_members(self) -> dict[str, Any]:
         """Members of the problem."""
-        members: dict[str, Any] = {"next_call": {"tool": self.tool, "arguments": self.arguments}}
-        for name in ("missing", "extra", "fill"):
+        call = "unfinished_call" if self.fill or self.drops else "next_call"
+        members: dict[str, Any] = {call: {"tool": self.tool, "arguments": self.arguments}}
+        for name in ("missing", "extra", "fill", "drops"):
             if getattr(self, name):
                 members[name] = getattr(self, name)
         return members
@@ -90,7 +120,7 @@ def teach(
     them at a venue, None where there is none.
     """
     code = problem.get("code")
-    if problem.get("next_call") or tool not in list(PiTool):
+    if problem.get("next_call") or problem.get("unfinished_call") or tool not in list(PiTool):
         return {}
     if code == "UNKNOWN_ACTION":
         return _teach_word(tool, body, words)
@@ -145,9 +175,30 @@ def _teach_fields(
         if name in flat and name in lesson.arguments and _UNKNOWN_SAYS not in text:
             _mend_value(lesson, name, properties.get(name, {}))
     for name in lesson.missing:
-        if name not in lesson.arguments and "one of the two" not in bad[name]:
+        if name not in lesson.arguments and name not in lesson.fill and "one of the two" not in bad[name]:
             lesson.fill[name] = _say_allowed(properties.get(name, {}), bad[name])
     return lesson.as_members()
+
+
+def complete(members: Mapping[str, Any], faults: Mapping[str, str], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """`members` of a lesson whose `next_call` would be refused for `faults`, by field: it asks for what those need."""
+    call = members["next_call"]
+    lesson = Lesson(
+        tool=call["tool"],
+        arguments=dict(call["arguments"]),
+        missing=list(members.get("missing", ())),
+        extra=list(members.get("extra", ())),
+    )
+    for name, text in faults.items():
+        was_said = lesson.arguments.pop(name, None) is not None
+        if was_said and _UNKNOWN_SAYS in text:
+            lesson.extra += [name] * (name not in lesson.extra)
+            lesson.drops.append(name)
+        else:
+            lesson.missing += [name] * (not was_said and name not in lesson.missing)
+            lesson.fill[name] = _say_allowed(properties.get(name, {}), text)
+    rest = {name: each for name, each in members.items() if name not in ("next_call", "missing", "extra")}
+    return {**rest, **lesson.as_members()}
 
 
 def _own_parameters(describe: Callable[[str, str | None], Mapping[str, Any] | None], tool: str) -> Iterable[str]:
@@ -174,51 +225,61 @@ def _mend_word(lesson: Lesson, word: str, words: Sequence[str]) -> None:
 def _move(lesson: Lesson, name: str, allowed: Sequence[str], properties: Mapping[str, Any]) -> None:
     """Take a field that does not exist out, and put its value where it was meant, if that is free."""
     value = lesson.arguments.pop(name)
-    free = [each for each in allowed if each not in lesson.arguments]
-    target = next((each for each in free if _squash(each) == _squash(name)), None)
-    target = target or next((each for each in free if _squash(name) in map(_squash, _SYNONYMS.get(each, ()))), None)
-    if target is None and lesson.tool != PiTool.PREVIEW_ACTION:
-        harmless = [each for each in free if _AMOUNT not in each]
-        target = next(iter(difflib.get_close_matches(name.lower(), harmless, n=1, cutoff=_NEAR)), None)
-    if target is not None:
-        lesson.arguments[target] = _write_as(value, _kinds(properties.get(target, {})))
+    free = [each for each in allowed if each not in lesson.arguments and each not in lesson.fill]
+    target = next((each for each in free if squash(each) == squash(name)), None)
+    target = target or next((each for each in free if squash(name) in map(squash, _SYNONYMS.get(each, ()))), None)
+    if target is None and lesson.tool != PiTool.PREVIEW_ACTION and not _OF_MONEY.search(squash(name)):
+        harmless = [each for each in free if not _OF_MONEY.search(squash(each))]
+        target = next(iter(difflib.get_close_matches(name.lower(), harmless, n=1, cutoff=NEAR)), None)
+    if target is None:
+        if not _may_be_left_out(name, lesson.tool):
+            lesson.drops.append(name)
+        return
+    schema = properties.get(target, {})
+    written = write_as(value, list_kinds(schema)) if target != "chain_id" else read_chain(value)
+    if _may_mean_another(name, lesson.arguments) or not is_of(written, list_kinds(schema)):
+        lesson.fill[target] = _say_allowed(schema, "")
+    else:
+        lesson.arguments[target] = written
 
 
-def _write_as(value: Any, kinds: set[str]) -> Any:
-    """`value` as one of `kinds`, where that loses nothing; else itself."""
-    if isinstance(value, list) and len(value) == 1 and "array" not in kinds:
-        value = value[0]
-    if "string" in kinds and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if "integer" in kinds and isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
-        return int(value)
-    if "boolean" in kinds and isinstance(value, str) and value.strip().lower() in ("true", "false"):
-        return value.strip().lower() == "true"
-    if "array" in kinds and isinstance(value, str):
-        return [value]
-    if "string" in kinds and isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
-        return str(int(value))
-    return value
+def _may_be_left_out(name: str, tool: str) -> bool:
+    """Whether a field that does not exist said nothing about what is done."""
+    squashed = squash(name)
+    if squashed in _WITHOUT_WEIGHT or tool in _HAS_NO_MONEY:
+        return True
+    return tool == PiTool.QUERY_STATE and not _OF_MONEY.search(squashed)
+
+
+def _may_mean_another(name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether `name` is of another unit or direction than the field that takes its value."""
+    squashed = squash(name)
+    return squashed in _OTHER_UNIT or (squashed in _SPENT and arguments.get("exact_output", False) is not False)
 
 
 def _mend_value(lesson: Lesson, name: str, schema: Mapping[str, Any]) -> None:
     """Write a value as its type asks, where that loses nothing; else ask for it."""
     value = lesson.arguments[name]
-    kinds = _kinds(schema)
-    values = _values(schema)
-    value = _write_as(value, kinds)
+    kinds = list_kinds(schema)
+    values = list_values(schema)
+    value = read_chain(value) if name == "chain_id" else write_as(value, kinds)
     if values:
-        find = _find_same if lesson.tool == PiTool.PREVIEW_ACTION else _find_near
+        find = find_same if lesson.tool in (PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE) else find_near
         value = find(value, values)
     bounds = [schema.get("minimum"), schema.get("maximum")]
     if name in _CLAMPED and isinstance(value, int) and not isinstance(value, bool):
         value = max(value, bounds[0]) if bounds[0] is not None else value
         value = min(value, bounds[1]) if bounds[1] is not None else value
-    if value is not None and value != lesson.arguments[name]:
+    if value is not None and is_of(value, kinds) and not _is_same(value, lesson.arguments[name]):
         lesson.arguments[name] = value
         return
     lesson.arguments.pop(name)
     lesson.fill[name] = _say_allowed(schema, "")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values are written alike; 5 and 5.0 are not, as one of them was refused."""
+    return type(one) is type(other) and bool(one == other)
 
 
 def _teach_word(tool: str, body: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
@@ -236,7 +297,7 @@ def _teach_word(tool: str, body: Mapping[str, Any], words: Sequence[str]) -> dic
 
 def _teach_venue(tool: str, body: Mapping[str, Any], venues: list[str]) -> dict[str, Any]:
     flat = _flatten(body)
-    near = _find_same(flat.get("venue"), venues)
+    near = find_same(flat.get("venue"), venues)
     rest = {name: value for name, value in flat.items() if name != "venue"}
     if near is not None:
         return Lesson(tool=tool, arguments={**rest, "venue": near}).as_members()
@@ -245,9 +306,11 @@ def _teach_venue(tool: str, body: Mapping[str, Any], venues: list[str]) -> dict[
 
 
 def _teach_repeated(tool: str, body: Mapping[str, Any], fields: list[str]) -> dict[str, Any]:
-    nested = body.get("params") if isinstance(body.get("params"), Mapping) else {}
+    nested = _read_nested(body.get("params"))
     outer = {name: value for name, value in body.items() if name != "params"}
     lesson = Lesson(tool=tool, arguments={**(nested or {}), **outer})
+    if nested is None and body.get("params") is not None:
+        lesson.drops.append("params")
     spellings: list[str] = [name for name in ("action_type", "kind", "type") if name in lesson.arguments]
     if len(spellings) > 1:
         given = {str(lesson.arguments[name]) for name in spellings}
@@ -265,94 +328,31 @@ def _teach_repeated(tool: str, body: Mapping[str, Any], fields: list[str]) -> di
 
 
 def _flatten(body: Mapping[str, Any]) -> dict[str, Any]:
-    nested = body.get("params")
     flat = {name: value for name, value in body.items() if name != "params" and value is not None}
-    return {**nested, **flat} if isinstance(nested, Mapping) else flat
+    inner = {name: value for name, value in (_read_nested(body.get("params")) or {}).items() if value is not None}
+    return {**inner, **flat}
+
+
+def _read_nested(nested: Any) -> Mapping[str, Any] | None:
+    """The object that `params` is or, as text, spells; None where it is none."""
+    if isinstance(nested, str):
+        try:
+            nested = json.loads(nested, parse_float=read_number)
+        except ValueError:
+            return None
+    return nested if isinstance(nested, Mapping) else None
 
 
 def _find_word(tool: str) -> Callable[[Any, Sequence[Any]], Any]:
     """How a word of `tool` is found: nearly spelt is enough where nothing moves."""
-    return _find_mistyped if tool == PiTool.PREVIEW_ACTION else _find_near
-
-
-def _find_near(given: Any, words: Sequence[Any]) -> Any:
-    """The one of `words` that `given` spells or nearly spells; None where none is near."""
-    same = _find_same(given, words)
-    if same is not None or not isinstance(given, str):
-        return same
-    known = {_squash(str(word)): word for word in words}
-    near = difflib.get_close_matches(_squash(given), list(known), n=1, cutoff=_NEAR)
-    return known[near[0]] if near else None
-
-
-def _find_mistyped(given: Any, words: Sequence[Any]) -> Any:
-    """The one of `words` that `given` spells, or spells but for one letter behind the first; None where none does.
-
-    A part of a name as short as `pt` or `yt` is another thing with another letter, and no slip.
-    """
-    same = _find_same(given, words)
-    if same is not None or not isinstance(given, str):
-        return same
-    meant = [
-        word
-        for word in words
-        if _is_one_slip(_squash(given), _squash(str(word))) and not _differs_in_a_short_part(given, str(word))
-    ]
-    return meant[0] if len(meant) == 1 else None
-
-
-def _differs_in_a_short_part(given: str, word: str) -> bool:
-    parts, others = (re.split(r"[^a-z0-9]+", each.strip().lower()) for each in (given, word))
-    if len(parts) != len(others):
-        return False
-    return any(
-        one != other and min(len(one), len(other)) <= _SHORT_PART for one, other in zip(parts, others, strict=True)
-    )
-
-
-def _find_same(given: Any, words: Sequence[Any]) -> Any:
-    """The one of `words` that `given` is, however it is written; None where none is."""
-    if not isinstance(given, str):
-        return given if given in words else None
-    return {_squash(str(word)): word for word in words}.get(_squash(given))
-
-
-def _is_one_slip(one: str, other: str) -> bool:
-    """Whether they begin alike and differ by one letter too many, too few, another, or two in the wrong order."""
-    if one[:1] != other[:1] or min(len(one), len(other)) < _SHORTEST_WORD:
-        return False
-    while one and other and one[0] == other[0]:
-        one, other = one[1:], other[1:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    return max(len(one), len(other)) == 1 or (len(one) == 2 and one == other[::-1])
-
-
-def _squash(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
-def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return list(schema.get("anyOf", [schema]))
-
-
-def _kinds(schema: Mapping[str, Any]) -> set[str]:
-    kinds: set[str] = set()
-    for part in _parts(schema):
-        kind = part.get("type", ())
-        kinds |= {kind} if isinstance(kind, str) else set(kind)
-    return kinds
-
-
-def _values(schema: Mapping[str, Any]) -> list[Any]:
-    return [value for part in _parts(schema) for value in part.get("enum", ()) if value is not None]
+    return find_mistyped if tool == PiTool.PREVIEW_ACTION else find_near
 
 
 def _say_allowed(schema: Mapping[str, Any], text: str) -> dict[str, Any]:
     """What a field may be: its values or its type and description."""
-    values = _values(schema)
+    values = list_values(schema)
     if values:
         return {"one_of": values}
-    said = {"type": sorted(_kinds(schema) - {"null"}) or ["string"], "description": schema.get("description", text)}
+    said = {"type": sorted(list_kinds(schema) - {"null"}) or ["string"], "description": schema.get("description", text)}
     bounds = {name: schema[name] for name in ("minimum", "maximum", "pattern") if name in schema}
     return {**said, **bounds}

@@ -11,13 +11,18 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from archetypes_app.tool_loading_queries import TIER_QUERIES
+from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.next_call import teach
-from tools_app.adapters import normalize_key
-from tools_app.core.errors import GolemError, Recovery
+from golem_project.pi.known_values import CODES, Refused, add_known
+from golem_project.pi.next_call import complete, teach
+from golem_project.pi.spelt_otherwise import find_mistyped
+from tools_app.adapters import list_keys, normalize_key
+from tools_app.core import clock
+from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.toolkit.enums import PiTool
-from tools_app.toolkit.schema import json_schema
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.schema import ToolParams, json_schema, validate_params
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
@@ -25,14 +30,33 @@ _PREFIX: Final = "/api/v1/pi/"
 _TEACHES: Final = frozenset(
     {"INVALID_PARAMS", "UNKNOWN_ACTION", "UNKNOWN_VENUE", "VENUE_REQUIRED", "AMBIGUOUS_PARAMS", "CATEGORY_UNKNOWN"}
 )
+_INPUTS: Final[Mapping[PiTool, type[wire.StrictInput]]] = {
+    PiTool.COMMIT_ACTION: wire.CommitActionInput,
+    PiTool.CANCEL_ACTION: wire.CancelActionInput,
+    PiTool.SEARCH_CONTEXT: wire.SearchContextInput,
+    PiTool.QUERY_GRIMOIRE: wire.QueryGrimoireInput,
+    PiTool.UPDATE_DIRECTIVE: wire.UpdateDirectiveInput,
+    PiTool.EMERGENCY_HALT: wire.EmergencyHaltInput,
+}
+_KEYS: Final[Mapping[PiTool, str]] = {
+    PiTool.PREVIEW_ACTION: "action_type",
+    PiTool.QUERY_STATE: "query",
+    PiTool.SEARCH_CONTEXT: "read",
+    PiTool.QUERY_GRIMOIRE: "read",
+}
+"""The word that chooses a tool, by the one of the eight that serves it."""
+_FIX: Final = Recovery.FIX_PARAMS
+_OWN_ACCOUNT: Final = ("account", "owner")
+_BESIDE: Final = frozenset({"action_type", "query", "read", "venue", "cursor", "why", "wish_id"})
 
 
 def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """`missing`, `extra`, `fill` and `next_call` for a refusal that another body would pass; nothing for others."""
+    """What a refusal that another body would pass says of it (`pi.next_call`); nothing for others."""
     tool = request.path.removeprefix(_PREFIX)
-    if problem["code"] not in _TEACHES or problem["recovery"] != Recovery.FIX_PARAMS or request.method != "POST":
+    if request.method != "POST" or not request.path.startswith(_PREFIX):
         return {}
-    if not request.path.startswith(_PREFIX) or tool not in list(PiTool):
+    code = problem["code"]
+    if code not in (*_TEACHES, *CODES, "UNKNOWN_TOOL") or (code in _TEACHES and problem["recovery"] != _FIX):
         return {}
     try:
         # A caller that was refused before it was known, or a database that went away since, is taught nothing.
@@ -40,18 +64,151 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
         if not isinstance(agent, Agent):
             return {}
         shown = agent.shelf.shown
+        if not isinstance(body, Mapping):
+            return {}
+        if tool not in list(PiTool):
+            return _teach_elsewhere(agent, tool, body) if problem["code"] == "UNKNOWN_TOOL" else {}
+        members = _teach(problem, agent, PiTool(tool), body, shown) if code in _TEACHES else {}
+        if code not in CODES:
+            return members
+        return add_known(
+            Refused(
+                golem=agent.golem,
+                toolset=agent.shelf.toolset,
+                tool=tool,
+                body=body,
+                problem=problem,
+                members=members,
+                now=clock.now(),
+            )
+        )
     except (APIException, GolemError, DatabaseError, InterfaceError):
         return {}
-    if not isinstance(body, Mapping):
-        return {}
-    pi_tool = PiTool(tool)
+
+
+def _teach(
+    problem: Mapping[str, Any], agent: Agent, pi_tool: PiTool, body: Mapping[str, Any], shown: Toolset
+) -> dict[str, Any]:
     words = agent.shelf.list_words(pi_tool)
     known = (*shown, *(() if agent.shelf.unseen is None else (agent.shelf.unseen,)))
-    members = teach(problem, tool=tool, body=body, words=words, describe=partial(_describe, known, shown, pi_tool))
+    word = body.get(_KEYS.get(pi_tool, ""))
+    members: dict[str, Any] = {}
+    if problem["code"] == "UNKNOWN_ACTION" and isinstance(word, str):
+        outside = _tell_outside(agent, pi_tool, word)
+        if outside:
+            return outside
+        rest = {name: value for name, value in body.items() if name != _KEYS[pi_tool]}
+        members = _teach_elsewhere(agent, word, rest) or _teach_slip(agent, pi_tool, word, rest)
+    members = members or teach(
+        problem, tool=str(pi_tool), body=body, words=words, describe=partial(_describe, known, shown, pi_tool)
+    )
+    members = _name_own_account(members, agent)
+    if "next_call" in members:
+        members = _check_call(members, agent)
     if problem["code"] == "UNKNOWN_ACTION" and agent.key.most_tools is not None:
         # What is not loaded is found by browsing; hundreds of words in a refusal help nobody.
         members["available"] = words
     return members
+
+
+def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, Any]:
+    """Whose account a read is about is the golem's own where nobody said: that is no choice about money."""
+    call, fill = members.get("unfinished_call"), dict(members.get("fill", {}))
+    if call is None or call["tool"] != PiTool.QUERY_STATE or not agent.golem.address:
+        return members
+    missing = [name for name in _OWN_ACCOUNT if name in fill and name in members.get("missing", ())]
+    if not missing:
+        return members
+    own = {name: agent.golem.address for name in missing if fill.pop(name)}
+    rest = {name: each for name, each in members.items() if name not in ("unfinished_call", "fill")}
+    kept = "unfinished_call" if fill or members.get("drops") else "next_call"
+    told = {"fill": fill} if fill else {}
+    return {**rest, kept: {**call, "arguments": {**call["arguments"], **own}}, **told}
+
+
+def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+    """The call of what serves `said`, a word or a tool's name, where another of the eight serves it; else nothing."""
+    word = normalize_key(said)
+    for tool in agent.shelf.toolset:
+        if word in (tool.name, tool.key) and tool.pi_tool in _KEYS:
+            arguments = {_KEYS[tool.pi_tool]: tool.key, **({"venue": tool.venue} if word == tool.name else {}), **rest}
+            call = {"next_call": {"tool": str(tool.pi_tool), "arguments": arguments}}
+            return _check_call(call, agent)
+    return {}
+
+
+def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+    """The call of the one word of the golem's, loaded or not, that `said` misspells; else nothing."""
+    word = find_mistyped(said, list_keys(toolset=agent.shelf.toolset, pi_tool=pi_tool))
+    if word is None:
+        return {}
+    call = {"tool": str(pi_tool), "arguments": {_KEYS[pi_tool]: word, **rest}}
+    return _check_call({"next_call": call}, agent)
+
+
+def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, Any]:
+    """That what was asked for is a tool of the product and none of the golem's: its owner's to change; else nothing."""
+    word = normalize_key(said)
+    if any(word in (tool.name, tool.key) for tool in agent.shelf.toolset):
+        return {}
+    named = [tool for tool in REGISTRY if word == tool.name or (word == tool.key and tool.pi_tool is pi_tool)]
+    if not named:
+        return {}
+    categories = sorted({tool.category.value for tool in named})
+    return {
+        "recovery": str(Recovery.ASK_OWNER),
+        "detail": f"{word!r} is not among this golem's tools; its owner may add it ({' or '.join(categories)})",
+        "categories": categories,
+    }
+
+
+def _check_call(members: dict[str, Any], agent: Agent, *, is_mended: bool = False) -> dict[str, Any]:
+    """`members`, whose `next_call` is one only where it would be accepted; what is wrong in it is mended once."""
+    pi_tool, arguments = PiTool(members["next_call"]["tool"]), members["next_call"]["arguments"]
+    model = _find_model(agent, pi_tool, arguments)
+    if isinstance(model, str):
+        return complete(members, {"venue": model}, {"venue": {"enum": model.split(", ")}})
+    try:
+        if model is not None:
+            validate_params(model, {name: each for name, each in arguments.items() if name not in _BESIDE})
+        elif pi_tool in _INPUTS and "read" not in arguments:
+            _INPUTS[pi_tool](data=arguments).check()
+    except InvalidParams as refused:
+        schema = {} if model is None else json_schema(model)
+        faults = {name.partition(".")[0]: text for name, text in refused.data["fields"].items()}
+        if is_mended:
+            return complete(members, faults, schema.get("properties", {}))
+        mended = teach(
+            {**refused.as_problem(), "fields": faults},
+            tool=str(pi_tool),
+            body=arguments,
+            words=agent.shelf.list_words(pi_tool),
+            describe=lambda key, _: schema if key and model is not None else None,
+        )
+        told = {name: [*members.get(name, ()), *mended.pop(name, ())] for name in ("missing", "extra", "drops")}
+        rest = {name: each for name, each in members.items() if name not in ("next_call", *told)}
+        again = {**rest, **mended, **{name: list(dict.fromkeys(each)) for name, each in told.items() if each}}
+        if again.get("drops") and "next_call" in again:
+            again["unfinished_call"] = again.pop("next_call")
+        return _check_call(again, agent, is_mended=True) if "next_call" in again else again
+    return members
+
+
+def _find_model(agent: Agent, pi_tool: PiTool, arguments: Mapping[str, Any]) -> type[ToolParams] | str | None:
+    """The parameters of what the arguments ask for, or the venues where they leave open which; None for the eight."""
+    word = normalize_key(str(arguments.get(_KEYS.get(pi_tool, ""), "")))
+    if pi_tool is PiTool.QUERY_STATE:
+        for query in TIER_QUERIES:
+            if query.key == word:
+                return query.params_model
+    venue = arguments.get("venue")
+    served = [tool for tool in agent.shelf.toolset if tool.pi_tool is pi_tool and tool.key == word]
+    loaded = [tool for tool in served if tool.name in agent.shelf.shown]
+    asked = [tool for tool in loaded or served if venue in (None, tool.venue)]
+    asked = asked or [tool for tool in served if venue == tool.venue]
+    if len(asked) > 1:
+        return ", ".join(sorted(tool.venue for tool in asked))
+    return asked[0].params_model if asked else None
 
 
 def _describe(

@@ -193,8 +193,16 @@ class ProblemOutput(serializers.Serializer[Any]):
     request_id = serializers.CharField()
     missing = serializers.ListField(child=serializers.CharField(), required=False, help_text="Fields to add")
     extra = serializers.ListField(child=serializers.CharField(), required=False, help_text="Fields to leave out")
-    fill = serializers.DictField(required=False, help_text="What only the caller knows, each with what it may be")
-    next_call = serializers.DictField(required=False, help_text="The call that would be right, but for `fill`")
+    next_call = serializers.DictField(
+        required=False, help_text="The call that is right: it says all that was said, and is accepted as it is"
+    )
+    unfinished_call = serializers.DictField(required=False, help_text="What of it is sure, where there is no next_call")
+    fill = serializers.DictField(required=False, help_text="What to add to unfinished_call, each with what it may be")
+    drops = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What was said and has no place in unfinished_call: send it only where it is right without them",
+    )
 
 
 class PermitOutput(serializers.Serializer[Any]):

@@ -19,8 +19,8 @@ from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse
 from golem_project.heartbeat.duties.position_monitor import judge_positions
 from golem_project.heartbeat.duties.sleepwalker import _is_news as is_news_again
 from golem_project.pi import recent_toolsets
-from golem_project.pi.next_call import _is_one_slip, _write_as
 from golem_project.pi.parsers import _parse_integer
+from golem_project.pi.spelt_otherwise import is_one_slip, write_as
 from golem_project.stream.deliveries import _next_attempt
 from golem_project.stream.parameters import _read_limit
 from tools_app.core import clock
@@ -130,12 +130,12 @@ def test_a_number_of_another_agent_is_one_that_every_reader_reads_alike(number: 
     ("one", "other", "is_slip"), [("ab", "abc", False), ("abc", "abcd", True), ("abc", "acb", True)]
 )
 def test_a_slip_is_guessed_in_words_of_three_letters_on(one: str, other: str, is_slip: bool) -> None:
-    assert _is_one_slip(one, other) is is_slip
+    assert is_one_slip(one, other) is is_slip
 
 
 @pytest.mark.parametrize(("value", "written"), [(float(2**53 - 1), str(2**53 - 1)), (float(2**53), float(2**53))])
 def test_a_fraction_is_written_as_a_whole_number_while_it_is_exact(value: float, written: Any) -> None:
-    assert _write_as(value, {"string"}) == written
+    assert write_as(value, {"string"}) == written
 
 
 @pytest.mark.parametrize(("digits", "kind"), [(79, int), (80, int), (81, str)])

@@ -18,13 +18,24 @@ class GolemProblem(Exception):
 
     @property
     def next_call(self) -> dict[str, Any] | None:
-        """The call that the refusal names as right: `tool` and `arguments`; None where it names none."""
+        """The call that the refusal names as right, as it is: `tool` and `arguments`; None where it names none."""
         found = self.members.get("next_call")
         return dict(found) if isinstance(found, Mapping) else None
 
     @property
+    def unfinished_call(self) -> dict[str, Any] | None:
+        """What is sure of the right call where only you can finish it: add what `fill` asks for."""
+        found = self.members.get("unfinished_call")
+        return dict(found) if isinstance(found, Mapping) else None
+
+    @property
+    def drops(self) -> list[str]:
+        """What you said that the unfinished call does not say: make it only where it is right without."""
+        return [str(name) for name in self.members.get("drops", ())]
+
+    @property
     def fill(self) -> dict[str, Any]:
-        """What of that call only the caller knows, with what it may be."""
+        """What of an unfinished call only you know, with what it may be."""
         return dict(self.members.get("fill", {}))
 
 

@@ -3514,14 +3514,20 @@ export interface components {
             missing?: string[];
             /** @description Fields to leave out */
             extra?: string[];
-            /** @description What only the caller knows, each with what it may be */
-            fill?: {
-                [key: string]: unknown;
-            };
-            /** @description The call that would be right, but for `fill` */
+            /** @description The call that is right: it says all that was said, and is accepted as it is */
             next_call?: {
                 [key: string]: unknown;
             };
+            /** @description What of it is sure, where there is no next_call */
+            unfinished_call?: {
+                [key: string]: unknown;
+            };
+            /** @description What to add to unfinished_call, each with what it may be */
+            fill?: {
+                [key: string]: unknown;
+            };
+            /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
+            drops?: string[];
         };
         QueryGrimoireBody: components["schemas"]["QueryGrimoireInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */

@@ -18,7 +18,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tests.golem_project.pi.test_schema_is_the_server import REFUSED_AS_BODIES, request_schema
-from tools_app.toolkit.enums import Category
+from tools_app.toolkit.enums import Category, PiTool
 
 EVERYTHING = [category.value for category in Category if category is not Category.CODING]
 PERMIT = "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5d"
@@ -125,6 +125,7 @@ WRONG = {"INVALID_PARAMS", "UNKNOWN_ACTION", "UNKNOWN_VENUE", "VENUE_REQUIRED", 
 WRONG |= {"CATEGORY_UNKNOWN"}
 
 
+GOOD_TOOLS = frozenset(PiTool)
 CONTRADICTS = "the document does not take"
 
 
@@ -139,9 +140,11 @@ def code_of(answer: Any) -> str:
 
 def follow(agent: Agent, refusal: dict[str, Any], tool: str, intent: dict[str, Any], made: dict[str, Any]) -> str:
     """Make the call that the refusal names; the code of what comes of it, empty for success."""
-    call = refusal.get("next_call")
+    call = refusal.get("next_call") or refusal.get("unfinished_call")
     if call is None:
         return "nothing taught"
+    if any(name in intent for name in refusal.get("drops", ())):
+        return f"would drop {refusal['drops']}"
     arguments = dict(call["arguments"])
     for name in refusal.get("fill", {}):
         if name not in intent:
@@ -152,7 +155,7 @@ def follow(agent: Agent, refusal: dict[str, Any], tool: str, intent: dict[str, A
         return f"{CONTRADICTS} {call['tool']} {arguments}"
     if not code_of(answer) and "then" in refusal:
         answer = agent.post(tool, made)
-    if not code_of(answer) and tool == "preview_action":
+    if not code_of(answer) and "permit_id" in answer.json() and call["tool"] == "preview_action":
         agent.post("cancel_action", {"permit_id": answer.json()["permit_id"], "reason": "only a lesson"})
     return code_of(answer)
 
@@ -177,7 +180,8 @@ def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_cal
         key.update(most_tools=MOST_TOOLS, loaded_tools=[])
         permit = PERMIT
         if tool in ("commit_action", "cancel_action"):
-            permit = door.post("preview_action", {**SWAP, "amount": str(600_000_000 + number)})["permit_id"]
+            made_for_it = door.post("preview_action", {**SWAP, "amount": str(600_000_000 + number)})
+            permit = made_for_it.get("permit_id") or str(made_for_it)
         stands_for = {
             PERMIT: permit,
             PERMIT.replace("-", ""): permit.replace("-", ""),
@@ -186,14 +190,14 @@ def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_cal
         intent, made = put(meant, stands_for), put(wrongly, stands_for)
         first = agent.post(tool, made)
         assert code_of(first) in WRONG, (tool, made, first.content)
-        if code_of(first) in REFUSED_AS_BODIES and is_documented(tool, made):
+        if tool in GOOD_TOOLS and code_of(first) in REFUSED_AS_BODIES and is_documented(tool, made):
             contradicted.append((tool, made, code_of(first)))
         outcome = follow(agent, first.json(), tool, intent, made)
         if outcome.startswith(CONTRADICTS):
             contradicted.append((tool, made, outcome))
         if outcome:
             failed.append((tool, made, outcome, first.json().get("next_call"), first.json().get("fill")))
-    assert len(failed) <= len(MISTAKES) * 5 // 100, failed
+    assert len(failed) <= len(MISTAKES) * 5 // 100, "\n".join(map(str, failed))
     assert contradicted == [], "the OpenAPI document takes what is refused, or refuses what a refusal tells to send"
 
 
@@ -214,10 +218,10 @@ def test_several_venues_are_the_callers_to_choose_between(make_agent: MakeAgent)
         agent.post("preview_action", {"action_type": "stake", "amount": "1"}), 422, "VENUE_REQUIRED", "FIX_PARAMS"
     )
     assert len(problem["fill"]["venue"]["one_of"]) > 1
-    assert "venue" not in problem["next_call"]["arguments"]
+    assert "venue" not in problem["unfinished_call"]["arguments"]
 
 
 def test_a_stranger_is_taught_nothing(make_agent: MakeAgent) -> None:
     agent = make_agent(categories=["trading"], scopes=["read"], most_tools=MOST_TOOLS)
     refused = agent.post("commit_action", {"permit": PERMIT}).json()
-    assert refused["code"] == "SCOPE_MISSING" and "next_call" not in refused
+    assert refused["code"] == "SCOPE_MISSING" and not {"next_call", "unfinished_call"} & set(refused)

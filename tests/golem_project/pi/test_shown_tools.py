@@ -122,7 +122,7 @@ def test_a_write_that_is_not_loaded_is_judged_as_any_and_a_mistake_in_it_is_taug
     assert problem["tool_schema"]["tool"] == "aave_supply"
     assert problem["tool_schema"]["parameters"]["required"] == problem["tool_schema"]["needs"]
     assert "amount" in problem["missing"] and "assett" in problem["extra"]
-    assert problem["next_call"]["arguments"]["venue"] == "aave"
+    assert problem["unfinished_call"]["arguments"]["venue"] == "aave"
 
 
 def test_what_several_venues_serve_and_none_of_them_is_loaded_is_the_callers_to_choose(tiered: Agent) -> None:
@@ -147,8 +147,10 @@ def test_what_a_category_has_too_many_of_is_loaded_by_need_and_the_rest_is_calle
 
 def test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded(make_agent: MakeAgent) -> None:
     agent = make_agent(categories=["trading"], most_tools=MOST_TOOLS)
-    problem = assert_problem(agent.post("query_state", {"query": "lending_summary"}), 404, "UNKNOWN_ACTION")
-    assert problem["next_call"]["arguments"].get("query") != "load_tools"
+    problem = assert_problem(
+        agent.post("query_state", {"query": "lending_summary"}), 404, "UNKNOWN_ACTION", "ASK_OWNER"
+    )
+    assert problem["categories"] == ["lending"] and "next_call" not in problem
     refused = assert_problem(
         agent.post("query_state", {"query": "load_tools", "tools": ["aave_supply"]}), 404, "UNKNOWN_TOOL"
     )
@@ -274,7 +276,7 @@ def test_what_costs_too_much_beside_the_others_makes_them_give_way_and_alone_fin
 def test_what_a_key_loads_costs_its_model_no_more_than_the_budget(
     tiered: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_count, "MOST_TOKENS", 1_500)
+    monkeypatch.setattr(token_count, "MOST_TOKENS", 1_350)
     ask(tiered, "load_tools", tools=["uniswap_lp_add_liquidity", "wallet_get_gas_price"])
     told = ask(tiered, "load_tools", tools=["lending_execute_leverage_loop", "morpho_supply_market"])
     assert told.get("dropped") or told["no_room"]
@@ -284,7 +286,7 @@ def test_what_a_key_loads_costs_its_model_no_more_than_the_budget(
             # What a client of these hands on to a model; the rest it shows to people or keeps.
             words = {"name", "description", "parameters", "inputSchema"}
             shown = [{name: part for name, part in tool.items() if name in words} for tool in shown]
-        assert token_count.count_json(shown, tokenizer=token_count.TOKENIZERS[0]) <= 1_500, dialect
+        assert token_count.count_json(shown, tokenizer=token_count.TOKENIZERS[0]) <= 1_350, dialect
 
 
 def test_what_was_shown_a_moment_ago_gives_no_tool_that_was_taken_away_since(tiered: Agent) -> None:

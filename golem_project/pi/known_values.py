@@ -1,0 +1,215 @@
+"""Adds to a refusal what the golem would have to look up to mend it: what it holds, which tokens, pools, ids there are.
+
+The figures are reads that the agent could make itself, so nothing is told that it may not know. Where such a read fails
+the refusal stands without them. Nothing is chosen: what moves money stays the caller's to say, in `fill`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from archetypes_app.models import Golem
+from archetypes_app.phases import is_allowed
+from permits_app.actions.query import query_state
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_units
+from tools_app.toolkit.enums import Phase, PiTool
+from tools_app.toolkit.toolset import Toolset
+from tools_app.wording.address_names import find_token, list_tokens
+
+CODES: Final = frozenset(
+    {
+        "INVALID_PARAMS",
+        "INSUFFICIENT_BALANCE",
+        "ROUTING_INSUFFICIENT_LIQUIDITY",
+        "STAKE_TOO_SMALL",
+        "TOKEN_NOT_FOUND",
+        "POOL_NOT_FOUND",
+        "WITHDRAWAL_REQUEST_NOT_FOUND",
+        "PERMIT_NOT_FOUND",
+        "SAFETY_PHASE_BLOCKED",
+    }
+)
+"""Refusals that this knows something about."""
+_OF_ALL: Final = frozenset({"max", "all", "everything", "full", "entire", "100%", "balance"})
+_SPENDS: Final = ("token_in", "token", "asset")
+_VAULTS: Final = (("vault_savings", "erc4626"), ("yearn_vaults", "yearn"))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A refused call: of which golem, what it said, what the refusal says so far, and when."""
+
+    golem: Golem
+    toolset: Toolset
+    tool: str
+    body: Mapping[str, Any]
+    problem: Mapping[str, Any]
+    members: dict[str, Any]
+    now: datetime
+    said: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        nested = self.body.get("params")
+        flat = {name: value for name, value in self.body.items() if name != "params" and value is not None}
+        object.__setattr__(self, "said", {**nested, **flat} if isinstance(nested, Mapping) else flat)
+
+    @property
+    def chain_id(self) -> int:
+        chain = self.said.get("chain_id")
+        return chain if isinstance(chain, int) and not isinstance(chain, bool) else self.golem.home_chain_id
+
+    def read(self, query: str, venue: str, **params: Any) -> Mapping[str, Any]:
+        """What the golem's own read answers; empty where it has none or it fails."""
+        chain = {} if self.chain_id == self.golem.home_chain_id else {"chain_id": self.chain_id}
+        try:
+            answer = query_state(golem=self.golem, query=query, venue=venue, params={**chain, **params}, now=self.now)
+        except GolemError:
+            return {}
+        data = answer.get("data", answer)
+        return data if isinstance(data, Mapping) else {}
+
+    def ask(self, name: str, **known: Any) -> dict[str, Any]:
+        """The call without what was said of `name`, which `fill` asks for with what is known of it."""
+        unfinished = self.members.get("unfinished_call") or {"tool": self.tool, "arguments": self.said}
+        arguments = {each: value for each, value in unfinished["arguments"].items() if each != name}
+        fill = {**self.members.get("fill", {}), name: {**self.members.get("fill", {}).get(name, {}), **known}}
+        rest = {each: value for each, value in self.members.items() if each != "next_call"}
+        return {**rest, "unfinished_call": {**unfinished, "arguments": arguments}, "fill": fill}
+
+
+def add_known(refused: Refused) -> dict[str, Any]:
+    """The members of the refusal, with what is known of what they ask for."""
+    code = str(refused.problem.get("code"))
+    return _BY_CODE[code](refused) if code in _BY_CODE else refused.members
+
+
+def _add_to_fields(refused: Refused) -> dict[str, Any]:
+    members = refused.members
+    for name in members.get("fill", {}):
+        said = refused.said.get(name)
+        if name.startswith("amount") and str(said).strip().lower() in _OF_ALL:
+            return _tell_held(refused, name)
+        if name == "vault":
+            vaults = [
+                {"vault": each.get("vault") or each.get("address"), "name": each.get("name")}
+                for query, venue in _VAULTS
+                for each in _list(refused.read(query, venue), "vaults", "savings")
+            ]
+            return refused.ask(name, one_of=vaults) if vaults else members
+    return members
+
+
+def _add_balance(refused: Refused) -> dict[str, Any]:
+    return _tell_held(refused, "amount") if "amount" in refused.said else refused.members
+
+
+def _tell_held(refused: Refused, name: str) -> dict[str, Any]:
+    """Asks for an amount beside what the golem holds of the token that it would spend."""
+    token = str(next((refused.said[each] for each in _SPENDS if refused.said.get(each)), "")).lower()
+    for each in refused.read("wallet_status", "wallet").get("balances", ()):
+        meta = each.get("token", {})
+        if token and token in (str(meta.get("symbol")).lower(), str(meta.get("address")).lower()):
+            return refused.ask(name, held={"raw": each.get("balance"), "units": each.get("balance_units")})
+    return refused.ask(name)
+
+
+def _add_unit(refused: Refused) -> dict[str, Any]:
+    """Says what the amount was, in whole coins, and what one whole coin would be."""
+    network = KNOWN_NETWORKS.get(refused.chain_id)
+    said = str(refused.said.get("amount", ""))
+    if network is None or not said.isdigit():
+        return refused.members
+    decimals, symbol = network.native_decimals, network.native_symbol
+    return refused.ask(
+        "amount",
+        description=f"Base units: {said} is {format_units(int(said), decimals, symbol)}.",
+        one_whole=str(10**decimals),
+    )
+
+
+def _add_tokens(refused: Refused) -> dict[str, Any]:
+    """Asks for a token that is registered on the chain, and says what the one that was named is elsewhere."""
+    wanted = {str(refused.problem.get(name, "")).lower() for name in ("address", "symbol")} - {""}
+    names = [name for name, value in refused.said.items() if isinstance(value, str) and value.lower() in wanted]
+    here = [token.symbol for token in list_tokens(refused.chain_id)]
+    names = names or [
+        name
+        for name in (*_SPENDS, "token_out", "token0", "token1")
+        if isinstance(refused.said.get(name), str)
+        and not refused.said[name].startswith("0x")
+        and refused.said[name].lower() not in map(str.lower, here)
+    ]
+    if not names or not here:
+        return refused.members
+    return refused.ask(names[0], one_of=here, **_say_what_it_is(refused, str(refused.said[names[0]])))
+
+
+def _say_what_it_is(refused: Refused, said: str) -> dict[str, str]:
+    if said.lower() == refused.golem.address.lower():
+        return {"that_is": "the golem's own account"}
+    if not said.startswith("0x"):
+        return {}
+    for chain_id, network in KNOWN_NETWORKS.items():
+        token = find_token(chain_id, said)
+        if token is not None:
+            return {"that_is": f"{token.symbol} of {network.name} (chain {chain_id})"}
+    return {}
+
+
+def _add_fees(refused: Refused) -> dict[str, Any]:
+    """Asks for a fee of which the pair has a pool."""
+    pair = {name: refused.said.get(name) for name in ("token0", "token1")}
+    if "fee" not in refused.said or None in pair.values():
+        return refused.members
+    fees = {each.get("fee") for each in _list(refused.read("pools_by_pair", "uniswap", **pair), "pools")} - {None}
+    return refused.ask("fee", one_of=sorted(fees)) if fees else refused.members
+
+
+def _add_requests(refused: Refused) -> dict[str, Any]:
+    """Asks for ids of the account's own withdrawal requests."""
+    found = _list(refused.read("staking_position", "lido"), "open_withdrawal_requests")
+    ids = [each.get("request_id") or each.get("id") for each in found]
+    return refused.ask("request_ids", one_of=ids)
+
+
+def _add_permits(refused: Refused) -> dict[str, Any]:
+    """Asks for one of the golem's open permits."""
+    known = ("permit_id", "action_type", "venue", "status", "value_usd")
+    permits = _list(refused.read("permits", "golem"), "permits")
+    return refused.ask("permit_id", one_of=[{name: each.get(name) for name in known} for each in permits])
+
+
+def _add_passing(refused: Refused) -> dict[str, Any]:
+    """Names the actions of the golem that its phase lets pass."""
+    phase = Phase(refused.golem.phase)
+    passing = {
+        tool.key
+        for tool in refused.toolset
+        if tool.pi_tool is PiTool.PREVIEW_ACTION
+        and (kind := getattr(tool, "action_class", None)) is not None
+        and is_allowed(phase, kind)
+    }
+    return {**refused.members, "actions_that_pass": sorted(passing)}
+
+
+def _list(data: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
+    found = next((data[name] for name in names if isinstance(data.get(name), list | tuple)), ())
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+_BY_CODE: Final[Mapping[str, Callable[[Refused], dict[str, Any]]]] = {
+    "INVALID_PARAMS": _add_to_fields,
+    "INSUFFICIENT_BALANCE": _add_balance,
+    "ROUTING_INSUFFICIENT_LIQUIDITY": _add_balance,
+    "STAKE_TOO_SMALL": _add_unit,
+    "TOKEN_NOT_FOUND": _add_tokens,
+    "POOL_NOT_FOUND": _add_fees,
+    "WITHDRAWAL_REQUEST_NOT_FOUND": _add_requests,
+    "PERMIT_NOT_FOUND": _add_permits,
+    "SAFETY_PHASE_BLOCKED": _add_passing,
+}

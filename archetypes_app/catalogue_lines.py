@@ -19,8 +19,11 @@ from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset, venues_choose
 
-LINE_CHARACTERS: Final = 48
-LINES_AT_ONCE: Final = 40
+EVERYTHING: Final = "all"
+"""The category that is all of them: words alone, so that a model reads in one answer what there is."""
+PAGE_CHARACTERS: Final = 3_600
+"""How much of a category's lines one answer holds; no line is cut, and one at least is told."""
+_LONGEST_LINE: Final = 240
 
 CATEGORY_LINES: Final[Mapping[Category, str]] = {
     Category.DATA: "prices, pools, ticks",
@@ -69,15 +72,42 @@ def list_category(*, toolset: Toolset, loadout: Loadout, category: str, cursor: 
     """
     tools = find_category(toolset=toolset, category=category)
     start = 0 if cursor is None else _read_start(cursor, len(tools))
-    page = tools[start : start + LINES_AT_ONCE]
+    lines: dict[str, str] = {}
+    room = PAGE_CHARACTERS
+    for tool in tools[start:]:
+        line = shorten(tool.summary, _LONGEST_LINE)
+        room -= len(tool.name) + len(line)
+        if room < 0 and lines:
+            break
+        lines[tool.name] = line
     answer: dict[str, Any] = {
         "category": category,
-        "tools": {tool.name: shorten(tool.summary, LINE_CHARACTERS) for tool in page},
-        "loaded": [tool.name for tool in page if loadout.shows(tool.name)],
+        "tools": lines,
+        "loaded": [name for name in lines if loadout.shows(name)],
     }
-    if start + LINES_AT_ONCE < len(tools):
-        answer["next_cursor"] = str(start + LINES_AT_ONCE)
+    if start + len(lines) < len(tools):
+        answer["next_cursor"] = str(start + len(lines))
     return answer
+
+
+def list_everything(*, toolset: Toolset) -> dict[str, Any]:
+    """The words of every tool by category, as a model says them; venues stand where several serve a word."""
+    words: dict[Category, dict[str, list[str]]] = {}
+    for tool in toolset:
+        words.setdefault(tool.category, {}).setdefault(tool.key, []).append(tool.venue)
+    return {
+        "words": {
+            category.value: " ".join(_write_word(key, venues) for key, venues in sorted(words[category].items()))
+            for category in Category
+            if category in words
+        },
+        "message": "A word is an action_type or a query, word@venues where several serve it; describe_tool tells one.",
+    }
+
+
+def _write_word(key: str, venues: Sequence[str]) -> str:
+    several = sorted(set(venues))
+    return key if len(several) == 1 else f"{key}@{','.join(several)}"
 
 
 def _read_start(cursor: str, most: int) -> int:

@@ -12,12 +12,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from archetypes_app.catalogue_lines import (
+    EVERYTHING,
     describe_call,
     describe_loading,
     find_category,
     find_tools,
     list_categories,
     list_category,
+    list_everything,
 )
 from archetypes_app.loadout import Loading, Loadout, order_by_need
 from tools_app.core.errors import InvalidParams
@@ -25,7 +27,9 @@ from tools_app.toolkit.schema import ToolParams, validate_params
 from tools_app.toolkit.toolset import Toolset
 
 MOST_NAMED: Final = 50
-CategoryName = Annotated[str, Field(min_length=1, max_length=64, description="A category that browse_tools names.")]
+CategoryName = Annotated[
+    str, Field(min_length=1, max_length=64, description="A category that browse_tools names; all browses every word.")
+]
 PageStart = Annotated[str, Field(min_length=1, max_length=20, description="The next_cursor of the page before.")]
 ToolName = Annotated[str, Field(min_length=1, max_length=128)]
 ToolNames = Annotated[
@@ -89,6 +93,8 @@ def answer_tier_query(
     if key == "browse_tools":
         if asked["category"] is None:
             return list_categories(toolset=toolset, loadout=loadout)
+        if asked["category"].strip().lower() == EVERYTHING:
+            return list_everything(toolset=toolset)
         return list_category(toolset=toolset, loadout=loadout, category=asked["category"], cursor=asked["cursor"])
     if key == "describe_tool":
         tools = find_tools(toolset=toolset, names=asked["tools"])

@@ -79,6 +79,7 @@ def _define(golem: Golem, shown: Toolset, everything: Toolset) -> tuple[PiToolDe
         permit_ttl_seconds=golem.permit_ttl_seconds,
         has_memory=has_memory(golem),
         has_writes=everything.has_writes,
+        has_more=len(shown) < len(everything),
     )
 
 

@@ -7,6 +7,7 @@ cancel_action. Times in the texts are the golem's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from archetypes_app.models.api_key import Scope
@@ -25,16 +26,27 @@ from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset, venues_choose
 
 MAX_TEXT = 2_000
+MORE_TOOLS = (
+    "More tools exist: query browse_tools, category all, names them."
+    " Call any by its word; load_tools shows its parameters first."
+)
+"""What every model is told that is not shown everything, in every dialect and in the manifest."""
 _WORSE = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 _LAST = (Phase.SURVIVAL, Phase.TERMINAL)
 
 
 def define_tools(
-    *, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool = True, has_writes: bool = False
+    *,
+    toolset: Toolset,
+    permit_ttl_seconds: int,
+    has_memory: bool = True,
+    has_writes: bool = False,
+    has_more: bool = False,
 ) -> tuple[PiToolDef, ...]:
     """The Pi tools over what is shown, `toolset`, in the order of the enum; permits live `permit_ttl_seconds`.
 
     `has_writes`: the golem has write tools, though none may be shown; preview_action then tells how to load one.
+    `has_more`: it has tools that are not shown; query_state then tells how they are found, and no word is kept out.
     """
     ttl = permit_ttl_seconds
     writes = [tool for tool in toolset if tool.pi_tool is PiTool.PREVIEW_ACTION]
@@ -47,11 +59,11 @@ def define_tools(
         defined += [_preview_action(writes, ttl, has_wishes=has_wishes), _commit_action(ttl), _cancel_action()]
     elif toolset.cancels_announced:
         defined.append(_cancel_action())
-    defined += [_query_state(queries), _search_context(market)]
+    defined += [_query_state(queries, has_more=has_more), _search_context(market)]
     if has_memory:
         defined.append(_query_grimoire(recall))
     defined += [_update_directive(), _emergency_halt()]
-    return tuple(defined)
+    return tuple(replace(each, has_more=has_more) for each in defined)
 
 
 def describe_key(tool: ToolDef) -> str:
@@ -232,15 +244,17 @@ def _cancel_action() -> PiToolDef:
     )
 
 
-def _query_state(tools: Sequence[ReadTool]) -> PiToolDef:
-    lines = [_describe_tier(query) for query in TIER_QUERIES]
+def _query_state(tools: Sequence[ReadTool], *, has_more: bool) -> PiToolDef:
+    own = sorted(query.key for query in OWN_QUERIES)
+    lines = [" ".join(own)] if has_more else []
+    lines += [_describe_tier(query) for query in TIER_QUERIES]
     lines += [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
     properties = _keyed(
         "query",
-        "query@venue needs [may take]; tokens: symbol or 0x",
+        "query@venue needs [may take]" if has_more else "query@venue needs [may take]; tokens: symbol or 0x",
         tools,
         lines=lines,
-        keys=[*(query.key for query in OWN_QUERIES), *(query.key for query in TIER_QUERIES)],
+        keys=[*own, *(query.key for query in TIER_QUERIES)],
     )
     for query in TIER_QUERIES:
         for name, prop in json_schema(query.params_model)["properties"].items():
@@ -250,7 +264,9 @@ def _query_state(tools: Sequence[ReadTool]) -> PiToolDef:
     return PiToolDef(
         name=PiTool.QUERY_STATE,
         label="Query state",
-        description=("Read own or venue state at one named block. Does not change anything."),
+        description=" ".join(
+            ["Read own or venue state at one named block. Does not change anything.", *([MORE_TOOLS] * has_more)]
+        ),
         snippet=(
             "query_state: read balances, positions, pools, quotes, limits or permits at one named block; amounts come"
             " as base units with whole units beside them."

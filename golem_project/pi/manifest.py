@@ -13,7 +13,7 @@ from typing import Any
 from archetypes_app.loadout import Loadout
 from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi.annotations import annotate, annotate_pi_tool
-from golem_project.pi.definitions import define_tools
+from golem_project.pi.definitions import MORE_TOOLS, define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
@@ -78,6 +78,7 @@ def _build(
         permit_ttl_seconds=permit_ttl_seconds,
         has_memory=has_memory,
         has_writes=everything.has_writes,
+        has_more=len(toolset) < len(everything),
     )
     body: dict[str, Any] = {
         "manifest_version": MANIFEST_VERSION,
@@ -96,9 +97,13 @@ def _build(
             "loaded": list(loadout.loaded),
             "in_toolset": len(everything),
         },
+        "more_tools": MORE_TOOLS if len(toolset) < len(everything) else None,
     }
     if dialect is not None:
         body.update(dialect=dialect.value, tools=render_tools(dialect, tools))
+        if dialect is not Dialect.PI:
+            # The provider's shape has no place for them; they belong into a client's own prompt.
+            body["guidelines"] = [line for tool in tools for line in _write_guidelines(tool)]
     else:
         body.update(
             tools=[_as_json(tool) for tool in tools],
@@ -108,6 +113,12 @@ def _build(
             left_out=[_describe_missing(name, requirement) for name, requirement in missing],
         )
     return Manifest(body=body, etag=f'"{hash_canonical(_exact(body))[2:34]}"')
+
+
+def _write_guidelines(tool: PiToolDef) -> list[str]:
+    """What to heed when calling `tool`, each line with its name, as it stands among those of the others."""
+    lines = [line.as_sentence() for line in tool.guidelines]
+    return [line if tool.name in line else f"{tool.name}: {line}" for line in lines]
 
 
 def hash_schemas(tools: Iterable[PiToolDef]) -> str:

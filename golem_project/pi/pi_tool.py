@@ -37,8 +37,10 @@ class PiToolDef:
     scope: Scope
     is_write: bool
     schema_version: int = 2
+    has_more: bool = False
+    """Whether the golem has tools behind it that are not shown: then no list of words may keep them out."""
 
     @property
     def shown(self) -> Schema:
         """Every property of `parameters`, in few tokens."""
-        return show_parameters(self.parameters)
+        return show_parameters(self.parameters, has_more=self.has_more)

@@ -19,6 +19,8 @@ MOST_DESCRIPTION: Final = ((10, 40), (20, 16))
 """Up to so many properties each keeps so many characters of its description; beyond, only amounts keep theirs."""
 _LEAST_CUT: Final = 20
 """A description cut to fewer characters says nothing: it is left out."""
+WORDS: Final = frozenset({"action_type", "query", "read", "venue"})
+"""Parameters that choose a tool."""
 LISTS: Final = "@venue"
 """In a description that lists what can be asked for, which is shown whole."""
 SHORT: Final[Mapping[str, str]] = {
@@ -51,6 +53,10 @@ SHORT: Final[Mapping[str, str]] = {
     "Where several serve one query": "",
     "Only these": "",
     "Plain words": "",
+    "From preview_action": "",
+    "Else episodes": "",
+    "Its heading": "",
+    "What you saw": "",
     "1 to 50, else 10": "",
     "Why;": "",
     "RFC 3339, until": "",
@@ -61,6 +67,14 @@ SHORT: Final[Mapping[str, str]] = {
 }
 """The vocabulary of parameters, short: by the beginning of the full description. Empty: the name says it, or the text
 of the tool that has it."""
+ALWAYS_SAID: Final[Mapping[str, str]] = {
+    "exact_output": "amount is received",
+    "route": "v3:500>USDC>v2",
+    "fee": "500 is 0.05%",
+    "price_lower": "token1 per token0",
+    "price_upper": "token1 per token0",
+}
+"""What no model guesses from the name, and what turns a trade round: said however many properties there are."""
 AMOUNT: Final = "base units"
 """What is said of an amount however many properties there are."""
 _AMOUNT_SAID: Final = "token's base units"
@@ -69,9 +83,14 @@ _MAY_TAKE: Final = "[may take]"
 _KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
 
 
-def show_parameters(parameters: Mapping[str, Any]) -> Schema:
-    """The closed object `parameters`, each property shown short. No property is lost."""
+def show_parameters(parameters: Mapping[str, Any], *, has_more: bool = False) -> Schema:
+    """The closed object `parameters`, each property shown short. No property is lost.
+
+    With `has_more` the words that choose a tool are any words: those of tools that are not shown are taken too.
+    """
     properties: Mapping[str, Schema] = parameters.get("properties", {})
+    if has_more:
+        properties = {name: _without_list(prop) if name in WORDS else prop for name, prop in properties.items()}
     most = next((characters for count, characters in MOST_DESCRIPTION if len(properties) <= count), 1)
     shown = _show(parameters, most=0)
     if len(properties) > MOST_DESCRIPTION[0][0]:
@@ -80,7 +99,13 @@ def show_parameters(parameters: Mapping[str, Any]) -> Schema:
         name: _show(prop, most=None if LISTS in prop.get("description", "") else most)
         for name, prop in properties.items()
     }
+    for name in ALWAYS_SAID.keys() & shown["properties"].keys():
+        shown["properties"][name]["description"] = ALWAYS_SAID[name]
     return shown
+
+
+def _without_list(schema: Mapping[str, Any]) -> Schema:
+    return {name: each for name, each in schema.items() if name != "enum"}
 
 
 def _without_options(schema: Mapping[str, Any]) -> Schema:

@@ -119,6 +119,7 @@ class KeyShelf:
             permit_ttl_seconds=self.golem.permit_ttl_seconds,
             has_memory=True,
             has_writes=self.toolset.has_writes,
+            has_more=True,
         )
         return cost_little(shown, are_ours=all(tool.name in REGISTRY for tool in loadout.cut(self.toolset)))
 

@@ -121,7 +121,11 @@ def weigh(subject: str, toolset: Toolset, first: list[Category], *, dialect: Dia
     ):
         cut = loadout.cut(toolset)
         tools = define_tools(
-            toolset=cut, permit_ttl_seconds=PERMIT_TTL_SECONDS, has_writes=toolset.has_writes, has_memory=True
+            toolset=cut,
+            permit_ttl_seconds=PERMIT_TTL_SECONDS,
+            has_writes=toolset.has_writes,
+            has_memory=True,
+            has_more=len(cut) < len(toolset),
         )
         definitions = count_definitions(tools, dialect=dialect, tokenizer=tokenizer)
         saved = 100 * (1 - definitions / baseline) if baseline else 0.0

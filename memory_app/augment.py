@@ -14,7 +14,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.models import F, Q, QuerySet, Value
 
+from memory_app.belief import Belief, age_of, fade_factor
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.models import Insight
@@ -188,6 +189,24 @@ class _Tuning:
     route_most_amount: Decimal | None = None
 
 
+def _fade(
+    factor_bps: int,
+    percent: int,
+    supporting: int,
+    opposing: int,
+    tuned_at: datetime | None,
+    is_pinned: bool,
+    *,
+    now: datetime,
+) -> tuple[int, bool]:
+    """What is left of a factor after the time since it moved, and whether it is still believed enough to tune."""
+    age = age_of(tuned_at, now=now)
+    if is_pinned or age <= timedelta(0):
+        return factor_bps, True
+    belief = Belief.read(supporting=supporting, opposing=opposing, percent=percent)
+    return fade_factor(factor_bps, age), belief.faded(age).percent >= LEAST_PERCENT_TO_TUNE
+
+
 def _is_within(params: Mapping[str, Any], most: Decimal | None) -> bool:
     """Whether a swap is no larger than what the fills behind a route speak for."""
     if most is None:
@@ -209,8 +228,10 @@ def _find_alike(
         for pk, keys, accessed, stability in recent
     )
     tunings: dict[Tunable, _Tuning] = {}
-    for parameter, factor_bps, episode_ids, route, most in learned:
-        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route, most))
+    for parameter, factor_bps, episode_ids, route, most, percent, *evidence in learned:
+        factor_bps, is_in_force = _fade(factor_bps, percent, *evidence, now=now)
+        if is_in_force:
+            tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route, most))
     return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tunings
 
 
@@ -257,7 +278,16 @@ def _select_tunings(
         chain_id=F("golem__home_chain_id") if chain_id is None else chain_id,
     )
     return rows.order_by("-confidence_percent", "pk").values_list(
-        "parameter", "factor_bps", "episode_ids", "route", "route_most_amount"
+        "parameter",
+        "factor_bps",
+        "episode_ids",
+        "route",
+        "route_most_amount",
+        "confidence_percent",
+        "evidence_for",
+        "evidence_against",
+        "tuned_at",
+        "is_pinned",
     )
 
 

@@ -1,4 +1,5 @@
-"""Moves a heuristic within fixed bounds: a tenth of itself in four hours at most, on five episodes at least.
+"""Moves a heuristic within fixed bounds: a tenth of itself in four hours at most, on five episodes at least. Back
+towards what is asked for it goes at once, on any outcome that does not fit (`belief.py`).
 
 Slippage only ever gets tighter than what was asked (5,000 to 10,000 of 10,000); a deadline may get shorter or longer by
 half; a route may cost 100 bps more than the best quote at most. Everything a heuristic says comes from verified
@@ -12,7 +13,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from memory_app.announcements import announce_insight
-from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
+from memory_app.belief import Belief, age_of
+from memory_app.insights import lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (
     LARGEST_DEADLINE_FACTOR_BPS,
@@ -101,14 +103,16 @@ def tune(
     """Move (or make) the heuristic of `subject`; None when it must wait or there is nothing to undo.
 
     `advance` means the evidence speaks for it: slippage tighter, deadline longer; else it goes back and is doubted.
-    Waits for five episodes, four hours, and an episode newer than its last move. A heuristic that its owner archived
+    To advance it waits for five episodes, four hours, and an episode newer than its last move; to go back for the last
+    alone. A heuristic that its owner archived
     stays so. Joins the caller's transaction, which holds the golem's row; emits grimoire:heuristic.
     """
     identity = subject.identify(f"tune {'slippage' if parameter is Tunable.SLIPPAGE else parameter.value}")
     row = lock_insight(golem_id=golem_id, identity_hash=identity)
-    if len(episode_ids) < LEAST_EPISODES_TO_TUNE or (row is None and not advance):
+    if (advance and len(episode_ids) < LEAST_EPISODES_TO_TUNE) or (row is None and not advance):
         return None
-    if row is not None and not _may_move(row, episode_ids, now):
+    news = _list_news(row, episode_ids, now, is_back=not advance) if row is not None else []
+    if row is not None and not news:
         return None
     is_new = row is None
     if row is None:
@@ -119,25 +123,36 @@ def tune(
             tool_name=subject.tool_name,
             chain_id=subject.chain_id,
             token_keys=list(subject.token_keys),
-            confidence_percent=FIRST_PERCENT,
+            confidence_percent=0,
             recorded_by=recorded_by,
             identity_hash=identity,
             parameter=parameter,
         )
+        believe(row, Belief().confirmed())
     else:
-        row.confidence_percent = confirm(row.confidence_percent) if advance else contradict(row.confidence_percent)
+        known = Belief.of(row).faded(age_of(row.tuned_at, now=now))
+        # What is mined in time says once a cycle that the time is long enough; what slipped says it by itself.
+        against = len(news) if parameter is Tunable.SLIPPAGE else 1
+        believe(row, known.confirmed() if advance else known.contradicted(against))
     before = row.factor_bps
     if parameter is Tunable.SLIPPAGE:
         row.factor_bps = shift_factor(factor_bps=before, tighten=advance)
     else:
         row.factor_bps = shift_deadline(factor_bps=before, lengthen=advance)
-    row.episode_ids = episode_ids
+    # What the database asks for: a heuristic keeps the episodes it was made of beside those that speak against it.
+    row.episode_ids = episode_ids if advance else list(dict.fromkeys([*episode_ids, *row.episode_ids]))[:MOST_BEHIND]
     row.tuned_at = row.last_accessed_at = now
     row.text = f"{subject.name}: {_WORDS[parameter].format(row.factor_bps // 100)}"
     row.embedding = None
     row.save()
     announce_insight(row, change="promoted" if is_new else "revised" if advance else "demoted", now=now)
     return Tuned(row.pk, subject.name, parameter.value, before, row.factor_bps)
+
+
+def believe(row: Insight, belief: Belief) -> None:
+    """Write a belief into a heuristic; not saved."""
+    row.evidence_for, row.evidence_against = belief.supporting, belief.opposing
+    row.confidence_percent = belief.percent
 
 
 def shift_cost(*, cost_bps: int, wanted_bps: int) -> int:
@@ -165,7 +180,8 @@ def prefer_route(
     row = lock_insight(golem_id=golem_id, identity_hash=identity)
     if row is None and preference is None:
         return None
-    if row is not None and not _may_move(row, episode_ids, now):
+    news = _list_news(row, episode_ids, now, is_back=False) if row is not None else []
+    if row is not None and not news:
         return None
     if row is None:
         row = Insight(
@@ -183,15 +199,16 @@ def prefer_route(
     in_force, _, cost = row.route.partition("@")
     before = after = int(cost or 0)
     change = "revised"
+    known_belief = Belief.of(row).faded(age_of(row.tuned_at, now=now)) if in_force else Belief()
     if preference is not None and preference.route == in_force:
-        row.confidence_percent = confirm(row.confidence_percent)
+        believe(row, known_belief.confirmed())
         after = shift_cost(cost_bps=before, wanted_bps=preference.cost_bps)
     else:
         change = "demoted"
-        row.confidence_percent = contradict(row.confidence_percent) if in_force else 0
+        believe(row, known_belief.contradicted() if in_force else known_belief)
         if preference is not None and row.confidence_percent < LEAST_PERCENT_TO_TUNE:
             change, in_force, after = "promoted", preference.route, preference.cost_bps
-            row.confidence_percent = FIRST_PERCENT
+            believe(row, Belief().confirmed())
     row.route = f"{in_force}@{after}"
     if preference is not None and preference.route == in_force:
         row.route_most_amount = preference.most_amount
@@ -205,12 +222,14 @@ def prefer_route(
     return Tuned(row.pk, subject.name, Tunable.ROUTE.value, before, after)
 
 
-def _may_move(row: Insight, episode_ids: list[UUID], now: datetime) -> bool:
+def _list_news(row: Insight, episode_ids: list[UUID], now: datetime, *, is_back: bool) -> list[UUID]:
+    """The episodes a heuristic may be moved by now; none where it has to stay or to wait."""
     if row.archived_at is not None or row.is_pinned or row.is_quarantined:
-        return False
+        return []
     if row.tuned_at is None:
-        return True
+        return episode_ids
     # A clock that went back counts as inside the cycle.
-    if now < row.tuned_at + CYCLE:
-        return False
-    return Episode.objects.filter(pk__in=set(episode_ids) - set(row.episode_ids)).exists()
+    if now < row.tuned_at + CYCLE and not is_back:
+        return []
+    unseen = set(episode_ids) - set(row.episode_ids)
+    return list(Episode.objects.filter(pk__in=unseen).values_list("pk", flat=True))

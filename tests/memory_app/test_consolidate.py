@@ -92,7 +92,7 @@ def test_slippage_reverts_contradict_and_go_back_towards_what_was_asked() -> Non
     assert (done.insights_contradicted, done.heuristics_tuned) == (1, 1)
     assert Insight.objects.get(golem=golem, kind=Kind.INSIGHT).confidence_percent == 45
     heuristic = Insight.objects.get(golem=golem, kind=Kind.HEURISTIC)
-    assert (heuristic.factor_bps, heuristic.confidence_percent) == (9_900, 45)
+    assert (heuristic.factor_bps, heuristic.confidence_percent) == (9_900, 16)
     assert Insight.objects.get(golem=golem, kind=Kind.WARNING).category == "slippage"
     # A heuristic that is doubted more than believed tunes nothing.
     assert ask(golem).changes == {}

@@ -40,7 +40,7 @@ from memory_app.near_duplicates import make_near_keys
 from memory_app.provenance import Provenance
 from memory_app.reflection import reflect
 from memory_app.strategy_files import _read
-from memory_app.tuning import _may_move, shift_cost
+from memory_app.tuning import _list_news, shift_cost
 from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams
@@ -141,7 +141,7 @@ def test_what_was_tuned_moves_again_after_four_hours(since: timedelta, may: bool
     row: Any = SimpleNamespace(
         archived_at=None, is_pinned=False, is_quarantined=False, tuned_at=NOW - since, episode_ids=[]
     )
-    assert _may_move(row, [episode.pk], NOW) is may
+    assert _list_news(row, [episode.pk], NOW, is_back=False) == ([episode.pk] if may else [])
 
 
 @pytest.mark.parametrize(("cases", "is_formed"), [(1, False), (2, True)])

@@ -157,7 +157,7 @@ def test_counterfactuals_that_speak_against_it_revise_a_heuristic(monkeypatch: p
         surprise(golem, now=later)
     dream(golem_id=golem.pk, clock_now=lambda: later)
     heuristic = Insight.objects.get(golem=golem, kind=Kind.HEURISTIC)
-    assert (heuristic.factor_bps, heuristic.confidence_percent) == (9_900, 45)
+    assert (heuristic.factor_bps, heuristic.confidence_percent) == (9_900, 16)
 
 
 def test_more_counts_only_where_it_rescues_what_failed() -> None:

@@ -11,10 +11,11 @@ _MOST: Final = 65_536
 
 
 class LossyLine:
-    """Listens on `url` and loses the next answers, as many as `loses` says."""
+    """Listens on `url` and loses the next answers, as many as `loses` says, behind the next `loses_after`."""
 
     def __init__(self, upstream: tuple[str, int]) -> None:
         self.loses = 0
+        self.loses_after = 0
         self.requests = 0
         self._upstream = upstream
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -37,7 +38,11 @@ class LossyLine:
             except OSError:
                 return
             self.requests += 1
-            is_lost, self.loses = self.loses > 0, max(0, self.loses - 1)
+            is_lost = self.loses > 0 and self.loses_after == 0
+            if self.loses_after:
+                self.loses_after -= 1
+            elif self.loses:
+                self.loses -= 1
             # Either end may hang up at any time.
             with near, contextlib.suppress(OSError), socket.create_connection(self._upstream, timeout=60) as far:
                 self._pass_on(near, far, is_lost=is_lost)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from golem_client import GolemClient, GolemProblem, GolemUnreachable
+from golem_client.client import ATTEMPTS
 from golem_client.events import MOST_BYTES, read_events
 
 from archetypes_app.loadout import MOST_TOOLS
@@ -162,3 +163,25 @@ def test_events_go_on_where_they_were_cut_off(web_port: int, make_agent: MakeAge
 def test_a_line_without_end_is_refused() -> None:
     with pytest.raises(ValueError, match="too long"):
         list(read_events(io.BytesIO(b"data: " + b"x" * (MOST_BYTES + 10))))
+
+
+def test_a_program_that_lost_the_answer_of_its_commit_goes_on_and_pays_once(
+    door: Door, line: LossyLine, tmp_path: Path
+) -> None:
+    program, note = FOLDER / "examples" / "lost_answer.py", tmp_path / "note.json"
+    environment = {"PYTHONPATH": str(FOLDER), "GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token}
+
+    def run() -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, str(program), str(note)]
+        return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
+
+    nonce = door.stage.live.mined_nonce()
+    line.loses = ATTEMPTS
+    assert run().returncode == 75, "the preview's answer never came"
+    line.loses_after, line.loses = 1, ATTEMPTS
+    assert run().returncode == 75, "the permit came, and no answer to its commit"
+    assert ActionPermit.objects.get().status == "COMMITTED", "it was sent, and the program does not know"
+    third, fourth = run(), run()
+    assert (third.stdout.split(), fourth.stdout.split()) == (["COMMITTED"], ["COMMITTED"]), third.stderr
+    permit = ActionPermit.objects.get()
+    assert door.stage.live.mined_nonce() == nonce + permit.transactions.count()

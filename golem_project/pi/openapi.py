@@ -17,8 +17,8 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
     OpenApiParameter.HEADER,
     description=(
-        "1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first"
-        " answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key."
+        "Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another"
+        " body 422, while the first still runs 409."
     ),
 )
 

@@ -1,55 +1,55 @@
 """The open bodies of the HTTP interface, closed for everything that is built in.
 
-A static document knows no golem: a tool that an owner brought has parameters of its own, so a word that nothing built
-in has, or a venue where nothing of that word is, leaves the body open. What the document takes the server takes too;
-the server is more lenient where a body says one thing in an unusual place: `params` beside flat parameters, a word
-within `params`, nulls of any name.
+A body is one of the schemas of its word: a small one for each tool, found by `action_type`, `query` or `read`. What
+many tools take alike is one schema that they refer to. A static document knows no golem: a tool that an owner brought
+has parameters of its own, so a word, or a venue, that nothing built in has leaves the body open. What the document
+takes the server takes too. The server is more lenient: it takes `params` as an object of its own, `kind` or `type` for
+`action_type`, nulls of any name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 from typing import Any, Final
 
 from archetypes_app.tool_loading_queries import TIER_QUERIES
-from golem_project.pi.strict_fields import SAYS_SOMETHING
+from golem_project.pi.strict_fields import SAYS_SOMETHING, UUID_TEXT
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
-from permits_app.previews.request_words import WHY, WISH_ID
+from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
+from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ToolDef
 
 Schema = dict[str, Any]
 _COMPONENTS: Final = "#/components/schemas/"
-_NESTED: Final = "params"
 _CURSOR: Final[Schema] = {"type": ["string", "null"], "maxLength": 64, "pattern": SAYS_SOMETHING}
+_WHY: Final[Schema] = {"type": ["string", "null"], "maxLength": MOST_WHY}
+_ANY_READ: Final = "ReadInput"
+_LONGEST_DESCRIPTION: Final = 60
+_LEAST_SHARED: Final = 42
+"""Characters from which on a parameter that several tools take alike is one schema of the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """How one of the eight names what is asked: the word, other spellings of it, and what stands beside parameters."""
+    """How one of the eight names what is asked: the word, and what stands beside the parameters."""
 
     word: str
-    also_spelt: tuple[str, ...] = ()
     beside: tuple[tuple[str, Schema], ...] = (("cursor", _CURSOR),)
     has_venue: bool = True
-    nests: bool = False
     is_wished: bool = False
     """Whether it may take up a wish, which says the rest."""
 
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        return (self.word, *self.also_spelt)
-
 
 _BODIES: Final[Mapping[PiTool, _Body]] = {
-    PiTool.PREVIEW_ACTION: _Body(
-        "action_type", also_spelt=("kind", "type"), beside=((WHY, {}),), nests=True, is_wished=True
-    ),
-    PiTool.QUERY_STATE: _Body("query", nests=True),
+    PiTool.PREVIEW_ACTION: _Body("action_type", beside=((WHY, _WHY),), is_wished=True),
+    PiTool.QUERY_STATE: _Body("query"),
     PiTool.SEARCH_CONTEXT: _Body("read"),
     PiTool.QUERY_GRIMOIRE: _Body("read", has_venue=False),
 }
@@ -57,12 +57,11 @@ _BODIES: Final[Mapping[PiTool, _Body]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What a word asks for at a venue: its name among the document's schemas, its summary and its parameters."""
+    """What a word asks for at a venue: its name among the schemas, which tells the tool, and its parameters."""
 
     key: str
     venue: str
     name: str
-    summary: str
     params: Schema
 
     @property
@@ -77,20 +76,74 @@ class _Entry:
 def close_bodies(result: Schema, **_: Any) -> Schema:
     """The OpenAPI document with what everything built in takes; drf-spectacular calls it with what it made."""
     components = result["components"]["schemas"]
+    described: dict[str, Schema] = {}
     for pi_tool, body in _BODIES.items():
         entries = sorted(_list_entries(pi_tool), key=lambda entry: (entry.key, entry.name))
         for path in (path for path in result["paths"] if entries and path.endswith(f"/pi/{pi_tool}")):
-            components.update({name: part for entry in entries for name, part in _describe(entry, body).items()})
-            content = result["paths"][path]["post"]["requestBody"]["content"]
-            for media in content.values():
-                media["schema"] = {**media["schema"], "allOf": list(_choose(entries, body))}
+            described.update({name: part for entry in entries for name, part in _describe(entry, body).items()})
+            chosen = _choose(entries, body, title=name_body(pi_tool))
+            described.update(chosen.schemas)
+            request = result["paths"][path]["post"]["requestBody"]
+            for media in request["content"].values():
+                # A search in words has a closed form of its own, beside the reads that may be made instead.
+                form = components.pop(str(media["schema"].get("$ref", "")).rpartition("/")[2], {})
+                asked = [each for each in form.get("oneOf", ()) if not each["$ref"].endswith(_ANY_READ)]
+                media["schema"] = {"anyOf": [*asked, *chosen.body["anyOf"]]} if asked else chosen.body
+    if f"{_COMPONENTS}{_ANY_READ}" not in json.dumps([components, result["paths"]]):
+        components.pop(_ANY_READ, None)
+    components.update(_share(_merge(described)))
+    _share_refusals(result)
     result["components"]["schemas"] = dict(sorted(components.items()))
     return result
 
 
+def _merge(described: dict[str, Schema]) -> dict[str, Schema]:
+    """The same schemas, those that say the same under several names once: what tools have within their parameters."""
+    first: dict[str, str] = {}
+    same = {name: first.setdefault(json.dumps(schema, sort_keys=True), name) for name, schema in described.items()}
+    text = json.dumps({name: schema for name, schema in described.items() if same[name] == name})
+    for name, kept in same.items():
+        text = text.replace(f'"{_COMPONENTS}{name}"', f'"{_COMPONENTS}{kept}"')
+    merged: dict[str, Schema] = json.loads(text)
+    return merged
+
+
+def _share(described: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The same schemas, with each parameter that several take alike as one schema of its own, named after them."""
+    written = [
+        (name, json.dumps(part, sort_keys=True))
+        for schema in described.values()
+        for name, part in schema.get("properties", {}).items()
+    ]
+    uses = Counter(text for _, text in written)
+    names: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for name, text in written:
+        if text not in names and uses[text] > 1 and len(text) >= _LEAST_SHARED:
+            taken[name] += 1
+            names[text] = name if taken[name] == 1 else f"{name}_{taken[name]}"
+    for schema in described.values():
+        for name, part in schema.get("properties", {}).items():
+            text = json.dumps(part, sort_keys=True)
+            if text in names:
+                schema["properties"][name] = {"$ref": f"{_COMPONENTS}{names[text]}"}
+    return {**described, **{name: json.loads(text) for text, name in names.items()}}
+
+
+def _share_refusals(result: Schema) -> None:
+    """The refusal that all operations answer alike stands once; a body that there is has to be there."""
+    refusal = "Refusal"
+    for operation in (each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)):
+        for status, answer in operation.get("responses", {}).items():
+            if status[0] in "45" and answer == result["components"].setdefault("responses", {refusal: answer})[refusal]:
+                operation["responses"][status] = {"$ref": f"#/components/responses/{refusal}"}
+        if "requestBody" in operation:
+            operation["requestBody"]["required"] = True
+
+
 def name_body(tool_name: str) -> str:
     """The name of the body that asks for a tool, or of a query of the golem's own, among the document's schemas."""
-    return "".join(part.capitalize() for part in tool_name.split("_")) + "Body"
+    return "".join(part.capitalize() for part in tool_name.split("_"))
 
 
 def _list_entries(pi_tool: PiTool) -> Iterator[_Entry]:
@@ -100,19 +153,18 @@ def _list_entries(pi_tool: PiTool) -> Iterator[_Entry]:
     if pi_tool is not PiTool.QUERY_STATE:
         return
     for own in OWN_QUERIES:
-        yield _Entry(own.key, OWN_VENUE, name_body(f"own_{own.key}"), own.summary, {"properties": {}})
+        yield _Entry(own.key, OWN_VENUE, name_body(f"own_{own.key}"), {"properties": {}})
     for query in TIER_QUERIES:
         params = json_schema(query.params_model)
         if query.key == "load_tools":
             params["anyOf"] = [
                 {"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in params["properties"]
             ]
-        yield _Entry(query.key, OWN_VENUE, name_body(f"own_{query.key}"), query.summary, params)
+        yield _Entry(query.key, OWN_VENUE, name_body(f"own_{query.key}"), params)
 
 
 def _entry_of(tool: ToolDef) -> _Entry:
-    summary = f"{tool.name}: {tool.summary}"
-    return _Entry(tool.key, tool.venue, name_body(tool.name), summary, json_schema(tool.params_model))
+    return _Entry(tool.key, tool.venue, name_body(tool.name), json_schema(tool.params_model))
 
 
 def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
@@ -127,16 +179,14 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
     said: Schema = {body.word: {"const": entry.key}}
     if body.has_venue:
         said["venue"] = entry.at_venue
-    said |= {**dict.fromkeys(body.also_spelt, {}), **dict(body.beside)}
+    said |= dict(body.beside)
     properties = {
-        name: part if name in needed else {"anyOf": [part, {"type": "null"}]}
-        for name, part in schema["properties"].items()
+        name: _write_short(part if name in needed else _or_null(part)) for name, part in schema["properties"].items()
     }
     closed = {
         "type": "object",
-        "description": entry.summary,
         "properties": {**said, **properties},
-        "required": needed,
+        "required": [body.word, *needed],
         "additionalProperties": False,
     }
     if "anyOf" in schema:
@@ -144,6 +194,22 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
     # A title is what generators name a type by, and tools share inner types.
     untitled = {name: {key: value for key, value in part.items() if key != "title"} for name, part in inner.items()}
     return {entry.name: closed, **{f"{entry.name}{name}": part for name, part in untitled.items()}}
+
+
+def _or_null(schema: Schema) -> Schema:
+    """`schema`, or null; a part that is only a kind of value says both kinds."""
+    forms = schema.get("anyOf")
+    if forms is not None and len(schema) == 1 + ("description" in schema) + ("default" in schema):
+        return {**schema, "anyOf": [*(form for form in forms if form != {"type": "null"}), {"type": "null"}]}
+    if isinstance(schema.get("type"), str) and not {"enum", "const", "anyOf"} & set(schema):
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _write_short(schema: Schema) -> Schema:
+    """`schema` with the beginning of its description; describe_tool and llms-full.txt tell all of it."""
+    text = schema.get("description")
+    return {**schema, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else schema
 
 
 def _lift(part: Any, body: str) -> Any:
@@ -161,46 +227,76 @@ def _lift(part: Any, body: str) -> Any:
     return [_lift(each, body) for each in part] if isinstance(part, list) else part
 
 
-def _choose(entries: list[_Entry], body: _Body) -> Iterator[Schema]:
-    """For each word there is: a body that says it, flat or nested, is one of those it asks for, at the venue it names.
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A body that is found by its word, and the schemas it refers to beside those of tools."""
 
-    At a venue that none of them has it stays open, as an owner may have brought one; so does a body that takes up a
-    wish, which says the rest.
+    body: Schema
+    schemas: dict[str, Schema]
+
+
+def _choose(entries: list[_Entry], body: _Body, *, title: str) -> _Chosen:
+    """One of the bodies of the word it says: one tool's, or one of those at several venues.
+
+    A word, or a venue of a word, that none of them has leaves it open, as an owner may have brought such a tool; so
+    does a body that takes up a wish, which says the rest.
     """
-    yield from ({"not": {"required": [*pair]}} for pair in combinations(body.spellings, 2))
-    by_word = []
+    schemas: dict[str, Schema] = {}
+    mapping: dict[str, str] = {}
     for key, group in groupby(entries, key=lambda entry: entry.key):
         asked = list(group)
-        flat = _any_of(entry.reference for entry in asked)
-        nested = _any_of(
-            {"properties": {_NESTED: entry.reference} | ({} if len(asked) == 1 else {"venue": entry.at_venue})}
-            for entry in asked
-        )
-        then = {"if": {"required": [_NESTED]}, "then": nested, "else": flat} if body.nests else flat
-        by_word.append({"if": _says(body, [key], asked), "then": then})
-    names_one = _any_of({"required": [name]} for name in body.spellings)
-    if body.is_wished:
-        names_one = {**names_one, "not": {"required": [WISH_ID]}}
-    yield {"if": names_one, "then": {"allOf": by_word}}
-    if body.nests:
-        words = sorted({entry.key for entry in entries})
-        once = [*body.spellings, "venue", *(name for name, _ in body.beside)]
-        yield {
-            "if": {"allOf": [names_one, {**_says(body, words, entries), "required": [_NESTED]}]},
-            "then": {
-                "propertyNames": {"enum": [*once, _NESTED]},
-                "properties": {_NESTED: {"propertyNames": {"not": {"enum": once}}}},
+        name = asked[0].name if len(asked) == 1 else f"{title}{name_body(key)}"
+        if len(asked) > 1:
+            schemas[name] = {"anyOf": [entry.reference for entry in asked]}
+        mapping[key] = f"{_COMPONENTS}{name}"
+    forms = list(mapping.values())
+    for name, schema in _leave_open(entries, body):
+        schemas[f"{title}{name}"] = schema
+        forms.append(f"{_COMPONENTS}{title}{name}")
+    found = {
+        "anyOf": [{"$ref": form} for form in forms],
+        "discriminator": {"propertyName": body.word, "mapping": mapping},
+    }
+    return _Chosen(found, schemas)
+
+
+def _leave_open(entries: list[_Entry], body: _Body) -> Iterator[tuple[str, Schema]]:
+    """What is not built in: an owner's own word, an own venue of a word, and a wish."""
+    words = sorted({entry.key for entry in entries})
+    beside = dict(body.beside)
+    own: Schema = {"type": "string", "minLength": 1, "maxLength": 64, "pattern": SAYS_SOMETHING}
+    nested: Schema = {"params": {"type": ["object", "null"]}} if body.has_venue else {}
+    venue: Schema = {"venue": {"type": ["string", "null"], "maxLength": 64}} if body.has_venue else {}
+    yield (
+        "OwnWord",
+        {
+            "type": "object",
+            "description": "A tool that the golem's owner brought, with parameters of its own.",
+            "properties": {body.word: {**own, "not": {"enum": words}}, **venue, **beside, **nested},
+            "required": [body.word],
+            "additionalProperties": {"description": "A parameter of the tool."},
+        },
+    )
+    if body.has_venue:
+        places = sorted({entry.venue for entry in entries})
+        yield (
+            "OwnVenue",
+            {
+                "type": "object",
+                "description": "A tool that the golem's owner brought, at a venue of its own.",
+                "properties": {body.word: own, "venue": {**own, "not": {"enum": places}}, **beside},
+                "required": [body.word, "venue"],
+                "additionalProperties": {"description": "A parameter of the tool."},
             },
-        }
-
-
-def _says(body: _Body, words: list[str], entries: Iterable[_Entry]) -> Schema:
-    """A body whose word is among `words`, and whose venue is among the entries', where it says them."""
-    word = {"const": words[0]} if len(words) == 1 else {"enum": words}
-    venue = {"venue": {"enum": [*sorted({entry.venue for entry in entries}), None]}} if body.has_venue else {}
-    return {"properties": {**dict.fromkeys(body.spellings, word), **venue}}
-
-
-def _any_of(schemas: Iterable[Schema]) -> Schema:
-    found = list(schemas)
-    return found[0] if len(found) == 1 else {"anyOf": found}
+        )
+    if body.is_wished:
+        yield (
+            "Wish",
+            {
+                "type": "object",
+                "description": "The wish of a module, which says the rest.",
+                "properties": {body.word: own, **venue, **beside, WISH_ID: {"type": "string", "pattern": UUID_TEXT}},
+                "required": [body.word, WISH_ID],
+                "additionalProperties": False,
+            },
+        )

@@ -95,10 +95,14 @@ def request_schema(tool: str) -> dict[str, Any]:
     return {**schema, "components": DOCUMENT["components"]}
 
 
-def resolve(schema: dict[str, Any]) -> dict[str, Any]:
-    """The closed form of a body: through its reference, and the first of two forms."""
-    while "$ref" in schema or "oneOf" in schema:
-        schema = schema.get("oneOf", [schema])[0]
+OPEN = {"preview_action": "PreviewActionOwnWord", "query_state": "QueryStateOwnWord"}
+
+
+def resolve(tool: str) -> dict[str, Any]:
+    """The form of a body that is of no tool: through its reference, and the first of several forms."""
+    schema: dict[str, Any] = {"$ref": f"#/{OPEN[tool]}"} if tool in OPEN else request_schema(tool)
+    while "$ref" in schema or "oneOf" in schema or "anyOf" in schema:
+        schema = (schema.get("oneOf") or schema.get("anyOf") or [schema])[0]
         if "$ref" in schema:
             schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return schema
@@ -112,7 +116,7 @@ def list_bodies(tool: str) -> Iterator[dict[str, Any]]:
     for extra in ("colour", "permitId", "__proto__", ""):
         yield {**good, extra: "x"}
         yield {**good, extra: None}
-    for name, schema in resolve(request_schema(tool))["properties"].items():
+    for name, schema in resolve(tool)["properties"].items():
         # The tool's own schema judges the first, a worker the last.
         if name in ("params", "venue", "chain_id", "why") and tool in ("query_state", "preview_action"):
             continue
@@ -168,11 +172,16 @@ NOT_WRITTEN_DOWN = ("command=  ",)
 """What a tool refuses and its schema has no word for: a command of blanks alone."""
 
 
+def look_up(part: dict[str, Any]) -> dict[str, Any]:
+    """A parameter's own schema, through its reference."""
+    return DOCUMENT["components"]["schemas"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+
+
 def list_params(properties: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Nothing, what no tool takes, and each parameter with values of every type and at its bounds."""
     yield {}
     yield {"colour": "red"}
-    for name, part in properties.items():
+    for name, part in ((name, look_up(each)) for name, each in properties.items()):
         forms = [part, *part.get("anyOf", ())]
         forms += [form for each in forms for form in each.get("anyOf", ())]
         values = [*OF_ANY_TYPE, "1.5", "0x" + "ab" * 20, 1.5]
@@ -187,7 +196,7 @@ def list_params(properties: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 TOOLS = [tool for tool in REGISTRY if tool.pi_tool in WORDS]
-BESIDE = ("kind", "type", "venue", "why", "cursor")
+BESIDE = ("venue", "why", "cursor")
 """What stands beside a tool's parameters in a body."""
 
 
@@ -260,11 +269,9 @@ def test_a_flat_body_is_of_the_tool_its_word_names_and_no_other_words_body_is_cl
 
 NESTED_SWAP: dict[str, Any] = {"token_in": "USDC", "token_out": "WETH", "amount": "5000000"}
 WHOLE_BODIES: tuple[dict[str, Any], ...] = (
-    {"action_type": "swap", "params": NESTED_SWAP},
-    {"kind": "swap", "why": "a test", "params": {**NESTED_SWAP, "slippage_bps": None}},
-    {"type": "swap", "venue": "uniswap", "params": NESTED_SWAP},
-    {"type": "swap", **NESTED_SWAP},
-    {"kind": "swap", "venue": None, **NESTED_SWAP},
+    {"action_type": "swap", **NESTED_SWAP},
+    {"action_type": "swap", "why": "a test", **NESTED_SWAP, "slippage_bps": None},
+    {"action_type": "swap", "venue": None, **NESTED_SWAP},
 )
 BROKEN_BODIES: tuple[dict[str, Any], ...] = (
     {"action_type": "swap", "params": {"token_in": "USDC", "token_out": "WETH"}},
@@ -279,6 +286,9 @@ BROKEN_BODIES: tuple[dict[str, Any], ...] = (
     {"kind": "swap"},
 )
 LENIENTLY_TAKEN: tuple[dict[str, Any], ...] = (
+    {"action_type": "swap", "params": NESTED_SWAP},
+    {"type": "swap", "venue": "uniswap", "params": NESTED_SWAP},
+    {"kind": "swap", **NESTED_SWAP},
     {"kind": "swap", "params": None, **NESTED_SWAP},
     {"action_type": "swap", "amount": "5000000", "params": {"token_in": "USDC", "token_out": "WETH"}},
     {"params": {"action_type": "swap", **NESTED_SWAP}},
@@ -311,8 +321,6 @@ def test_a_body_is_of_a_tool_at_the_venue_it_names() -> None:
     loan = {"market_id": "0x" + "ab" * 32, "amount": "5"}
     assert validator.is_valid({"action_type": "borrow", "venue": "morpho", **loan})
     assert not validator.is_valid({"action_type": "borrow", "venue": "aave", **loan})
-    assert validator.is_valid({"action_type": "borrow", "venue": "morpho", "params": loan})
-    assert not validator.is_valid({"action_type": "borrow", "venue": "aave", "params": loan})
     assert validator.is_valid({"action_type": "borrow", "venue": "an_owners_own", "colour": "red"})
 
 
@@ -332,7 +340,7 @@ def test_every_documented_body_is_closed_or_says_what_else_it_takes() -> None:
     posts = [path for path, methods in DOCUMENT["paths"].items() if "requestBody" in methods.get("post", {})]
     assert sorted(path.rpartition("/")[2] for path in posts) == sorted(GOOD)
     for tool in GOOD:
-        extra = resolve(request_schema(tool)).get("additionalProperties", True)
+        extra = resolve(tool).get("additionalProperties", True)
         assert extra is False or extra == {"type": "null"} or "description" in extra, tool
 
 
@@ -395,3 +403,25 @@ def test_a_query_that_the_schema_refuses_is_refused(agent: Agent, path: str) -> 
         if (takes and is_refused_for_itself) or (not takes and answer.status_code == 200):
             differences.append((name, word, answer.status_code))
     assert differences == []
+
+
+MOST_BYTES, OF_TOOLS = 250_000, 314
+"""What the document may weigh, over so many tools; each further one may add as much as they have."""
+
+
+def test_the_document_is_small_and_finds_a_body_by_its_word() -> None:
+    weighed = len(json.dumps(DOCUMENT, separators=(",", ":")))
+    assert weighed < MOST_BYTES * max(len(REGISTRY), OF_TOOLS) // OF_TOOLS
+    for tool, word in (("preview_action", "action_type"), ("query_state", "query")):
+        body = DOCUMENT["paths"][f"/api/v1/pi/{tool}"]["post"]["requestBody"]
+        schema = body["content"]["application/json"]["schema"]
+        found = schema["discriminator"]
+        assert found["propertyName"] == word
+        listed = {each["$ref"].rpartition("/")[2] for each in schema["anyOf"]}
+        assert {each.rpartition("/")[2] for each in found["mapping"].values()} < listed
+        assert set(found["mapping"]) == {
+            *(each.key for each in REGISTRY if each.pi_tool.value == tool),
+            *((*(own.key for own in OWN_QUERIES), *(tier.key for tier in TIER_QUERIES)) if word == "query" else ()),
+        }
+    posts = [item["post"] for item in DOCUMENT["paths"].values() if "post" in item]
+    assert [each["operationId"] for each in posts if not each["requestBody"].get("required")] == []

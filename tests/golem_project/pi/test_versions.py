@@ -186,9 +186,7 @@ def test_every_kind_of_change_of_an_endpoint_is_told_with_its_name() -> None:
     assert change(lambda each: each["paths"].pop(path))[0].startswith(f"POST {path} is gone")
     # The body of one tool alone: the endpoint that takes it moves, and says no more, for the tool's own line does.
     body = change(
-        lambda each: each[schemas[0]][schemas[1]]["UniswapExecuteSwapBody"]["properties"].update(
-            more={"type": "string"}
-        )
+        lambda each: each[schemas[0]][schemas[1]]["UniswapExecuteSwap"]["properties"].update(more={"type": "string"})
     )
     assert [line.partition(".digest")[0] for line in body] == ["POST /api/v1/pi/preview_action"]
 

@@ -14,6 +14,15 @@ class GolemHalted(GolemError):
     title = "This golem is halted"
 
 
+class KeysMayNotSpend(GolemError):
+    """The owner switched off that agents spend with API keys; they preview, and nothing of it is signed."""
+
+    code = "KEYS_MAY_NOT_SPEND"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "Agent keys of this golem may not spend"
+
+
 class OwnerGone(GolemError):
     """Nobody with an active account owns the golem, so nothing is done for it."""
 

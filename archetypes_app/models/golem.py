@@ -67,7 +67,11 @@ class Golem(TimeStamped):
     phase = models.CharField(max_length=16, choices=PHASE_CHOICES, default=Phase.THRIVING.value)
     is_memory_enabled = models.BooleanField(default=True)
     is_live = models.BooleanField(
-        default=False, help_text="When off, the heartbeat only rehearses. REST calls are not affected"
+        default=False,
+        help_text="When off, the heartbeat only rehearses. API keys have a switch of their own",
+    )
+    may_keys_spend = models.BooleanField(
+        default=True, help_text="When off, what agents ask for with API keys is previewed and nothing of it is signed"
     )
     simulation_engine = models.CharField(
         max_length=8,

@@ -31,6 +31,7 @@ from permits_app.pages.delegation_lines import DelegationLine, list_delegation_l
 from permits_app.pages.exit_lines import ExitLine, list_halt_exits
 from permits_app.pages.golem_page import build_meters, meter_day
 from permits_app.pages.golem_state import read_state, read_states, say_contract
+from permits_app.pages.golem_switches import show_heartbeat, show_keys
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
 from permits_app.pages.portfolio_card import (
@@ -63,6 +64,7 @@ class PulseWords:
     """The heartbeat in words; `next_tick_at` is None while it is off."""
 
     mode: SafeString
+    keys: SafeString
     next_tick: str
     next_tick_at: datetime | None
     heartbeat_tick: int
@@ -303,7 +305,8 @@ def _list_parts(record: VitalityRecord | None) -> tuple[tuple[str, int], ...]:
 def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime) -> PulseWords:
     if heartbeat is None or not heartbeat.is_on:
         return PulseWords(
-            mode=show_badge("off"),
+            mode=show_heartbeat(golem, is_beating=False),
+            keys=show_keys(golem),
             next_tick="off",
             next_tick_at=None,
             heartbeat_tick=golem.heartbeat_tick,
@@ -313,7 +316,8 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
         )
     late = (now - heartbeat.next_tick_at).total_seconds()
     return PulseWords(
-        mode=show_badge("live", "good") if golem.is_live else show_badge("rehearses", "info"),
+        mode=show_heartbeat(golem, is_beating=True),
+        keys=show_keys(golem),
         next_tick=format_age(heartbeat.next_tick_at, now=now) if late < 0 else f"due since {format_seconds(late)}",
         next_tick_at=heartbeat.next_tick_at,
         heartbeat_tick=golem.heartbeat_tick,

@@ -26,6 +26,7 @@ from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat,
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from permits_app.models.action_record import ActionRecord
+from permits_app.pages.golem_switches import show_heartbeat
 from permits_app.permits.tick_decisions import describe_decision
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
@@ -146,9 +147,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     @display(description="Mode")
     def mode(self, obj: Heartbeat) -> SafeString:
         """Off, rehearses or live."""
-        if not obj.is_on:
-            return show_badge("off")
-        return show_badge("live", "good") if obj.golem.is_live else show_badge("rehearses", "info")
+        return show_heartbeat(obj.golem, is_beating=obj.is_on)
 
     @display(description="What stands in their way")
     def in_the_way(self, obj: Heartbeat) -> SafeString:

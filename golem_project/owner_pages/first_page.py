@@ -344,7 +344,7 @@ def _list_steps(golems: QuerySet[Golem], permits: QuerySet[ActionPermit]) -> tup
             _find_heartbeat(first, beats) if first is not None else add,
             beats.filter(is_on=True).exists(),
         ),
-        SetUpStep("Go live", f"{page.removesuffix('change/')}live/" if page else add, False),
+        SetUpStep("Let the heartbeat act", f"{page.removesuffix('change/')}live/" if page else add, False),
     )
 
 

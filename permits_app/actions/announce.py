@@ -27,6 +27,7 @@ from permits_app.models import Announcement, Warden
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits import lifecycle
+from permits_app.permits.agent_spending import KEY_ACTOR, check_keys_may_spend
 from permits_app.permits.permit_lifetime import cut_to_signed
 from permits_app.permits.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
@@ -58,12 +59,14 @@ def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> N
 def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime) -> Announcement | None:
     """Announce an open permit of a golem whose Warden is on; None when its tier has no delay, or it stops the golem.
 
-    Raises PermitNotFound, and PermitNotCommittable when it is not open or its time is over.
+    Raises PermitNotFound, KeysMayNotSpend, and PermitNotCommittable when it is not open or its time is over.
     """
     with transaction.atomic():
-        _, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
+        locked, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
+        if actor.startswith(KEY_ACTOR):
+            check_keys_may_spend(locked, permit)
         delay = wait_of(golem=golem, permit=permit)
         if not delay:
             return None
@@ -128,7 +131,8 @@ def _start(row: Announcement, golem: Golem, fresh: FreshJudgement, now: datetime
         lock_action(golem_id=golem.pk, permit_id=row.permit_id)
         open_again(permit=row.permit, fresh=fresh, leaving=PermitStatus.ANNOUNCED, actor=_ACTOR, now=now)
         _close(row, AnnouncementState.EXECUTED, now)
-        start_commit(golem=golem, permit_id=row.permit_id, actor=_ACTOR, now=now)
+        is_by_key = row.announced_by.startswith(KEY_ACTOR)
+        start_commit(golem=golem, permit_id=row.permit_id, actor=_ACTOR, now=now, is_by_key=is_by_key)
 
 
 def cancel_announced(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> None:

@@ -65,7 +65,7 @@ def _approve(
     if golem.is_live and "command" in definition.body:
         raise LiveToolsRefused(
             f"{golem} is live, and one owner alone gives it no program to run; press 'Back to rehearsal' on its page,"
-            " approve it, and go live again, which is approved with a second factor"
+            " approve it, and let its heartbeat act again, which is approved with a second factor"
         )
     if before is None and living.count() >= MOST_OWNER_TOOLS:
         raise DefinitionNotShown(f"{golem} has {MOST_OWNER_TOOLS} tools of its owner already; revoke one first")

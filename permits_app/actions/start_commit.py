@@ -24,6 +24,7 @@ from permits_app.errors import (
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
+from permits_app.permits.agent_spending import check_keys_may_spend
 from permits_app.permits.blocked_commits import check_clear
 from permits_app.permits.permit_lifetime import is_from_the_future
 from permits_app.permits.row_locks import lock_start
@@ -33,22 +34,23 @@ from tools_app.core.whole import whole
 S = PermitStatus
 
 
-def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
+def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime, is_by_key: bool = False) -> None:
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
-    Valid iff now < expires_at, fewer than three heartbeat ticks have passed and no clock was set back since. Raises
-    PermitNotFound, PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone,
-    ActionAnnounced, SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
+    `is_by_key` says that an agent asks with an API key and no owner decided it. Valid iff now < expires_at, fewer than
+    three heartbeat ticks have passed and no clock was set back since. Raises PermitNotFound, PermitExpired,
+    PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone, KeysMayNotSpend, ActionAnnounced,
+    SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
     """
     try:
-        _start(golem, permit_id, actor, now)
+        _start(golem, permit_id, actor, now, is_by_key=is_by_key)
     except SameActionPending:
         # Which one it is can be read once the transaction that met it is undone.
         raise name_equal_action(permit=golem.permits.get(pk=permit_id), now=now) from None
 
 
 @whole
-def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
+def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime, *, is_by_key: bool) -> None:
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
         locked, permit, begins_at, is_owned = lock_start(golem_id=golem.pk, permit_id=permit_id, now=now)
@@ -58,6 +60,8 @@ def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
             raise GolemHalted("this golem is halted; only its owner can resume it", reason=locked.halt_reason)
         if not is_owned and permit.status == S.CREATED:
             raise OwnerGone("nobody with an active account owns this golem; it does nothing until somebody does")
+        if is_by_key and permit.status == S.CREATED:
+            check_keys_may_spend(locked, permit)
         is_lapsed = permit.status == S.CREATED and (
             now >= permit.expires_at
             or locked.heartbeat_tick >= permit.expires_at_tick

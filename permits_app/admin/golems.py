@@ -22,6 +22,7 @@ from archetypes_app.models import Golem
 from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
+from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
@@ -127,6 +128,7 @@ class GolemAdmin(
             *self.list_payment_host_urls(wrap, name),
             *self.list_grant_urls(wrap, name),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
+            path("<uuid:golem_id>/keys-preview/", wrap(self.keys_preview_view), name=f"{name}_keys_preview"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
             *self.list_people_urls(wrap, name),
@@ -175,6 +177,22 @@ class GolemAdmin(
             explanation="Its heartbeat goes on deciding and signs nothing. What its agents preview and commit goes on; "
             "Stop ends that too. Going live again needs your second factor.",
             done=f"The heartbeat of {golem.name} rehearses.",
+        )
+
+    def keys_preview_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Keep agents from spending with their keys, at once and without anybody's leave."""
+        golem = self.get_own_golem(request, golem_id)
+        return self.act(
+            request,
+            golem,
+            keep_keys_from_spending,
+            title=f"Keep the keys of {golem.name} from spending",
+            submit="Only preview from now on",
+            is_dangerous=False,
+            explanation="What agents ask for with API keys is judged and previewed, and nothing of it is signed. What"
+            " was committed before goes on to its end; what you approve yourself is carried out; the heartbeat is a"
+            " switch of its own. Letting them spend again needs your second factor.",
+            done=f"The keys of {golem.name} only preview.",
         )
 
     def retire_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:

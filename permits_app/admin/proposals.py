@@ -35,6 +35,7 @@ class ProposalPages:
         return [
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
             path("<uuid:golem_id>/live/", wrap(self.live_view), name=f"{name}_live"),
+            path("<uuid:golem_id>/keys-spend/", wrap(self.keys_spend_view), name=f"{name}_keys_spend"),
             path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
             path("<uuid:golem_id>/strategy/", wrap(self.strategy_view), name=f"{name}_strategy"),
             path("<uuid:golem_id>/owners/", wrap(self.owners_view), name=f"{name}_owners"),
@@ -63,10 +64,23 @@ class ProposalPages:
             golem_id,
             WhyForm(request.POST or None),
             lambda golem, given: ("live", {}),
-            title="Go live",
-            submit="Ask to go live",
+            title="Let the heartbeat act",
+            submit="Ask to let it act",
             explanation="Its heartbeat will sign and spend by itself. The next page sums up what may be lost in a day;"
-            " it is approved there with a second factor.",
+            " it is approved there with a second factor. What agents do with their keys is a switch of its own.",
+        )
+
+    def keys_spend_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask to let agents spend with their keys."""
+        return self._ask(
+            request,
+            golem_id,
+            WhyForm(request.POST or None),
+            lambda golem, given: ("keys_spend", {}),
+            title="Let agent keys spend",
+            submit="Ask to let them spend",
+            explanation="What agents commit with API keys will be signed, within limits, phase and cage. The next page"
+            " sums up what may be spent in a day; it is approved there with a second factor.",
         )
 
     def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:

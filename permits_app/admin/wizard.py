@@ -17,7 +17,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldBooleanWidget
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actors import name_actor
@@ -37,6 +37,7 @@ from permits_app.actions.give_configured_wallet import (
     import_configured_file,
     read_configured_wallet,
 )
+from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
 from permits_app.actions.set_limits import set_limits
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
@@ -75,9 +76,19 @@ class TokenForm(forms.Form):
         help_text="Give only what the agent needs; it can be rotated or revoked at any time",
     )
 
+    may_spend = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Agent keys may spend",
+        widget=UnfoldBooleanWidget(),
+        help_text="Off: what agents ask for is previewed and nothing of it is signed. The heartbeat is another switch;"
+        " it rehearses until you let it act",
+    )
+
     def __init__(self, *args: Any, can_write: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not can_write:
+            del self.fields["may_spend"]
             field: Any = self.fields["scopes"]
             field.choices = [(Scope.READ.value, Scope.READ.label)]
             field.initial = [Scope.READ.value]
@@ -206,6 +217,10 @@ class WizardPages:
         golem = self._golem(request, golem_id)
         form = TokenForm(request.POST or None, can_write=can_write(golem) and bool(golem.address))
         if request.method == "POST" and form.is_valid():
+            if not form.cleaned_data.get("may_spend", True):
+                keep_keys_from_spending(
+                    golem=golem, reason="chosen when it was set up", actor=name_actor(request.user), now=clock.now()
+                )
             fresh = create_api_key(
                 golem=golem,
                 scopes=form.cleaned_data["scopes"],

@@ -30,7 +30,7 @@ from tools_app.wording.formats import format_age, format_seconds, format_usd
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
-OPENS_ALL = ("signer", "owners", "warden", "resume", "live", "follow")
+OPENS_ALL = ("signer", "owners", "warden", "resume", "live", "keys_spend", "follow")
 """Operations after which everything the golem holds is within reach."""
 _TONES = {
     Stage.DECIDE: "warn",

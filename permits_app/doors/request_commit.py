@@ -54,7 +54,7 @@ def request_commit(
         announced = _announce(golem, permit_id, actor)
         if announced is not None:
             return announced
-        start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+        start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now(), is_by_key=api_key is not None)
     except GolemError as error:
         record_commit_denial(golem_id=golem.pk, actor=actor, permit_id=permit_id, error=error, now=clock.now())
         raise

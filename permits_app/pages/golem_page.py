@@ -30,6 +30,7 @@ from permits_app.pages.delegation_lines import DelegationLine, list_delegation_l
 from permits_app.pages.effective_limits import list_effective_limits
 from permits_app.pages.exit_lines import ExitLine, list_halt_exits
 from permits_app.pages.golem_state import read_state, say_contract
+from permits_app.pages.golem_switches import Switches, say_switches
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.opening_lines import OpeningLine, list_opening_lines
 from permits_app.pages.portfolio_card import PortfolioCard, read_portfolio_card
@@ -110,6 +111,7 @@ class GolemPage:
     chain: str
     is_simulated_chain: bool
     has_heartbeat: bool
+    switches: Switches
     maker: SafeString
     state: SafeString
     contract_notice: str
@@ -144,11 +146,13 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
     cage = PolicyCage.objects.filter(golem=golem).first()
     tools_in, tools_out, count = _list_tools(golem)
     state = read_state(golem)
+    heartbeat = Heartbeat.objects.filter(golem=golem).first()
     return GolemPage(
         golem=golem,
         chain=format_chain(golem.home_chain_id),
         is_simulated_chain=golem.home_chain_id == 31337,
-        has_heartbeat=Heartbeat.objects.filter(golem=golem).exists(),
+        has_heartbeat=heartbeat is not None,
+        switches=say_switches(golem, is_beating=heartbeat is not None and heartbeat.is_on),
         maker=show_maker(golem),
         state=state.show(),
         contract_notice=say_contract(state),

@@ -218,12 +218,12 @@ def test_going_live_is_a_change_with_a_summary_and_a_second_factor(open_window: 
     visit = enter(open_window)
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/change/")
     assert page.locator("input[name=is_live]").count() == 0
-    press(page.get_by_role("link", name="Go live"))
+    press(page.get_by_role("link", name="Let the heartbeat act"))
     page.get_by_label("Why").fill("rehearsed long enough")
-    press(page.get_by_role("button", name="Ask to go live"))
+    press(page.get_by_role("button", name="Ask to let it act"))
     told = page.inner_text("#differences")
     visit.shoot("go-live")
-    assert "Spent in 24 h, at most" in told and "Drawdown within 24 h" in told and "$29,000.00" in told
+    assert "Its heartbeat spends in 24 h, at most" in told and "Drawdown within 24 h" in told and "$29,000.00" in told
     house.golem.refresh_from_db()
     assert not house.golem.is_live
     press(page.get_by_role("button", name="Approve"))

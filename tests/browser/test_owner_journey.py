@@ -175,7 +175,7 @@ def walk_through_wizard(visit: Any, *, name: str, pictures: bool = True) -> str:
     press(page.get_by_role("button", name="Next: limits"))
     page.get_by_label("Per transaction").fill("$1,000.00")
     page.get_by_label("Per heartbeat tick").fill("$2,000.00")
-    page.get_by_label("Per 24 hours").fill("$2,500.00")
+    page.get_by_label("Per 24 hours", exact=True).fill("$2,500.00")
     if pictures:
         visit.shoot("wizard-3")
     press(page.get_by_role("button", name="Next: funds"))

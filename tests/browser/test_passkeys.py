@@ -79,7 +79,7 @@ def test_a_passkey_is_added_goes_live_approves_and_is_removed(open_window: Any, 
 
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/live/")
     page.get_by_label("Why").fill("rehearsed long enough")
-    press(page.get_by_role("button", name="Ask to go live"))
+    press(page.get_by_role("button", name="Ask to let it act"))
     look(visit, f"passkeys-go-live-{size}")
     assert page.get_by_label("Code of your authenticator").count() == 0
     page.get_by_role("button", name="Approve with a passkey").click()

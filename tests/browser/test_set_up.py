@@ -125,7 +125,7 @@ def test_limits_that_contradict_each_other_are_refused(open_window: Any, house: 
     page = begin(visit, intent="Trade", name="Bold")
     press(page.get_by_role("button", name="Next: limits"))
     page.get_by_label("Per transaction").fill("20,000")
-    page.get_by_label("Per 24 hours").fill("2,000")
+    page.get_by_label("Per 24 hours", exact=True).fill("2,000")
     press(page.get_by_role("button", name="Next: funds"))
     assert "More than per 24 hours allows ($2,000.00)" in page.inner_text("#content")
     assert SpendingLimits.objects.get(golem__name="Bold").per_transaction_micro_usd != 20_000 * 10**6
@@ -147,9 +147,9 @@ def test_getting_started_ends_with_live(open_window: Any, house: House) -> None:
     visit.log_in("ana")
     page = visit.open("/admin/")
     steps = page.locator("#getting-started li").all_inner_texts()
-    assert steps[-1].endswith("Go live") and steps[0].startswith("done")
-    press(page.get_by_role("link", name="Go live"))
-    assert "Ask to go live" in page.inner_text("#content")
+    assert steps[-1].endswith("Let the heartbeat act") and steps[0].startswith("done")
+    press(page.get_by_role("link", name="Let the heartbeat act"))
+    assert "Ask to let it act" in page.inner_text("#content")
 
 
 def test_the_sidebar_has_twelve_lines_at_most_and_each_is_called_like_its_page(open_window: Any, house: House) -> None:

@@ -43,8 +43,14 @@ class GoLive:
             BeforeAndAfter(
                 "Heartbeat", "rehearses: nothing is signed", "acts: it signs and spends by itself", "loosens"
             ),
-            BeforeAndAfter("Spent in 24 h, at most", "nothing", format_usd(day)),
-            BeforeAndAfter("Of one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
+            BeforeAndAfter(
+                "Agent keys",
+                "may spend" if golem.may_keys_spend else "preview only",
+                "as before",
+                "a switch of its own; both share these limits",
+            ),
+            BeforeAndAfter("Its heartbeat spends in 24 h, at most", "nothing", format_usd(day)),
+            BeforeAndAfter("In one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
             BeforeAndAfter("Slippage of one trade, at most", "none", format_bps(limits.max_slippage_bps)),
             BeforeAndAfter(
                 "Drawdown within 24 h that stops it", "none", format_bps(cage.max_drawdown_bps), "of all it holds"
@@ -53,7 +59,7 @@ class GoLive:
             *_tell_coding(golem),
         )
         return Proposal(
-            "Go live",
+            "Let the heartbeat act",
             {"is_live": True},
             lines,
             RiskTier.HIGH,

@@ -236,7 +236,7 @@ def test_a_mail_arrives_with_the_lines_and_one_subject(golem: Golem, mail_server
     request_operation(golem=golem, name="live", arguments={}, owner=golem.owner, reason="ready", now=clock.now())
     assert run() == 1
     [mail] = mail_server.got
-    assert "Subject: Golem: Atlas: waits for a decision: Go live" in mail
+    assert "Subject: Golem: Atlas: waits for a decision: Let the heartbeat act" in mail
     assert "To: ana@example.org" in mail and "refused" not in mail
 
 

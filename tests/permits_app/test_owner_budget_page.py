@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.models import OwnerBudget, SpendEntry
-from permits_app.pages.budget_lines import read_budget
+from permits_app.pages.budget_lines import MOST_SHOWN, list_share_lines, read_budget
 from tests import factories
 from tests.permits_app.approvals.people import give_device, next_code
 from tools_app.core import clock
@@ -143,3 +143,10 @@ def test_a_person_with_many_golems_sees_those_that_used_most(home: Household) ->
         factories.make_golem(owner=home.person, name=f"Many {number}")
     words = home.look()
     assert "Spender" in words and "and 12 golems more" in words
+
+
+def test_the_page_has_a_line_for_fifty_golems_and_for_no_more(home: Household) -> None:
+    for number in range(MOST_SHOWN):
+        factories.make_golem(owner=home.person, name=f"One of many {number}")
+    lines = list_share_lines(read_budget(home.person.pk, now=home.now))
+    assert (len(lines), lines[0].name) == (MOST_SHOWN, "Spender")

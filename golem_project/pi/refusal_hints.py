@@ -17,6 +17,7 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.known_values import CODES, Refused, add_known
 from golem_project.pi.next_call import complete, teach
 from golem_project.pi.spelt_otherwise import find_mistyped
+from golem_project.pi.told_figures import tell_figures
 from tools_app.adapters import list_keys, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
@@ -46,6 +47,8 @@ _KEYS: Final[Mapping[PiTool, str]] = {
 }
 """The word that chooses a tool, by the one of the eight that serves it."""
 _FIX: Final = Recovery.FIX_PARAMS
+_MENDED_BY_SAYING: Final = frozenset({_FIX, Recovery.CHECK_STATE})
+"""What a tool refuses with one of these may tell the figures that pass."""
 _OWN_ACCOUNT: Final = ("account", "owner")
 _BESIDE: Final = frozenset({"action_type", "query", "read", "venue", "cursor", "why", "wish_id"})
 
@@ -56,7 +59,10 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
     if request.method != "POST" or not request.path.startswith(_PREFIX):
         return {}
     code = problem["code"]
-    if code not in (*_TEACHES, *CODES, "UNKNOWN_TOOL") or (code in _TEACHES and problem["recovery"] != _FIX):
+    is_told = tool == PiTool.PREVIEW_ACTION and problem["recovery"] in _MENDED_BY_SAYING
+    if code not in (*_TEACHES, *CODES, "UNKNOWN_TOOL") and not is_told:
+        return {}
+    if code in _TEACHES and problem["recovery"] != _FIX:
         return {}
     try:
         # A caller that was refused before it was known, or a database that went away since, is taught nothing.
@@ -68,7 +74,9 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
             return {}
         if tool not in list(PiTool):
             return _teach_elsewhere(agent, tool, body) if problem["code"] == "UNKNOWN_TOOL" else {}
-        members = _teach(problem, agent, PiTool(tool), body, shown) if code in _TEACHES else {}
+        members = _tell_figures(problem, agent, PiTool(tool), body)
+        if not members and code in _TEACHES:
+            members = _teach(problem, agent, PiTool(tool), body, shown)
         if code not in CODES:
             return members
         return add_known(
@@ -84,6 +92,13 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
         )
     except (APIException, GolemError, DatabaseError, InterfaceError):
         return {}
+
+
+def _tell_figures(problem: Mapping[str, Any], agent: Agent, pi_tool: PiTool, body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool of an action told of its own parameters, of reads that the golem has."""
+    if pi_tool is not PiTool.PREVIEW_ACTION or problem["recovery"] not in _MENDED_BY_SAYING:
+        return {}
+    return tell_figures(problem, body, queries=agent.shelf.list_words(PiTool.QUERY_STATE))
 
 
 def _teach(

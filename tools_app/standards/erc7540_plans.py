@@ -152,7 +152,7 @@ class RequestPlans:
         """Claim the shares of a deposit that was settled. Raises NothingToClaim, VaultClosed."""
         asked = _look(reader, account, vault)
         if not asked.ready_in:
-            raise _nothing(IN, asked.waits_in)
+            raise _nothing(IN, asked.waits_in, OUT if asked.ready_out else None)
         (held,) = reader.call_many([erc20.balance_call(vault.address, account)])
         owned = read_answer(held, vault, "shares")
         before, after = (
@@ -178,7 +178,7 @@ class RequestPlans:
         """Claim the assets of shares that were settled. Raises NothingToClaim, VaultClosed."""
         asked = _look(reader, account, vault)
         if not asked.ready_out:
-            raise _nothing(OUT, asked.waits_out)
+            raise _nothing(OUT, asked.waits_out, IN if asked.ready_in else None)
         token, assets = reader.token(vault.asset), asked.ready_out_assets
         shown = _shown(assets, token)
         draft = PlanDraft(reader.chain_id, account)
@@ -257,11 +257,13 @@ def _claim_first(way: str) -> ClaimFirst:
     return ClaimFirst(f"the {way} that was asked for earlier can be claimed; claim it first", request=way)
 
 
-def _nothing(way: str, pending: int) -> NothingToClaim:
+def _nothing(way: str, pending: int, other: str | None) -> NothingToClaim:
+    """`other` is the way that can be claimed in its stead."""
     if pending:
         words = f"the {way} that was asked for is not settled yet"
         return NothingToClaim(words, recovery=Recovery.WAIT, pending=str(pending))
-    return NothingToClaim(f"no {way} of the account waits at the vault", pending="0")
+    fill = {} if other is None else {"request": {"one_of": [other]}}
+    return NothingToClaim(f"no {way} of the account waits at the vault", pending="0", fill=fill)
 
 
 def _shown(amount: int, token: TokenMeta) -> str:

@@ -22,6 +22,7 @@ from tools_app.toolkit.positions import Leg, PositionChange, PositionRef, Positi
 
 VIRTUAL_PRICE: Final = "function get_virtual_price() view returns (uint256)"
 LP_DECIMALS: Final = 18
+LP_UNITS: Final = "base units of LP tokens"
 PEG_BPS: Final = 100
 """Coins whose feeds lie further apart are not one dollar any more: nothing is put in."""
 GROWTH_BPS: Final = 25

@@ -21,6 +21,10 @@ DEFAULT_HEALTH_FLOOR_BPS: Final = 15_001
 """The least health in basis points that a plan leaves a debt with: what owners set first, and a basis point for what a
 block of interest takes.
 """
+KEPT_BACK_BPS: Final = 1
+"""Basis points of health that a tool keeps above that floor when it says how much passes: what the interest of the
+blocks until then takes, where health is told in whole basis points.
+"""
 WARNING_BPS: Final = 15_000
 DANGER_BPS: Final = 12_000
 PPM: Final = 1_000_000

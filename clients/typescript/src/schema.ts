@@ -2860,6 +2860,10 @@ export interface components {
             fill?: {
                 [key: string]: unknown;
             };
+            /** @description The call after which this one is right as it is */
+            first_call?: {
+                [key: string]: unknown;
+            };
             /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
             drops?: string[];
         };

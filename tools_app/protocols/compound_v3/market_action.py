@@ -66,6 +66,7 @@ class Desk:
             raise InvalidParams(
                 f"{token.symbol} is no asset of the {self.comet.label}; it has {', '.join(known)}",
                 fields={"asset": "not of this market"},
+                fill={"asset": {"one_of": known}},
             )
         return token, cover
 
@@ -83,6 +84,10 @@ class Desk:
         """A debt with the interest until a plan is carried out."""
         return owed + interest_in(owed, self.market.borrow_rate, PLAN_SECONDS) if owed else 0
 
+    def before(self, action: str) -> dict[str, str]:
+        """The call that has to come before another one: all of what is lent or owed there."""
+        return {"action_type": action, "venue": NAME, "market": self.base.symbol, "amount": "max"}
+
     def check_supply(self, amount: int, token: TokenMeta, cover: Cover | None) -> None:
         """Raises MarketClosed, OwesHere."""
         if self.market.is_supply_paused:
@@ -93,6 +98,7 @@ class Desk:
                     f"{show(self.own.owed, self.base)} is owed there, and what is put in would repay"
                     " it: compound_v3_repay with max first",
                     owed=str(self.own.owed),
+                    next=self.before("repay"),
                 )
             self.check_used()
         elif cover.total + amount > cover.cap:
@@ -132,11 +138,18 @@ class Desk:
                 f"{show(self.own.supplied, self.base)} is lent there and would be taken out first:"
                 " compound_v3_withdraw with max does that",
                 supplied=str(self.own.supplied),
+                next=self.before("withdraw"),
             )
         if self.own.owed + amount < self.market.least_debt:
             raise DebtTooSmall(
                 f"the market lends {show(self.market.least_debt, self.base)} or more to one account",
                 least=str(self.market.least_debt),
+                fill={
+                    "amount": {
+                        "least": str(self.market.least_debt - self.own.owed),
+                        "unit": f"base units of {self.base.symbol}",
+                    }
+                },
             )
         room = self.most_borrowed()
         if amount > room:

@@ -17,7 +17,7 @@ from tools_app.protocols.curve.positions import KIND, ref_of
 from tools_app.protocols.curve.reads import AtConvex, Standing, ask_convex, ask_standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.stable_shares import LP_DECIMALS
+from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -296,6 +296,7 @@ def _asked(amount: int, there: int, standing: Standing) -> int:
             f" {format_units(staked, LP_DECIMALS)} at Convex",
             free=str(free),
             staked=str(staked),
+            fill={"amount": {"most": str(there), "unit": LP_UNITS}} if there else {},
         )
     return asked
 

@@ -19,7 +19,7 @@ from tools_app.protocols.curve.reads import Standing, ask_standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
-from tools_app.standards.stable_shares import LP_DECIMALS, PEG_BPS
+from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS, PEG_BPS
 from tools_app.standards.stable_swap import WAD, Unsolvable
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -170,6 +170,9 @@ def curve_add_liquidity(
             expected=str(minted),
             least=str(least),
             lost_bps=-bonus,
+            fill={"min_lp_tokens": {"most": str(minted), "unit": LP_UNITS}}
+            if minted < (min_lp_tokens or 0)
+            else {"slippage_bps": {"least": -bonus, "unit": "basis points"}},
         )
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
@@ -226,6 +229,7 @@ def curve_remove_liquidity(
             f" {_lp(held.at_convex)} at Convex",
             free=str(held.free),
             staked=str(held.staked),
+            fill={"lp_amount": {"most": str(held.free), "unit": LP_UNITS}} if held.free else {},
         )
     index = None if single_coin is None else _index_of(reader, place, single_coin)
     ctx.step("Building calls")
@@ -297,6 +301,7 @@ def curve_stake_gauge(
             f"the account has {_lp(held.free)} LP tokens in its wallet and {_lp(held.staked)} in the gauge",
             free=str(held.free),
             staked=str(held.staked),
+            fill={"amount": {"most": str(there), "unit": LP_UNITS}} if there else {},
         )
     if action == "stake":
         allowed = erc20.allowance(reader, lp, ctx.account, place.gauge)
@@ -392,7 +397,9 @@ def _index_of(reader: ChainReader, place: Place, coin: str) -> int:
     if address not in place.pool.coins:
         symbols = [reader.token(each).symbol for each in place.pool.coins]
         raise InvalidParams(
-            f"the pool has no {coin}; its coins are {', '.join(symbols)}", fields={"single_coin": ", ".join(symbols)}
+            f"the pool has no {coin}; its coins are {', '.join(symbols)}",
+            fields={"single_coin": ", ".join(symbols)},
+            fill={"single_coin": {"one_of": symbols}},
         )
     return place.pool.coins.index(address)
 

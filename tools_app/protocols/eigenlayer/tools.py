@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, Final
@@ -51,6 +51,7 @@ from tools_app.protocols.eigenlayer.reads import (
     PAUSED,
     TO_UNDERLYING,
     UNDERLYING,
+    Deposited,
     Restaked,
     Waiting,
     ask_restaked,
@@ -91,6 +92,8 @@ from tools_app.toolkit.views import NATIVE, TokenMeta
 eigenlayer = ToolFamily(prefix="eigenlayer", category=Category.RESTAKING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 NOT_ON_CHAIN: Final = "names, commissions, scores, terms and points are published off chain alone"
+_OPERATORS: Final = {"query": "eigenlayer_operators", "venue": "eigenlayer"}
+"""The read that lists whom one may delegate to."""
 ListOfStrategies = Annotated[
     list[ContractAddress],
     Field(
@@ -209,7 +212,9 @@ def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None
     _check_queue(restaked)
     if new_operator is not None:
         if new_operator == restaked.operator:
-            raise AlreadyDelegated("the account is delegated to this operator already", operator=new_operator)
+            raise AlreadyDelegated(
+                "the account is delegated to this operator already", operator=new_operator, next=_OPERATORS
+            )
         _check_operator(reader, at, new_operator, restaked)
     ctx.step("Building calls")
     plan = plans.plan_leave_operator(reader.chain_id, ctx.account, at, restaked.deposits, to=new_operator)
@@ -236,7 +241,11 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
     _check_queue(restaked)
     held = {each.strategy: each for each in restaked.deposits}
     if len(strategies) != len(shares) or len(set(strategies)) != len(strategies):
-        raise SharesMissing("name each strategy once, and one figure of shares for each", strategies=sorted(held))
+        raise SharesMissing(
+            "name each strategy once, and one figure of shares for each",
+            strategies=sorted(held),
+            fill=_say_deposits(held.values()),
+        )
     for strategy, wanted in zip(strategies, shares, strict=True):
         available = held[strategy].deposited if strategy in held else 0
         if wanted > available:
@@ -244,6 +253,7 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
                 f"the account has {available} deposit shares of {strategy}, and {wanted} are asked for",
                 available=str(available),
                 strategies=sorted(held),
+                fill=_say_deposits(held.values()),
             )
     ctx.step("Building calls")
     wanted_of = [(held[strategy], wanted) for strategy, wanted in zip(strategies, shares, strict=True)]
@@ -416,6 +426,17 @@ def _read(reader: ChainReader, at: Mapping[str, str], account: str) -> Restaked:
     return drive(ask_restaked(at, account), reader.call_many)
 
 
+def _say_deposits(deposits: Iterable[Deposited]) -> dict[str, Any]:
+    """What may be asked for: the strategies, and the most of each in the same order."""
+    there = sorted(deposits, key=lambda each: each.strategy)
+    if not there:
+        return {}
+    return {
+        "strategies": {"one_of": [[each.strategy for each in there]]},
+        "shares": {"most": [str(each.deposited) for each in there], "unit": "base units of deposit shares"},
+    }
+
+
 def _find_strategy(reader: ChainReader, at: Mapping[str, str], token: TokenMeta) -> str:
     known = strategies(at)
     taken = [str(values[0]) for values in read_all(reader, [ReadCall(each, UNDERLYING) for each in known])]
@@ -431,17 +452,24 @@ def _check_operator(reader: ChainReader, at: Mapping[str, str], address: str, re
     (found,) = read_operators(reader, at, [address])
     if not found.is_operator:
         raise OperatorRefused(
-            f"{address} is no operator; eigenlayer_get_operators lists them", why="no operator", operator=address
+            f"{address} is no operator; eigenlayer_get_operators lists them",
+            why="no operator",
+            operator=address,
+            next=_OPERATORS,
         )
     if not found.is_open:
         raise OperatorRefused(
-            f"{address} takes only whom it signed for; choose another", why="asks for a signature", operator=address
+            f"{address} takes only whom it signed for; choose another",
+            why="asks for a signature",
+            operator=address,
+            next=_OPERATORS,
         )
     if any(not found.magnitudes[held.strategy] for held in restaked.deposits):
         raise OperatorRefused(
             f"{address} was slashed to nothing in a strategy of this account; choose another",
             why="slashed",
             operator=address,
+            next=_OPERATORS,
         )
     return found
 

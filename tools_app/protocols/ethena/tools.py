@@ -245,6 +245,7 @@ def ethena_unstake_usde(
         raise InstantExitIsSale(
             f"exits cool down for {staked.duration} seconds; sell sUSDe with a swap to have USDe at once",
             cooldown_seconds=staked.duration,
+            fill={"mode": {"one_of": ["cooldown"]}},
         )
     now = reader.block.timestamp
     if staked.cooling and staked.cooldown_end > now and not restart_cooldown:
@@ -254,6 +255,7 @@ def ethena_unstake_usde(
             " claim them first, or let all of it wait again with restart_cooldown",
             cooling=str(staked.cooling),
             cooldown_end=end,
+            fill={"restart_cooldown": {"one_of": [True]}},
         )
     worth, rest = (
         int(values[0])

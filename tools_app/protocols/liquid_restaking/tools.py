@@ -119,7 +119,11 @@ def lrt_deposit(
     at = deployment_on(reader, protocol)
     coin = reader.native()
     if reader.token(input_token).address != NATIVE:
-        raise RestakingInputRefused(f"{LABELS[protocol]} is given {coin.symbol} here", takes=coin.symbol)
+        raise RestakingInputRefused(
+            f"{LABELS[protocol]} is given {coin.symbol} here",
+            takes=coin.symbol,
+            fill={"input_token": {"one_of": [coin.symbol]}},
+        )
     ctx.step("Reading the issuer")
     holding = _read(ctx, at, protocol, ctx.account)
     standing = holding.standing
@@ -185,7 +189,9 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
     if tokens < standing.least_in_tokens:
         least = standing.least_in_tokens
         raise RestakingAmountRefused(
-            f"{LABELS[protocol]} takes {format_units(least, 18, SYMBOLS[protocol])} back at the least", least=str(least)
+            f"{LABELS[protocol]} takes {format_units(least, 18, SYMBOLS[protocol])} back at the least",
+            least=str(least),
+            fill={"amount": {"least": str(least), "unit": f"base units of {SYMBOLS[protocol]}"}},
         )
     worth = standing.worth(tokens)
     is_at_once = _is_at_once(ctx, at, holding, tokens, mode)
@@ -422,7 +428,9 @@ def _check_amount(issuer: str, amount: int, standing: Standing) -> None:
     if amount < standing.least_in or not standing.tokens_for(amount):
         least = max(standing.least_in, 1)
         raise RestakingAmountRefused(
-            f"{LABELS[issuer]} takes {format_units(least, 18, 'ETH')} at the least", least=str(least)
+            f"{LABELS[issuer]} takes {format_units(least, 18, 'ETH')} at the least",
+            least=str(least),
+            fill={"amount": {"least": str(least), "unit": "wei"}},
         )
     if standing.room is not None and amount > standing.room:
         raise RestakingAmountRefused(
@@ -445,6 +453,7 @@ def _is_at_once(ctx: WriteContext, at: Mapping[str, str], holding: Holding, toke
             " mode queue waits for all of it",
             at_once=str(standing.at_once),
             market_eth=None if sold is None else str(sold),
+            fill={"mode": {"one_of": ["queue"]}},
         )
     return mode == "instant" or (mode == "auto" and can and standing.fee_bps <= SMALL_FEE_BPS)
 

@@ -26,7 +26,7 @@ from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed, NothingThere
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, KEPT_BACK_BPS, MarketClosed, NothingThere
 from tools_app.toolkit.params import CollateralType, PositionId, RawAmount
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, HealthTooLow, PositionChange, drive
@@ -58,7 +58,11 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
     kind = collateral_type
     if kind not in collateral_types(reader.chain_id):
         kinds = ", ".join(collateral_types(reader.chain_id))
-        raise InvalidParams(f"the collateral types here are {kinds}", fields={"collateral_type": "not served"})
+        raise InvalidParams(
+            f"the collateral types here are {kinds}",
+            fields={"collateral_type": "not served"},
+            fill={"collateral_type": {"one_of": kinds.split(", ")}},
+        )
     ctx.step("Building calls")
     data = encode_call(OPEN, word_of(kind), ctx.account)
     draft = PlanDraft(reader.chain_id, ctx.account)
@@ -136,6 +140,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
         raise DebtTooSmall(
             f"the vault would owe {_shown(owed, dai)}; at least {_shown(kind.least_debt, dai)} is asked",
             least=str(kind.least_debt),
+            fill={"dai_amount": {"least": str(kind.least_debt - vault.owed), "unit": "base units of DAI"}},
         )
     if dai_amount > kind.room:
         raise MarketClosed(
@@ -350,7 +355,9 @@ def _check_draw(opened: _Opened, amount: int, price: int) -> None:
     """Raises HealthTooLow with the most that keeps the ratio above 200% and health at the floor."""
     vault, kind = opened.vault, opened.vault.kind
     worth = vault.ink * price // math.WAD
-    least = max(LEAST_RATIO_BPS, math.divide_up(DEFAULT_HEALTH_FLOOR_BPS * kind.ratio, RAY))
+    # As the position tells what its collateral covers, in whole basis points.
+    covers_bps = math.BPS * RAY // kind.ratio
+    least = max(LEAST_RATIO_BPS, math.divide_up((DEFAULT_HEALTH_FLOOR_BPS + KEPT_BACK_BPS) * math.BPS, covers_bps))
     most = worth * math.BPS // least
     room = max(0, most - kind.growth(most, SETTLING_SECONDS) - vault.owed - _ROUNDING)
     if amount > room:

@@ -105,8 +105,8 @@ class Desk:
         if self.state.is_borrow_paused:
             self.close("paused", "lends nothing out: its guardians paused that; debts may be repaid")
         if self.state.borrow_room is not None and amount > self.state.borrow_room:
-            room = self.state.borrow_room
-            self.close("borrow_cap", f"lends {show(room, self.token)} more under its cap", room=room)
+            room = min(self.state.borrow_room, self.state.cash, self.most_borrowed())
+            self.close("borrow_cap", f"lends {show(room, self.token)} more to this account under its cap", room=room)
         self.check_used()
         self.check_cash(amount)
         room = self.most_borrowed()

@@ -323,7 +323,9 @@ def _plan_order(ctx: WriteContext, asked: _Asked) -> TxPlan:
     ln_rate = solve(lambda: to_ln_rate(rate))
     if ln_rate <= 0:
         raise OrderRefused(
-            "a yearly rate has to be above nothing: 6.5 is six and a half percent", implied_apy=asked.implied_apy
+            "a yearly rate has to be above nothing: 6.5 is six and a half percent",
+            implied_apy=asked.implied_apy,
+            fill={"implied_apy": {"least": "0.01", "unit": "percent a year"}},
         )
     ctx.step("Building the order")
     terms = Terms(
@@ -375,6 +377,7 @@ def _check_end(ends_at: int, asked: _Asked, *, due_at: int) -> None:
         raise OrderRefused(
             f"the order would stand longer than its market, which is over in {left} seconds",
             most_seconds=max(0, left - 1),
+            fill={"lasts_seconds": {"most": max(0, left - 1), "unit": "seconds"}},
         )
 
 

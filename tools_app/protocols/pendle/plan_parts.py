@@ -45,6 +45,8 @@ DRIFT_BPS: Final = 100
 LEAVING_BPS: Final = 100
 """What may be missing of a given-back part of the market: no price decides it, others' trades shift its parts."""
 DAY_SECONDS: Final = 86_400
+_MOST_QUARTERINGS: Final = 10
+_HALVINGS: Final = 8
 
 
 def look_at(ctx: WriteContext, reader: ChainReader, address: str) -> tuple[Place, Standing]:
@@ -85,7 +87,49 @@ def solve(work: Callable[[], T]) -> T:
     try:
         return work()
     except NoTrade as error:
-        raise MarketRefuses(f"{error}: try another amount") from error
+        raise MarketRefuses(str(error)) from error
+
+
+def within(place: Place, quote: Callable[[int], T], amount: int, what: str) -> T:
+    """What the market gives for an amount of `what`.
+
+    Raises MarketRefuses and WorseThanAverage, naming the most that passes now; where none does, the least slippage.
+    """
+    try:
+        return quote(amount)
+    except (MarketRefuses, WorseThanAverage) as error:
+        most = _most_that_passes(quote, amount)
+        if most:
+            fill = {"amount": {"most": str(most), "unit": f"base units of {what}"}}
+            says = f"{error.detail}; at most {in_units(place, most)} {what} passes now"
+            raise type(error)(says, **error.data, most=str(most), fill=fill) from error
+        if isinstance(error, WorseThanAverage):
+            error.data["fill"] = {"slippage_bps": {"least": error.data["off_bps"], "unit": "basis points"}}
+        raise
+
+
+def _most_that_passes(quote: Callable[[int], Any], amount: int) -> int:
+    """An amount that passes, at most two percent under the largest; 0 where not even a small part does."""
+    low = amount
+    for _ in range(_MOST_QUARTERINGS):
+        low //= 4
+        if low and _passes(quote, low):
+            break
+    else:
+        return 0
+    high = 4 * low
+    for _ in range(_HALVINGS):
+        middle = (low + high) // 2
+        low, high = (middle, high) if _passes(quote, middle) else (low, middle)
+    return low
+
+
+def _passes(quote: Callable[[int], Any], amount: int) -> bool:
+    try:
+        quote(amount)
+    except (MarketRefuses, WorseThanAverage):
+        return False
+    return True
 
 
 def shares_of(standing: Standing, amount: int) -> int:

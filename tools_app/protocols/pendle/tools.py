@@ -59,6 +59,7 @@ from tools_app.protocols.pendle.plan_parts import (
     say,
     shares_of,
     solve,
+    within,
     yields_change,
 )
 from tools_app.protocols.pendle.positions import KIND, dust, ref_of
@@ -106,8 +107,13 @@ def pendle_buy_pt(
     """
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
-    got, _ = solve(lambda: claims_for(standing.market, shares_of(standing, amount)))
-    check_price(place, paid=amount, worth=standing.worth_of_claims(place, got), most_bps=slippage_bps)
+
+    def quote(paid: int) -> int:
+        got, _ = solve(lambda: claims_for(standing.market, shares_of(standing, paid)))
+        check_price(place, paid=paid, worth=standing.worth_of_claims(place, got), most_bps=slippage_bps)
+        return got
+
+    got = within(place, quote, amount, reader.token(place.asset).symbol)
     least = max(1, apply_bps_down(got, slippage_bps))
     ctx.step("Building calls")
     draft = pay(reader, ctx.account, place, amount)
@@ -141,9 +147,13 @@ def pendle_sell_pt(
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
     sold = check_held(place, standing.held.pt, amount, place.symbols.pt)
-    done = solve(lambda: trade(standing.market, -sold))
-    came = shares_worth(standing, done.shares)
-    check_price(place, paid=standing.worth_of_claims(place, sold), worth=came, most_bps=slippage_bps)
+
+    def quote(given: int) -> int:
+        came = shares_worth(standing, solve(lambda: trade(standing.market, -given)).shares)
+        check_price(place, paid=standing.worth_of_claims(place, given), worth=came, most_bps=slippage_bps)
+        return came
+
+    came = within(place, quote, sold, place.symbols.pt)
     least = max(1, apply_bps_down(came, slippage_bps))
     ctx.step("Building calls")
     draft = give(reader, ctx.account, place, place.pt, sold)
@@ -177,8 +187,13 @@ def pendle_buy_yt(
     """
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
-    got, _ = solve(lambda: yields_for(standing.market, shares_of(standing, amount)))
-    check_price(place, paid=amount, worth=standing.market_of_yields(got), most_bps=of_yields(standing, slippage_bps))
+
+    def quote(paid: int) -> int:
+        got, _ = solve(lambda: yields_for(standing.market, shares_of(standing, paid)))
+        check_price(place, paid=paid, worth=standing.market_of_yields(got), most_bps=of_yields(standing, slippage_bps))
+        return got
+
+    got = within(place, quote, amount, reader.token(place.asset).symbol)
     least = max(1, apply_bps_down(got, slippage_bps))
     ctx.step("Building calls")
     draft = pay(reader, ctx.account, place, amount)
@@ -212,10 +227,14 @@ def pendle_sell_yt(
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
     sold = check_held(place, standing.held.yt, amount, place.symbols.yt)
-    shares, _ = solve(lambda: shares_for_yields(standing.market, sold))
-    came = shares_worth(standing, max(0, shares))
-    fair = standing.market_of_yields(sold)
-    check_price(place, paid=fair, worth=came, most_bps=of_yields(standing, slippage_bps))
+
+    def quote(given: int) -> int:
+        shares, _ = solve(lambda: shares_for_yields(standing.market, given))
+        came, fair = shares_worth(standing, max(0, shares)), standing.market_of_yields(given)
+        check_price(place, paid=fair, worth=came, most_bps=of_yields(standing, slippage_bps))
+        return came
+
+    came = within(place, quote, sold, place.symbols.yt)
     least = max(1, apply_bps_down(came, slippage_bps))
     ctx.step("Building calls")
     draft = give(reader, ctx.account, place, place.yt, sold)
@@ -249,16 +268,20 @@ def pendle_add_lp(
     """
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
-    shares = shares_of(standing, amount)
-    got, bought, _ = solve(lambda: liquidity_for(standing.market, shares))
-    check_price(place, paid=amount, worth=standing.worth_of_lp(place, got), most_bps=slippage_bps)
+
+    def quote(paid: int) -> tuple[int, int]:
+        got, bought, _ = solve(lambda: liquidity_for(standing.market, shares_of(standing, paid)))
+        check_price(place, paid=paid, worth=standing.worth_of_lp(place, got), most_bps=slippage_bps)
+        return got, bought
+
+    got, bought = within(place, quote, amount, reader.token(place.asset).symbol)
     least = max(1, apply_bps_down(got, slippage_bps))
     ctx.step("Building calls")
     draft = pay(reader, ctx.account, place, amount)
     data = encode_call(ADD_LP, ctx.account, place.market, least, ANY_GUESS, paying(place.asset, amount), NO_LIMIT)
     draft.call(Call(place.router, data, 0, f"Add liquidity for at least {in_units(place, least)} LP tokens"))
     draft.changes.append(lp_change(reader, place, standing, got, least))
-    kept = shares + trade(standing.market, bought).shares
+    kept = shares_of(standing, amount) + trade(standing.market, bought).shares
     return draft.finish(
         action_class=entering(standing),
         slippage_bps=slippage_bps,

@@ -9,7 +9,7 @@ from tools_app.core.units import format_units
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.reads import Reserve, Stand
 from tools_app.standards.lending_words import show_health
-from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
+from tools_app.toolkit.lending import KEPT_BACK_BPS, LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
 from tools_app.toolkit.views import TokenMeta
 
@@ -86,7 +86,7 @@ class Checks:
     def most_borrowed(self) -> int:
         """Base units that pass both what the pool lends and the floor."""
         account = self.stand.account
-        by_floor = account.cover * 10_000 // self.floor_bps - account.debt
+        by_floor = account.cover * 10_000 // (self.floor_bps + KEPT_BACK_BPS) - account.debt
         # A base dollar is kept back, because the pool rounds values up where we round them down.
         return self.reserve.raw_of_value(max(0, min(account.available, by_floor) - 1))
 
@@ -97,7 +97,8 @@ class Checks:
         stand = self.stand
         if not stand.account.debt or not stand.held.is_collateral or not stand.threshold_bps:
             return stand.held.supplied
-        spare = stand.account.cover - -(-stand.account.debt * (self.floor_bps + spare_bps) // 10_000)
+        kept_bps = self.floor_bps + KEPT_BACK_BPS + spare_bps
+        spare = stand.account.cover - -(-stand.account.debt * kept_bps // 10_000)
         return min(stand.held.supplied, self.reserve.raw_of_value(max(0, spare - 1) * 10_000 // stand.threshold_bps))
 
     def check_withdrawal(self, amount: int) -> None:

@@ -276,8 +276,9 @@ class Desk:
         """That nothing is owed once so much of this debt is paid. Raises InvalidParams."""
         if amount != EVERYTHING:
             raise InvalidParams(
-                "all collateral comes out only once nothing is owed; say max",
+                f"all collateral comes out only once nothing is owed, and {self.show(owed)} is: say max",
                 fields={"withdraw_collateral": "needs max"},
+                fill={"amount": {"one_of": [EVERYTHING]}},
             )
         # Each debt's value is rounded up on its own.
         if self.stand.account.debt > self.stand.reserve.value(owed) + 1:

@@ -23,7 +23,7 @@ from tools_app.core import clock
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import foretell_positions, read_positions
 
-WORLDS = ("across", "pendle", "uniswap_twamm", *WALKED)
+WORLDS = ("across", "uniswap_twamm", *WALKED)
 """Every protocol that tells positions, also those whose deposits no walk takes."""
 pytestmark = pytest.mark.protocols(*WORLDS)
 

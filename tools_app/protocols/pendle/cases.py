@@ -1,7 +1,8 @@
 """Describes, case by case, what the `pendle_*` tools do on the local chain, in a market of DAI until 2031 that implies
 five percent a year.
 
-Every way in and out pays the market's fee, so no walk that holds the net asset value still goes through it.
+Every way in and out pays the market's fee and moves its price, so a walk that holds the net asset value still goes
+through it in small steps. Yield tokens are no part of it: they count as nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -156,6 +157,20 @@ CASES: Final = (
         moves={"DAI": About(393 * _WAD // 100, 1_000)},
         holds={"DAI": About(-393 * _WAD // 100, 1_000)},
     ),
+)
+_SMALL_STEP: Final = 300 * _WAD
+"""Base units of the asset that a walk puts in at once: a trade of so little moves no average that anybody could see."""
+
+
+def _at_most(raw: str) -> str:
+    return str(min(int(raw), _SMALL_STEP))
+
+
+WALK: Final = (
+    PutIn("pendle_buy_pt", "DAI", _MARKET, shaped=_at_most, loses_bps=40),
+    PutIn("pendle_add_lp", "DAI", _MARKET, shaped=_at_most, loses_bps=30),
+    TakeOut("pendle_remove_lp", MARKET, "lp_amount", _MARKET, loses_bps=20),
+    TakeOut("pendle_sell_pt", PT, "amount", _MARKET, loses_bps=50),
 )
 _RATE: Final = "function getPtToAssetRate(address,uint32) view returns (uint256)"
 

@@ -25,6 +25,7 @@ from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
+from permits_app.admin.allowance_pages import AllowancePages
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.fence_pages import FencePages
@@ -59,6 +60,7 @@ class GolemAdmin(
     WithdrawalPages,
     PaymentHostPages,
     GrantPages,
+    AllowancePages,
     StatementPages,
     FollowedPages,
     PeoplePages,
@@ -127,6 +129,7 @@ class GolemAdmin(
             *self.list_withdrawal_urls(wrap, name),
             *self.list_payment_host_urls(wrap, name),
             *self.list_grant_urls(wrap, name),
+            *self.list_allowance_urls(wrap, name),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/keys-preview/", wrap(self.keys_preview_view), name=f"{name}_keys_preview"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),

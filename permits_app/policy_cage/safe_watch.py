@@ -15,6 +15,7 @@ from tools_app.chain.abi import checksum
 from tools_app.chain.running_code import RunningCode, hash_code, read_running_code
 from tools_app.standards.loan_callback import CODE_HASH as LOAN_CODE_HASH
 from tools_app.standards.loan_callback import HANDLER_SLOT, has_open_code
+from tools_app.standards.safe_allowance import ADDRESS as ALLOWANCE_MODULE
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 MODULES: Final = (
@@ -90,7 +91,7 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
     guard, module_guard, handler, code = (checksum("0x" + word[0][-20:].hex()) for word in words)
     listed = tuple(sorted(checksum(module) for module in modules))
     acting = sorted({*listed, guard, module_guard, handler} - {ZERO_ADDRESS})
-    runs = _read_runs(chain, acting)
+    runs = read_runs(chain, acting)
     lenders = [one for one in listed if hash_code(chain.code(one)) == LOAN_CODE_HASH]
     parts = sorted({*listed, handler} - {ZERO_ADDRESS})
     return SafeState(
@@ -108,7 +109,7 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
     )
 
 
-def _read_runs(chain: ChainReader, acting: Collection[str]) -> tuple[tuple[str, str], ...]:
+def read_runs(chain: ChainReader, acting: Collection[str]) -> tuple[tuple[str, str], ...]:
     """What runs behind each of them now, so that another code behind an address that was agreed to is seen."""
     try:
         found = read_running_code(chain, acting)
@@ -133,6 +134,9 @@ def list_bypasses(state: SafeState, cage: str) -> list[str]:
     found = [
         f"module {one} does what anybody tells it once it is the fallback handler too"
         if one in state.open_codes
+        else f"module {one} pays the keys that its owners allowed something, each up to that, and"
+        f" {'no rule of the cage' if cage else 'nothing here'} bounds it"
+        if one == ALLOWANCE_MODULE
         else f"module {one} moves whatever it likes, and {'no rule of the cage' if cage else 'nothing here'} bounds it"
         for one in state.modules
         if one not in (cage, state.lender)

@@ -7,6 +7,7 @@ delegation takes it back on the chain, and nobody else can.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from django.db.models import QuerySet
@@ -34,6 +35,7 @@ class DelegatedKey:
     permission: str
     left: TokenAmount | None
     used: int
+    last_used: datetime | None
     is_active: bool
     reason: str
 
@@ -62,6 +64,7 @@ def _find(ctx: ReadContext) -> QuerySet[ReceivedRight]:
 
 def _describe(ctx: ReadContext, row: ReceivedRight) -> DelegatedKey:
     uses = RightUse.objects.filter(right=row, permit__status=PermitStatus.COMMITTED)
+    last = uses.order_by("-permit__finished_at").values_list("permit__finished_at", flat=True).first()
     used, every = uses[:_MOST_COUNTED].count(), format_seconds(int(row.period_seconds))
     when = f"in each {every}" if row.period_seconds else "in all"
     try:
@@ -69,13 +72,14 @@ def _describe(ctx: ReadContext, row: ReceivedRight) -> DelegatedKey:
         token, standing = reader.token(row.token), ask_standing(row, reader, ctx.golem.address or "")
     except GolemError as error:
         words = f"at most {int(row.most)} base units of {row.token} of {row.principal} {when}"
-        return DelegatedKey(row, words, None, used, False, f"its contracts cannot be asked now: {error.code}")
+        return DelegatedKey(row, words, None, used, last, False, f"its contracts cannot be asked now: {error.code}")
     most = format_units(int(row.most), token.decimals, token.symbol)
     return DelegatedKey(
         row=row,
         permission=f"at most {most} of {row.principal} {when}",
         left=TokenAmount(standing.available, token),
         used=used,
+        last_used=last,
         is_active=standing.stands,
         reason="it may act" if standing.stands else standing.reason,
     )

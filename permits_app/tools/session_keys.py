@@ -1,15 +1,15 @@
 """`session_*`: keys that may act for a golem's Safe through its cage, each until its time, operations or budget are up,
-and delegations by which the golem's own key may draw on an owner's wallet.
+keys that may take so much of a token a day from the Safe, and delegations by which the golem's own key may draw on an
+owner's wallet.
 
-Contracts enforce both: whoever has such a key can do what the cage lets its role do, or what the signed caveats let it,
-and no more. Owners appoint and end them by their own signature; an agent asks.
+Contracts enforce all of them: whoever has such a key can do what the cage lets its role do, what its allowance or the
+signed caveats let it, and no more. Owners appoint and end them by their own signature; an agent asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from django.db import transaction
@@ -20,28 +20,32 @@ from permits_app.actions.carry_out_wish import carry_out_wish
 from permits_app.actions.request_change import WISH
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
-from permits_app.approvals.cage_rules_text import name_rule
 from permits_app.approvals.operations import find_operation
+from permits_app.approvals.operations.allowance import ALLOWANCE, END, GIVE
 from permits_app.approvals.operations.base import ObservingOperation
+from permits_app.custody.allowed_keys import AllowedKey, find_allowing_safe, read_allowed
 from permits_app.models import CageMirror, ChangeRequest, SigningKey
-from permits_app.policy_cage.contract import Limit, RuleKind
+from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
-from permits_app.policy_cage.state import CageState, SessionState
-from permits_app.tools.delegated_keys import (
-    DelegatedKey,
-    find_delegated,
-    list_delegated,
-    say_owner_step,
+from permits_app.policy_cage.state import CageState
+from permits_app.tools.delegated_keys import find_delegated, list_delegated, say_owner_step
+from permits_app.tools.session_key_lines import (
+    SessionKeyLine,
+    describe_allowed,
+    describe_delegated,
+    describe_session,
+    list_permissions,
+    spell_time,
 )
-from tools_app.core.errors import InvalidParams
-from tools_app.core.units import format_micro_usd, usd_to_micro
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.units import format_micro_usd, format_units, usd_to_micro
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN, Address, MicroUsdText, check_address, check_whole
+from tools_app.toolkit.params import PLAIN, Address, MicroUsdText, RawAmount, Token, check_address, check_whole
 from tools_app.toolkit.plan import LocalEffect
-from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.result import UsdAmount
 
 session = ToolFamily(prefix="session", category=Category.WALLET, venue="wallet")
 
@@ -62,7 +66,7 @@ KeyId = Annotated[
     str,
     Field(
         pattern=r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-        description="Address of a cage's key, or hash of a delegation, as session_get_keys tells them.",
+        description="Address of a key of a cage or an allowance, or hash of a delegation, as session_get_keys tells.",
     ),
     AfterValidator(lambda given: given.lower() if len(given) == _HASH_LENGTH else check_address(given)),
 ]
@@ -71,47 +75,27 @@ KeyLabel = Annotated[str, Field(min_length=1, max_length=100, description="A wor
 
 @dataclass(frozen=True, slots=True)
 class SessionKeyAsked:
-    """What the owners approved. It acts once the chain has their transaction; session_get_keys shows it then."""
+    """What the owners approved. It acts once the chain has their transaction; session_get_keys shows it then.
+
+    Of an allowance `role`, `expires_at`, `operations` and `budget_usd` are null: it has no end but its owners' word.
+    """
 
     key_id: str
     public_key: str
-    role: int
-    expires_at: str
-    operations: int
-    budget_usd: UsdAmount
+    role: int | None
+    expires_at: str | None
+    operations: int | None
+    budget_usd: UsdAmount | None
     permissions: tuple[str, ...]
     request_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class SessionKeyLine:
-    """One key as the contract has it. `permissions` are what it may do, `is_active` whether it may now.
-
-    `enforced_by` is cage or delegation. A cage's key is told by its address, with its role, batches and budget; a
-    delegation by its hash, with `acts_for`, whose money it is, and `left` in the present period.
-    `usage_count` is null where nobody here saw it appointed. `is_held_here`: this server keeps the key.
-    """
-
-    key_id: str
-    enforced_by: str
-    acts_for: str
-    role: int | None
-    label: str
-    created_at: str | None
-    expires_at: str
-    permissions: tuple[str, ...]
-    usage_count: int | None
-    operations_left: int | None
-    budget_left_usd: UsdAmount | None
-    left: TokenAmount | None
-    is_active: bool
-    is_held_here: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class SessionKeys:
-    """Every key that the golem's cage names, and every delegation to its key. `note` says why there are none."""
+    """Every key that the golem's cage names or its Safe allows something, and every delegation to its key.
+
+    `note` says why there are none.
+    """
 
     keys: tuple[SessionKeyLine, ...]
     total: int
@@ -137,9 +121,13 @@ def preview_session_key(
     role: RoleNumber = 0,
     key: Address | None = None,
     label: KeyLabel | None = None,
+    token: Token | None = None,
+    amount: RawAmount | None = None,
 ) -> LocalEffect:
     """What the owners are asked to sign. Raises CageNotMirrored, InvalidParams."""
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
+    if token is not None or amount is not None:
+        return _preview_allowance(ctx, golem, key, token, amount)
     mirror, state = _open_cage(ctx)
     budget = usd_to_micro(budget_usd) if budget_usd is not None else state.limit(Limit.MAX_SESSION_BUDGET_MICRO_USD)
     _check_bounds(state, expires_in, operations, budget)
@@ -147,7 +135,7 @@ def preview_session_key(
         raise InvalidParams("the golem's own key is made by this server", fields={"key": "left out for role 0"})
     if role and key is None:
         raise InvalidParams("the key of another role is held by others", fields={"key": "its address"})
-    if not _list_permissions(state, role, mirror.chain_id):
+    if not list_permissions(state, role, mirror.chain_id):
         raise InvalidParams(f"the owners gave role {role} no call", fields={"role": "one that may do something"})
     if key is None:
         key = _stage(golem, label, ctx.now)
@@ -160,12 +148,13 @@ def preview_session_key(
         "budget_micro_usd": budget,
         **({"role": role} if role else {}),
     }
-    words = f"asks the owners to let the key {key} act until {_time(ends_at)}, {operations} batches"
+    words = f"asks the owners to let the key {key} act until {spell_time(ends_at)}, {operations} batches"
     return LocalEffect(f"{words} and {format_micro_usd(budget)} at most", {WISH: _observe(golem, arguments, ctx.now)})
 
 
 @session.local_write(
     action_type="provision_session_key",
+    schema_version=2,
     budget=TickBudget.SLOW,
     in_database=True,
     risk=RiskLayer.BOUNDED,
@@ -175,9 +164,12 @@ def preview_session_key(
     aliases=("wallet_provision_session_key",),
     snippet=(
         "provision_session_key: ask your owners for a key that acts for their Safe through the cage until its time,"
-        " batches or budget are used up; they sign it on chain."
+        " batches or budget are used up, or that may take so much of a token a day; they sign it on chain."
     ),
-    guidelines=("Ask for as little time and budget as the work needs; what it may call its role says, not you.",),
+    guidelines=(
+        "Ask for as little time and budget as the work needs; what it may call its role says, not you.",
+        "An allowance (token and amount) pays anybody until owners end it: ask for one where no cage's role will do.",
+    ),
 )
 def session_provision_key(
     ctx: WriteContext,
@@ -188,26 +180,33 @@ def session_provision_key(
     role: RoleNumber = 0,
     key: Address | None = None,
     label: KeyLabel | None = None,
+    token: Token | None = None,
+    amount: RawAmount | None = None,
 ) -> SessionKeyAsked:
-    """Ask the golem's owners for a session key with an end, a number of batches and a budget.
+    """Ask the golem's owners for a session key with an end, a number of batches and a budget, or with an allowance.
 
     Use before the present one is used up, or for somebody who holds a key of another role. The contract enforces it.
-    Does not widen what the role may call, and needs a golem with a cage on chain.
+    With `token` and `amount` (base units in each 24 hours) `key` may take so much of the Safe by Safe's own module.
+    Does not widen what a role may call, and needs a golem with a cage on chain, or with a Safe for an allowance.
     """
     ctx.step("Asking the owners")
-    mirror, state = _open_cage(ctx)
+    opened = _open_cage(ctx) if token is None else None
     with transaction.atomic():
         request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
         carry_out_wish(request=request, now=ctx.now)
     asked = request.change
+    if opened is None:
+        words = (request.title.partition(" take ")[2],)
+        return SessionKeyAsked(asked["delegate"], asked["delegate"], None, None, None, None, words, str(request.pk))
+    mirror, state = opened
     return SessionKeyAsked(
         key_id=asked["key"],
         public_key=asked["key"],
         role=role,
-        expires_at=_time(int(asked["expires_at"])),
+        expires_at=spell_time(int(asked["expires_at"])),
         operations=int(asked["operations"]),
         budget_usd=UsdAmount(int(asked["budget_micro_usd"])),
-        permissions=_list_permissions(state, role, mirror.chain_id),
+        permissions=list_permissions(state, role, mirror.chain_id),
         request_id=str(request.pk),
     )
 
@@ -217,39 +216,43 @@ def session_provision_key(
     budget=TickBudget.FAST,
     aliases=("wallet_list_session_keys",),
     snippet=(
-        "session_keys: every key that may act for the golem's Safe through its cage, and every delegation to its own"
-        " key, with what it may do, its end, how often it was used and what is left."
+        "session_keys: every key that may act for the golem's Safe through its cage or take an allowance of it, and"
+        " every delegation to its own key, with what it may do, its end, how often it was used and what is left."
     ),
     guidelines=("A key you do not know is not yours to judge: tell the owner at once.",),
 )
 def session_get_keys(ctx: ReadContext) -> SessionKeys:
-    """List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left.
+    """List keys of the golem's cage, allowances of its Safe and delegations to its key: what each may do, what is left.
 
-    Use to see how long the golem can go on, and who else may act. Keys of a cage as its mirror saw them last, and
-    delegations as their contracts say now.
+    Use to see how long the golem can go on, and who else may act. Keys of a cage as its mirror saw them last,
+    allowances and delegations as their contracts say now.
     Does not show the keys themselves.
     """
     mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
-    given = tuple(_describe_delegated(each) for each in list_delegated(ctx))
+    allowed, unasked = _read_allowed(ctx)
+    given = (*allowed, *(describe_delegated(each) for each in list_delegated(ctx)))
     if mirror is None:
         note = "" if given else "this golem has no cage on chain: its key signs without an end"
-        return SessionKeys(given, len(given), None, None, note)
+        return SessionKeys(given, len(given), None, None, unasked or note)
     state = CageState.from_dict(mirror.state)
     own = {each.address: each for each in SigningKey.objects.filter(golem_id=ctx.golem.id)}
     lines = tuple(
-        _describe(role, each, state, mirror, own.get(each.key), ctx.now)
+        describe_session(role, each, state, mirror, own.get(each.key), ctx.now)
         for role, each in sorted(state.sessions.items())
         if each.key != ZERO_ADDRESS
     )
     note = "" if lines else "the cage names no key: nobody acts for the Safe until its owners appoint one"
     lines += given
-    return SessionKeys(lines, len(lines), mirror.contract, mirror.block_number, note)
+    return SessionKeys(lines, len(lines), mirror.contract, mirror.block_number, unasked or note)
 
 
 def preview_revocation(ctx: WriteContext, key_id: KeyId | None = None, reason: KeyLabel | None = None) -> LocalEffect:
     """Whose session ends. Raises CageNotMirrored, ChangeUnchanged, InvalidParams."""
     _check_whose(ctx, key_id)
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
+    if (delegate := _find_allowed(ctx, key_id)) is not None:
+        wish = _observe(golem, {"act": END, "delegate": delegate}, ctx.now, name=ALLOWANCE)
+        return LocalEffect(f"asks the owners to end every allowance of {delegate}", {WISH: wish})
     _, state = _open_cage(ctx)
     role = _find_role(state, key_id)
     arguments = {
@@ -288,8 +291,10 @@ def session_revoke_key(
     Does not end it before the owners' transaction is on the chain, and no delegation: its giver alone does.
     """
     ctx.step("Asking the owners")
-    _, state = _open_cage(ctx)
-    ends = state.sessions[_find_role(state, key_id)].key
+    ends = _find_allowed(ctx, key_id)
+    if ends is None:
+        _, state = _open_cage(ctx)
+        ends = state.sessions[_find_role(state, key_id)].key
     with transaction.atomic():
         request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
         carry_out_wish(request=request, now=ctx.now)
@@ -336,18 +341,6 @@ def _find_role(state: CageState, key: str | None) -> int:
     return appointed[key] if key is not None else next(iter(appointed.values()))
 
 
-def _list_permissions(state: CageState, role: int, chain_id: int) -> tuple[str, ...]:
-    return tuple(sorted(set(_name_calls(state, role, chain_id))))
-
-
-def _name_calls(state: CageState, role: int, chain_id: int) -> Iterator[str]:
-    kinds = {RuleKind.ROLE_CALL, RuleKind.ROLE_ALLOWANCE, RuleKind.PAYOUT} if role else {RuleKind.CALL}
-    place = {RuleKind.ROLE_CALL: 192, RuleKind.ROLE_ALLOWANCE: 160, RuleKind.PAYOUT: 168}
-    for (kind, name), value in state.rules.items():
-        if value and kind in kinds and (not role or int(name, 16) >> place[RuleKind(kind)] == role):
-            yield name_rule(kind, bytes.fromhex(name[2:]), chain_id=chain_id)
-
-
 def _check_whose(ctx: ReadContext, key_id: str | None) -> None:
     """Raises InvalidParams for a delegation, with what its giver does, and ChangeUnchanged for a hash of none."""
     if key_id is None or len(key_id) != _HASH_LENGTH:
@@ -361,56 +354,50 @@ def _check_whose(ctx: ReadContext, key_id: str | None) -> None:
     )
 
 
-def _describe_delegated(given: DelegatedKey) -> SessionKeyLine:
-    row = given.row
-    return SessionKeyLine(
-        key_id=row.reference,
-        enforced_by="delegation",
-        acts_for=row.principal,
-        role=None,
-        label="",
-        created_at=row.created_at.isoformat(),
-        expires_at=row.ends_at.isoformat(),
-        permissions=(given.permission,),
-        usage_count=given.used,
-        operations_left=None,
-        budget_left_usd=None,
-        left=given.left,
-        is_active=given.is_active,
-        is_held_here=True,
-        reason=given.reason,
-    )
+def _preview_allowance(
+    ctx: WriteContext, golem: Golem, key: str | None, token: str | None, amount: int | None
+) -> LocalEffect:
+    """Raises InvalidParams, TokenNotFound, CageHasNoSafe, ChainNotSupported."""
+    missing = {"key": key, "token": token, "amount": amount}
+    if lacking := sorted(name for name, value in missing.items() if value is None):
+        raise InvalidParams(
+            "an allowance has a key, a token and an amount for each 24 hours",
+            fields=dict.fromkeys(lacking, "said beside the others"),
+        )
+    known = ctx.chain().token(str(token))
+    arguments = {"act": GIVE, "delegate": key, "token": known.address, "amount_raw": str(amount)}
+    wish = _observe(golem, arguments, ctx.now, name=ALLOWANCE)
+    shown = format_units(int(amount or 0), known.decimals, known.symbol)
+    return LocalEffect(f"asks the owners to let the key {key} take {shown} in each 24 hours", {WISH: wish})
 
 
-def _describe(
-    role: int, named: SessionState, state: CageState, mirror: CageMirror, own: SigningKey | None, now: datetime
-) -> SessionKeyLine:
-    granted = int(own.granted.get("operations", 0)) if own is not None and own.granted else None
-    is_over = named.expires_at <= now.timestamp()
-    reason = "it may act"
-    if state.is_halted:
-        reason = "the cage is halted"
-    elif is_over:
-        reason = "its time is over"
-    elif not named.operations_left:
-        reason = "its batches are used up"
-    return SessionKeyLine(
-        key_id=named.key,
-        enforced_by="cage",
-        acts_for=mirror.account,
-        role=role,
-        label=own.reason if own is not None else "",
-        created_at=own.created_at.isoformat() if own is not None else None,
-        expires_at=_time(named.expires_at),
-        permissions=_list_permissions(state, role, mirror.chain_id),
-        usage_count=max(0, granted - named.operations_left) if granted is not None else None,
-        operations_left=named.operations_left,
-        budget_left_usd=UsdAmount(named.budget_left),
-        left=None,
-        is_active=reason == "it may act",
-        is_held_here=own is not None,
-        reason=reason,
-    )
+def _find_allowed(ctx: ReadContext, key_id: str | None) -> str | None:
+    """The key of an allowance that is meant; None for another key, and where a cage names keys and none was said."""
+    mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
+    named = {each.key for each in CageState.from_dict(mirror.state).sessions.values()} if mirror is not None else set()
+    if key_id in named or (key_id is None and named - {ZERO_ADDRESS}):
+        return None
+    allowed = {each.allowance.delegate for each in _list_allowed(ctx)}
+    if key_id is None and len(allowed) > 1:
+        raise InvalidParams(
+            f"{len(allowed)} keys have an allowance; name one, and ask for each",
+            fields={"key_id": " or ".join(sorted(allowed))},
+        )
+    return key_id if key_id in allowed else next(iter(allowed), None) if key_id is None else None
+
+
+def _list_allowed(ctx: ReadContext) -> tuple[AllowedKey, ...]:
+    """Those of the golem's Safe; none for a plain account, and where the module is not. Raises what a node raises."""
+    safe = find_allowing_safe(Golem.objects.select_related("wallet", "policy_cage__mirror").get(pk=ctx.golem.id))
+    return read_allowed(ctx.chain(safe.chain_id), safe) if safe is not None and safe.has_module else ()
+
+
+def _read_allowed(ctx: ReadContext) -> tuple[tuple[SessionKeyLine, ...], str]:
+    """Keys with an allowance; and why they could not be asked, where that is so."""
+    try:
+        return tuple(describe_allowed(each) for each in _list_allowed(ctx)), ""
+    except GolemError as error:
+        return (), f"whom the Safe's allowance module lets take what cannot be asked now: {error.code}"
 
 
 def _stage(golem: Golem, label: str | None, now: datetime) -> str:
@@ -419,12 +406,8 @@ def _stage(golem: Golem, label: str | None, now: datetime) -> str:
     return str(staged.address)
 
 
-def _observe(golem: Golem, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
-    operation = find_operation("cage")
+def _observe(golem: Golem, arguments: dict[str, Any], now: datetime, *, name: str = "cage") -> dict[str, Any]:
+    operation = find_operation(name)
     if not isinstance(operation, ObservingOperation):
         raise TypeError("the operation looks at no chain")
-    return {"name": "cage", "arguments": operation.observe(golem, arguments, now=now)}
-
-
-def _time(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
+    return {"name": name, "arguments": operation.observe(golem, arguments, now=now)}

@@ -185,6 +185,8 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("permits_app.approval_pages.second_factor_forms.PasswordForm", "old_code", None, 7),
     ("permits_app.approval_pages.second_factor_forms.PasswordForm", "passkey", None, 16384),
     ("permits_app.approval_pages.second_factor_forms.RenamePasskeyForm", "name", None, 60),
+    ("permits_app.admin.allowance_pages.AllowanceForm", "delegate", None, 42),
+    ("permits_app.admin.allowance_pages.AllowanceForm", "amount", None, 40),
     ("permits_app.admin.owner_budgets.BudgetForm", "old_code", None, 7),
     ("permits_app.admin.owner_budgets.BudgetForm", "passkey", None, 16384),
     ("permits_app.admin.owner_budgets.EndBudgetForm", "old_code", None, 7),

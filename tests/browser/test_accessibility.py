@@ -43,6 +43,7 @@ def list_pages(house: House) -> list[str]:
         f"{own}/change/",
         f"{own}/halt/",
         f"{own}/grant/",
+        f"{own}/allowances/",
         f"{own}/definitions/",
         f"{own}/live/",
         "/admin/archetypes_app/golem/add/",

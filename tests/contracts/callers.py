@@ -127,6 +127,10 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
     "FeeOnTransferToken": _LOCAL_TOKEN,
     "NoReturnToken": _LOCAL_TOKEN,
     "SimulatedAccountingOracle": {Whose.DEPLOYER: ("setPunctual", "submitReport")},
+    "SimulatedAllowanceModule": {
+        Whose.OWN: ("addDelegate", "deleteAllowance", "removeDelegate", "resetAllowance", "setAllowance"),
+        Whose.ALLOWED: ("executeAllowanceTransfer",),
+    },
     "SimulatedAllocationManager": {
         Whose.DEPLOYER: ("setDelegation",),
         Whose.OWN: ("createOperatorSet", "registerForOperatorSet"),

@@ -793,6 +793,36 @@ def hold_what_pays_for_a_request(caged: CagedSafe) -> Holding:
     return held
 
 
+def hold_allowances(caged: CagedSafe) -> Holding:
+    """Dollars of which a friend may take some each day, by a module of the Safe, and a place for a second friend."""
+    held = Holding(
+        caged,
+        open_site(caged, "safe_allowance"),
+        # A hash of what is said is the same of everybody, and what is kept is told by another view as it is now.
+        of_nobody=frozenset({"SimulatedAllowanceModule.generateTransferHash", "SimulatedAllowanceModule.allowances"}),
+    )
+    module = held.site.create_ours("SimulatedAllowanceModule")
+    held.name(SimulatedAllowanceModule=module)
+    usdc, amount, day = held.coin("USDC"), 100 * 10**6, 1_440
+    held.caged.mint("USDC", held.safe, 5_000 * 10**6)
+    held.act(held.safe, "enableModule(address)", module)
+    held.act(module, "addDelegate(address)", held.friend.address)
+    held.act(module, "setAllowance(address,address,uint96,uint16,uint32)", held.friend.address, usdc, amount, day, 0)
+    take = "executeAllowanceTransfer(address,address,address,uint96,address,uint96,address,bytes)"
+    friend, nobody = held.friend.address, NOBODY
+    # Some of it is used, so that a reset is seen.
+    taken = encode_call(f"function {take}", held.safe, usdc, friend, 10**6, nobody, 0, friend, b"")
+    assert held.engine.send(held.friend, module, taken).succeeded
+    own = {"by": held.safe}
+    held.say(module, "addDelegate(address)", held.thief, **own)
+    held.say(module, "setAllowance(address,address,uint96,uint16,uint32)", friend, usdc, 2 * amount, day, 0, **own)
+    held.say(module, "resetAllowance(address,address)", friend, usdc, **own)
+    held.say(module, "deleteAllowance(address,address)", friend, usdc, **own)
+    held.say(module, "removeDelegate(address,bool)", friend, True, **own)
+    held.say(module, take, held.safe, usdc, held.thief, amount // 2, nobody, 0, friend, b"", by=friend)
+    return held
+
+
 HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "a token": hold_tokens,
     "shares of a pool": hold_shares_of_a_pool,
@@ -807,6 +837,7 @@ HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "an order": hold_an_order,
     "what opens a jar": hold_what_opens_a_jar,
     "what pays for a request": hold_what_pays_for_a_request,
+    "allowances": hold_allowances,
     "staked ether": hold_staked_ether,
     "an identity": hold_an_identity,
 }

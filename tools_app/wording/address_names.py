@@ -11,6 +11,9 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.units import format_units
 from tools_app.standards.deadline_contract import ADDRESS as DEADLINE_CONTRACT
+from tools_app.standards.safe_allowance import ADDRESS as ALLOWANCE_MODULE
+from tools_app.standards.safe_allowance import CHAINS as WITH_ALLOWANCES
+from tools_app.standards.safe_allowance import NAME as ALLOWANCES
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 from tools_app.toolkit.views import TokenMeta
 
@@ -48,6 +51,8 @@ def name_address(chain_id: int, address: str) -> str:
     wanted = address.lower()
     if wanted == DEADLINE_CONTRACT.lower():
         return "Deadline, which undoes all of it from its time on"
+    if wanted == ALLOWANCE_MODULE.lower() and chain_id in WITH_ALLOWANCES:
+        return f"{SHELF.label_on(ALLOWANCES, chain_id)}, a module of Safes"
     return next((name for known, name in _list_contracts(chain_id) if known.lower() == wanted), "")
 
 

@@ -6,6 +6,7 @@ An operation says what it would change, whether that is still possible, and does
 from __future__ import annotations
 
 from permits_app.approvals.operations import (
+    allowance,
     cage,
     close_safe,
     directive,
@@ -50,6 +51,7 @@ OPERATIONS: dict[str, Operation] = {
         warden.TurnWardenOff(),
         workspace.LoosenWorkspace(),
         withdraw.Withdraw(),
+        allowance.ChangeAllowance(),
         withdrawal_address.RegisterAddress(),
         payment_host.ListHost(),
     )

@@ -48,8 +48,8 @@ class CloseSafe:
         if not openings:
             raise ChangeUnchanged("the Safe is closed already", account=account)
         safe = read_safe(chain, account)
-        multi_send = _find_deployed(chain, MULTI_SEND)
-        calls = plan_closing(chain, account, openings, handler=_find_deployed(chain, SAFE_HANDLER) or ZERO_ADDRESS)
+        multi_send = find_deployed(chain, MULTI_SEND)
+        calls = plan_closing(chain, account, openings, handler=find_deployed(chain, SAFE_HANDLER) or ZERO_ADDRESS)
         seen = {
             "nonce": safe.nonce,
             "threshold": safe.threshold,
@@ -120,7 +120,7 @@ def _say_who_signs(golem: Golem, safe: SafeView) -> str:
     )
 
 
-def _find_deployed(chain: ChainReader, name: str) -> str:
+def find_deployed(chain: ChainReader, name: str) -> str:
     """A registered contract that has code; empty for none."""
     try:
         address = get_deployment(chain.chain_id).contracts.get(name, "")

@@ -103,6 +103,7 @@ def test_a_delegation_to_the_golems_key_is_told_with_what_it_may_and_how_often_i
     assert (told["total"], told["note"], line["key_id"]) == (1, "", right.reference)
     assert (line["enforced_by"], line["acts_for"], line["usage_count"]) == ("delegation", kept.wallet.address, 1)
     assert line["left"] == str(15 * USD) and line["is_active"] and line["expires_at"] == right.ends_at.isoformat()
+    assert line["last_used"] is not None
     assert "at most 25 USDC" in line["permissions"][0] and "context" not in str(told)
     kept.wallet.raise_nonce()
     [line] = read(kept.live, "session_get_keys")["keys"]

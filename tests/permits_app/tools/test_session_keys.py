@@ -94,6 +94,7 @@ def test_a_session_key_is_signed_by_owners_counted_on_chain_and_ended_by_owners(
     safe.sync()
     [line] = read(live, "session_get_keys")["keys"]
     assert (line["key_id"], line["usage_count"], line["operations_left"]) == (named.key, 1, 6)
+    assert line["last_used"] is not None
     assert line["is_active"] and line["is_held_here"] and line["label"] == "work" and line["permissions"]
     thief, had = steal(safe, named.key), live.world.rpc.balance_of(live.world.tokens["USDC"].address, THIEF)
     robbed = rob(safe, thief)

@@ -1,0 +1,214 @@
+"""`allowance`: a key that may take so much of a token of a golem's Safe in each day, or none any more.
+
+Safe's allowance module holds the key to it, and neither a permit nor the golem's limits do. The Safe's owners sign it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from archetypes_app.models import Golem
+from permits_app.approval_errors import CageHasNoSafe, ChangeStale, ChangeUnchanged
+from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS
+from permits_app.approvals.holdings_at_stake import read_stake
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft
+from permits_app.approvals.operations.close_safe import find_deployed
+from permits_app.approvals.safe_nonces import find_free_nonce
+from permits_app.custody.allowed_keys import find_allowed_token, find_allowing_safe, say_allowance
+from permits_app.custody.safe_view import SafeView, open_chain, read_safe
+from permits_app.custody.signing_route import find_end_through
+from permits_app.models import CageMirror, SigningKey, Wallet
+from permits_app.permits.plan_store import decode_calls, encode_batch
+from permits_app.policy_cage.safe_batches import pack_calls
+from permits_app.policy_cage.safe_fallback import MULTI_SEND
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE, ZERO_ADDRESS
+from permits_app.policy_cage.safe_watch import SafeState, read_runs, read_safe_state
+from tools_app.chain.abi import encode_call
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_units
+from tools_app.standards.safe_allowance import (
+    ADDRESS,
+    DAY_MINUTES,
+    LARGEST_AMOUNT,
+    NAME,
+    end_call,
+    find_module,
+    give_calls,
+    read_allowances,
+    read_delegate_at,
+)
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.protocol import SHELF
+from tools_app.wording.formats import format_seconds
+
+ALLOWANCE: Final = "allowance"
+GIVE, END = "give", "end"
+
+
+class ChangeAllowance:
+    """`arguments`: `act`, give or end, and `delegate`, a checksummed address. To give also `token`, the address of a
+    token of the golem's home chain, and `amount_raw`, base units a day as text.
+    """
+
+    name = ALLOWANCE
+
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """The Safe and what the module says of the key. Raises CageHasNoSafe, ChainNotSupported, InvalidParams."""
+        found = find_allowing_safe(golem)
+        if found is None:
+            raise CageHasNoSafe("allowances are of a Safe, and this golem acts with a plain account")
+        chain = open_chain(found.chain_id, now=now)
+        find_module(chain)
+        safe, state = read_safe(chain, found.account), read_safe_state(chain, found.account)
+        if state is None:
+            raise CageHasNoSafe(f"{found.account} does not answer as a Safe does", account=found.account)
+        delegate = str(arguments["delegate"])
+        given = [each for each in read_allowances(chain, found.account) if each.delegate == delegate]
+        at_index = read_delegate_at(chain, found.account, delegate)
+        if arguments["act"] == GIVE:
+            _check_key(golem, delegate, safe, state)
+            if at_index not in (delegate, ZERO_ADDRESS):
+                raise InvalidParams(
+                    f"the module already has {at_index}, whose last 48 bits are the same; take another key",
+                    fields={"delegate": "another address"},
+                )
+            calls, words = _plan_giving(chain, arguments, found.account, state, is_known=at_index == delegate)
+        else:
+            if at_index != delegate:
+                raise ChangeUnchanged(f"{delegate} may take nothing of the Safe: nobody allowed it anything")
+            calls, words = (end_call(delegate),), ""
+        seen = {
+            "chain_id": found.chain_id,
+            "safe": found.account,
+            "nonce": safe.nonce,
+            "threshold": safe.threshold,
+            "block": safe.block,
+            "ends_through": find_end_through(chain),
+            "multi_send": find_deployed(chain, MULTI_SEND),
+            "calls": encode_batch(calls),
+            "allows": words,
+            "allowed": [say_allowance(find_allowed_token(chain, each), each) for each in given],
+            "is_enabled": ADDRESS in state.modules,
+            "runs": [list(pair) for pair in read_runs(chain, [ADDRESS])],
+        }
+        return {**arguments, "seen": seen}
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """What the Safe's owners would sign."""
+        seen, delegate = arguments["seen"], str(arguments["delegate"])
+        chain_id, account = int(seen["chain_id"]), str(seen["safe"])
+        nonce = find_free_nonce(chain_id=chain_id, safe=account, at_least=int(seen["nonce"]))
+        draft = SafeTxDraft(
+            chain_id=chain_id,
+            safe=account,
+            tx=pack_calls(decode_calls(seen["calls"]), safe=account, multi_send=seen["multi_send"], nonce=nonce),
+            block=int(seen["block"]),
+            threshold=int(seen["threshold"]),
+            ends_through=str(seen["ends_through"]),
+        )
+        is_giving = arguments["act"] == GIVE
+        before = "; ".join(seen["allowed"]) or "takes nothing of the Safe"
+        after = str(seen["allows"]) if is_giving else "takes nothing of the Safe any more"
+        lines = [BeforeAndAfter(f"The key {delegate}", before, after, "loosens" if is_giving else "tightens")]
+        if is_giving:
+            label = SHELF.label_on(NAME, chain_id)
+            lines += [
+                BeforeAndAfter("Whom it may pay", "", "anybody: the module knows no list of payees"),
+                BeforeAndAfter("Until when", "", "until the Safe's owners end it: the module knows no end by time"),
+                BeforeAndAfter(
+                    "Who holds it to that",
+                    "",
+                    f"{label} at {ADDRESS}; no permit, no limit of the golem and no halt of this server",
+                ),
+            ]
+            if not seen["is_enabled"]:
+                lines.append(BeforeAndAfter("Modules of the Safe", "without it", f"{label} is one of them", "loosens"))
+        change = {
+            "act": str(arguments["act"]),
+            "chain_id": str(chain_id),
+            "account": account,
+            "delegate": delegate,
+            "calls": seen["calls"],
+            "runs": seen["runs"],
+        }
+        return Proposal(
+            title=(f"Let {delegate} take {after}" if is_giving else f"End every allowance of {delegate}")[:200],
+            change=change,
+            differences=tuple(lines),
+            risk_tier=RiskTier.CRITICAL if is_giving else RiskTier.STANDARD,
+            cooling_seconds=COOLING_LARGE_SECONDS if is_giving else 0,
+            value_micro_usd=read_stake(golem) if is_giving else 0,
+            is_tightening=not is_giving,
+            safe_tx=draft,
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """The golem has the same Safe. What the Safe itself refuses is rehearsed before it is sent."""
+        found = find_allowing_safe(golem)
+        if found is None or found.account != change["account"]:
+            raise ChangeStale("the golem acts with another account now", account=change["account"])
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """The chain has it. The module that its owners signed for is agreed to, with the code that ran there."""
+        if change["act"] == GIVE:
+            _agree(golem, str(change["account"]), [(str(what), str(value)) for what, value in change["runs"]], now)
+        return {"account": change["account"], "delegate": change["delegate"]}
+
+
+# ---- below ---------------------------------------------------------------------------------------------------------
+
+
+def _check_key(golem: Golem, delegate: str, safe: SafeView, state: SafeState) -> None:
+    """Raises InvalidParams for who has more rights already, or is held to permits."""
+    why = ""
+    if delegate in safe.owners:
+        why = "owns the Safe, and needs no allowance"
+    elif delegate == safe.address or delegate in state.modules or int(delegate, 16) == 0:
+        why = "is the Safe itself, one of its modules, or nobody"
+    elif SigningKey.objects.filter(golem=golem, address=delegate).exists() or delegate == golem.address:
+        why = "is a key of this golem: what it does has a permit, which an allowance would pass by"
+    if why:
+        raise InvalidParams(f"{delegate} {why}", fields={"delegate": "the address of somebody else's key"})
+
+
+def _plan_giving(
+    chain: ChainReader, arguments: Mapping[str, Any], safe: str, state: SafeState, *, is_known: bool
+) -> tuple[tuple[Call, ...], str]:
+    """The calls, and what they allow in words. Raises InvalidParams, and what an unknown token raises."""
+    token, amount = chain.token(str(arguments["token"])), int(arguments["amount_raw"])
+    if not 0 < amount <= LARGEST_AMOUNT:
+        raise InvalidParams(
+            f"a day's allowance is from 1 to {LARGEST_AMOUNT} base units", fields={"amount_raw": "in that range"}
+        )
+    if token.is_native:
+        raise InvalidParams("an allowance is of a token, not of the chain's coin", fields={"token": "an ERC-20"})
+    calls = give_calls(str(arguments["delegate"]), token.address, amount, is_known=is_known)
+    if ADDRESS not in state.modules:
+        calls = (
+            Call(safe, encode_call(ENABLE_MODULE, ADDRESS), 0, "let the allowance module act for the Safe"),
+            *calls,
+        )
+    every = format_seconds(DAY_MINUTES * 60)
+    return calls, f"{format_units(amount, token.decimals, token.symbol)} in each {every}"
+
+
+def _agree(golem: Golem, account: str, runs: list[tuple[str, str]], now: datetime) -> None:
+    """Add the module to what was agreed of the Safe; where nobody looked at it yet an owner takes note of it first."""
+    for row in (
+        Wallet.objects.filter(golem=golem, address=account).first(),
+        CageMirror.objects.filter(cage__golem=golem, account=account).first(),
+    ):
+        if row is None or not row.safe_noted:
+            continue
+        noted = dict(row.safe_noted)
+        noted["modules"] = sorted({*noted.get("modules", ()), ADDRESS})
+        if "runs" in noted:
+            noted["runs"] = [list(pair) for pair in sorted({**dict(map(tuple, noted["runs"])), **dict(runs)}.items())]
+        row.safe_noted = noted
+        row.save(update_fields=["safe_noted", "updated_at"])

@@ -1,0 +1,1 @@
+"""Safe's allowance module."""

@@ -17,7 +17,7 @@ from x402.http.utils import decode_payment_required_header, decode_payment_respo
 from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.mechanisms.evm.signers import EthAccountSigner
 
-from tests.evm.world import CHAIN_ID, World
+from tests.evm.world import World
 
 USD = 10**6
 PRICE = USD // 20
@@ -36,7 +36,9 @@ class Buyer:
     def client(self) -> x402ClientSync:
         """Pays in the chain's USDC, which the package has no list for, and at most a dollar."""
         client = register_exact_evm_client(x402ClientSync(), EthAccountSigner(self.account))
-        asset = SpendControlAsset(network=f"eip155:{CHAIN_ID}", asset=self.usdc, max_amount_per_payment=str(USD))
+        asset = SpendControlAsset(
+            network=f"eip155:{self.world.chain_id}", asset=self.usdc, max_amount_per_payment=str(USD)
+        )
         client.set_spend_controls(SpendControls(allowed_assets=[asset]))
         return client
 

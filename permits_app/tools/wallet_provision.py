@@ -14,7 +14,7 @@ from permits_app.actions.request_change import WISH
 from permits_app.actions.stage_key import stage_key_elsewhere
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
-from permits_app.errors import SignerUnavailable, WalletExists
+from permits_app.errors import SignerMismatch, SignerUnavailable, WalletExists
 from permits_app.models import ChangeRequest, Wallet
 from permits_app.models.signing_key import KeyHolder
 from permits_app.models.wallet import WalletKind
@@ -92,6 +92,9 @@ def _ask_for_key_elsewhere(ctx: WriteContext, golem: Golem, provider: str, label
         key = stage_key_elsewhere(
             golem=golem, holder=holder, reason=label or "asked for", actor=f"golem:{golem.pk}", now=ctx.now
         )
+    except SignerMismatch:
+        # Who keeps the key did something else than it was asked: no setting of an owner's mends that.
+        raise
     except SignerUnavailable as error:
         raise ProviderNeedsOwner(error.detail, provider=provider) from None
     asked = {"kind": kind.value, "wallet_id": key.external_id}

@@ -98,7 +98,9 @@ class OwnerWallet:
             (at("nonce"), nonce.to_bytes(32, "big"), b""),
         ]
 
-    def grant(self, to: str, caveats: Caveats, *, authority: bytes = ROOT, salt: int = 7) -> tuple[Any, ...]:
+    def grant(
+        self, to: str, caveats: Caveats, *, authority: bytes = ROOT, salt: int = 7, chain_id: int = CHAIN_ID
+    ) -> tuple[Any, ...]:
         """A signed delegation as its contract takes it."""
         message = {
             "delegate": to,
@@ -110,7 +112,7 @@ class OwnerWallet:
         domain = {
             "name": "DelegationManager",
             "version": "1",
-            "chainId": CHAIN_ID,
+            "chainId": chain_id,
             "verifyingContract": at("manager"),
         }
         signature = self.account.sign_typed_data(domain, _TYPES, message).signature

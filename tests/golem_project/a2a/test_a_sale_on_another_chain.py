@@ -14,6 +14,8 @@ from x402.mechanisms.evm.default_assets import DEFAULT_ASSETS
 
 from archetypes_app.models import Golem
 from golem_project.a2a.settler import find_address
+from golem_project.embedded.world.protocols.x402 import PLACES
+from golem_project.embedded.world.solidity import load_contract
 from permits_app.models import SoldAnswer
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.a2a.buyer import PRICE, USD, Buyer, read_receipt
@@ -32,7 +34,8 @@ BASE = "eip155:8453"
 def there(both_chains: tuple[World, World]) -> World:
     """The second chain, with the proxies of the standard."""
     assert both_chains[0].protocols["x402"]
-    both_chains[1].provide_protocols("x402")
+    for contract, address in PLACES.values():
+        both_chains[1].rpc.call("anvil_setCode", address, load_contract(contract).deployed_bytecode)
     return both_chains[1]
 
 

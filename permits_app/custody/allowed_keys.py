@@ -13,7 +13,7 @@ from permits_app.models import CageMirror
 from permits_app.policy_cage.safe_watch import read_safe_state
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
-from tools_app.standards.safe_allowance import ADDRESS, CHAINS, COIN, Allowance, is_module_on, read_allowances
+from tools_app.standards.safe_allowance import ADDRESS, CHAINS, COIN, KeyAllowance, is_module_on, read_allowances
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -36,7 +36,7 @@ class AllowedKey:
     """One key and one token. `left` is None where the token cannot be read; `reason` says why the key may not act."""
 
     safe: str
-    allowance: Allowance
+    allowance: KeyAllowance
     permission: str
     left: TokenAmount | None
     is_active: bool
@@ -63,18 +63,18 @@ def read_allowed(chain: ChainReader, safe: AllowingSafe) -> tuple[AllowedKey, ..
     return tuple(_describe(chain, safe.account, each, is_enabled=is_enabled) for each in given)
 
 
-def find_allowed_token(chain: ChainReader, given: Allowance) -> TokenMeta:
+def find_allowed_token(chain: ChainReader, given: KeyAllowance) -> TokenMeta:
     """What the allowance is of. Raises TokenNotFound."""
     return chain.native() if given.token == COIN else chain.token(given.token)
 
 
-def say_allowance(token: TokenMeta, given: Allowance) -> str:
+def say_allowance(token: TokenMeta, given: KeyAllowance) -> str:
     """In words, such as 25 USDC in each 24 h."""
     every = f"in each {format_seconds(given.minutes * 60)}" if given.minutes else "once"
     return f"{format_units(given.amount, token.decimals, token.symbol)} {every}"
 
 
-def _describe(chain: ChainReader, safe: str, given: Allowance, *, is_enabled: bool) -> AllowedKey:
+def _describe(chain: ChainReader, safe: str, given: KeyAllowance, *, is_enabled: bool) -> AllowedKey:
     reason = MAY_ACT
     if not is_enabled:
         reason = "its module is none of the Safe's"

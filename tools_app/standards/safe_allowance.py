@@ -63,7 +63,7 @@ _INDEX_BITS: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class KeyAllowance:
     """What one key may take of one token of a Safe, in base units; `minutes` 0 says that it is given once.
 
     `used` counts transfers since the first allowance of this token, under whatever amount. `resets_at` is when the
@@ -117,7 +117,7 @@ def read_delegate_at(chain: ChainReader, safe: str, delegate: str) -> str:
     return checksum(found)
 
 
-def read_allowances(chain: ChainReader, safe: str) -> tuple[Allowance, ...]:
+def read_allowances(chain: ChainReader, safe: str) -> tuple[KeyAllowance, ...]:
     """Every allowance that the module keeps for a Safe, in the order of its list: of the newest keys, ten tokens each.
 
     Three batches. What was ended or gives nothing is left out. Raises PositionsUnreadable, and what the chain raises.
@@ -150,9 +150,9 @@ def ask_for_allowed(safe: str) -> Reads[tuple[tuple[Any, ...], ...]]:
     )
 
 
-def _read(delegate: str, token: str, words: Sequence[int]) -> Allowance:
+def _read(delegate: str, token: str, words: Sequence[int]) -> KeyAllowance:
     amount, spent, minutes, last, nonce = (int(word) for word in words)
-    return Allowance(
+    return KeyAllowance(
         delegate=delegate,
         token=token,
         amount=amount,

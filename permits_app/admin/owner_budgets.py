@@ -157,8 +157,8 @@ def _set(request: HttpRequest, form: FactorForm, budget: BudgetView, wanted: int
 
 def _read(obj: OwnerBudget) -> BudgetView:
     """Of one row, once for all its columns."""
-    kept: BudgetView | None = getattr(obj, "_as_read", None)
+    kept: BudgetView | None = getattr(obj, "budget_view", None)
     if kept is None:
         kept = read_budget(obj.person_id, now=clock.now())
-        obj._as_read = kept  # type: ignore[attr-defined]
+        obj.budget_view = kept  # type: ignore[attr-defined]
     return kept

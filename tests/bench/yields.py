@@ -5,7 +5,9 @@ Two golems with the same tokens on the same chain take turns, so that a busy mom
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
@@ -13,8 +15,9 @@ from django.conf import settings
 
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.world.accounts import derive_account
-from golem_project.embedded.world.protocols import deploy_protocols
+from golem_project.embedded.world.protocols import deploy_protocols, find_protocol_worlds
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from permits_app.limits.signed_promises import make_promise
@@ -31,6 +34,12 @@ from tools_app.portfolio.known import remember_positions
 MOST_TIMES_AS_LONG = 1.5
 MOST_MORE_BATCHES = 4
 MOST_PRICE_BPS = 5
+MOST_WORLD_SECONDS = 2
+WORLDS: Final = (
+    *("pendle", "yearn", "ethena", "maker", "spark", "curve", "eigenlayer", "liquid_restaking", "erc4626"),
+    *("compound_v3", "moonwell"),
+)
+"""The protocols that earn a yield, by what the local chain has of them."""
 _DOLLARS: Final = 2_000
 _DAI: Final = str(_DOLLARS * 10**18)
 _USDC: Final = str(_DOLLARS * 10**6)
@@ -103,6 +112,29 @@ def measure_yields() -> Iterator[Figure]:
         target=MOST_MORE_BATCHES,
         reference=f"{without.most} with none, {among.most} with {len(places)}",
     )
+
+
+@measure("worlds")
+def measure_worlds() -> Iterator[Figure]:
+    """How long what each protocol stands on takes to be built on a chain that has what it needs."""
+    with tempfile.TemporaryDirectory(prefix="golem-worlds-") as folder:
+        chain = EmbeddedChain(Path(folder), throwaway=True)
+        chain.start()
+        try:
+            needed = {each for name in WORLDS for each in find_protocol_worlds()[name].needs}
+            deploy_protocols(chain.rpc_url, sorted(needed))
+            for name in WORLDS:
+                started = clock.monotonic_ms()
+                deploy_protocols(chain.rpc_url, [name])
+                yield Figure(
+                    f"worlds.{name}",
+                    "seconds until what it stands on is built on the local chain",
+                    round((clock.monotonic_ms() - started) / 1_000, 2),
+                    "s",
+                    target=MOST_WORLD_SECONDS,
+                )
+        finally:
+            chain.stop()
 
 
 @measure("claims")

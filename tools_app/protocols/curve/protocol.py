@@ -20,7 +20,7 @@ from tools_app.protocols.curve.positions import CurveExits, CurvePositions
 from tools_app.protocols.curve.venues import CurveVenues
 from tools_app.protocols.curve.yields import list_yields
 from tools_app.toolkit.leaving import IsContract
-from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait
 
 _ADD: Final = "function add_liquidity(uint256[3],uint256)"
 _REMOVE: Final = "function remove_liquidity(uint256,uint256[3])"
@@ -66,6 +66,7 @@ PROTOCOL: Final = ProtocolDef(
     venues=CurveVenues(),
     yields=list_yields,
     listed_as=("curve-dex", "convex-finance"),
+    traits=frozenset({Trait.POOLED}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event AddLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees, uint256 invariant,"

@@ -112,7 +112,7 @@ def describe_protocol() -> ProtocolDef:
         listed_as=("pendle",),
         prices=find_price,
         naming=ask_market,
-        traits=frozenset({Trait.ASYNC}),
+        traits=frozenset({Trait.ASYNC, Trait.POOLED}),
         simulated_on=frozenset({LOCAL_CHAIN_ID}),
         events=(
             "event Swap(address indexed caller, address indexed receiver, int256 netPtOut, int256 netSyOut,"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import a2a_pb2 as wire
+from google.protobuf.json_format import MessageToDict
 
 from archetypes_app.models import Golem
 from golem_project.a2a.card_key import sign_card
@@ -62,8 +63,10 @@ def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill])
     return sign_card(card, keys_url=f"{base_url}{KEYS_PATH}")
 
 
-def show_card(card: wire.AgentCard) -> dict[str, Any]:
-    """The card as JSON, with the fields that clients of 0.3 and before look for beside those of 1.0."""
+def show_card(card: wire.AgentCard, *, version: str = "") -> dict[str, Any]:
+    """The card as JSON: of 1.0 alone for who asks in that version, else also what clients of 0.3 look for."""
+    if version.startswith("1."):
+        return MessageToDict(card)
     # Imported here: its package is the SDK's whole server, which a start does without.
     from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 

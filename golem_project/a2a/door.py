@@ -33,7 +33,7 @@ from starlette.requests import Request
 from starlette.routing import Mount, Router
 
 from golem_project.a2a.callers import A2ACaller, identify_caller
-from golem_project.a2a.message_parsing import read_body
+from golem_project.a2a.message_parsing import check_parts, read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
 from golem_project.middleware.request_id import set_request_id
@@ -159,6 +159,8 @@ def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, Any] | N
     """What is wrong with a body before anybody acts on it: a refusal, or a JSON-RPC error; None where it is fine."""
     try:
         body = read_body(raw)
+        if is_rest:
+            check_parts(body)
     except GolemError as error:
         if is_rest:
             return error

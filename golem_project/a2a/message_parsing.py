@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -38,6 +39,16 @@ def read_body(raw: bytes) -> dict[str, Any]:
     body = parse_object(raw, most_levels=MOST_LEVELS, read_fraction=_read_fraction)
     _check_numbers(body)
     return body
+
+
+def check_parts(body: Mapping[str, Any]) -> None:
+    """Raises PartNotTaken where a part of the message in `body` is a file: over HTTP that is a type not taken (415)."""
+    message = body.get("message")
+    parts = message.get("parts") if isinstance(message, Mapping) else None
+    for part in parts if isinstance(parts, list) else ():
+        strange = sorted({"raw", "url", "file"} & set(part)) if isinstance(part, Mapping) else []
+        if strange:
+            raise PartNotTaken(f"a part is {', '.join(strange)}; send text or data", taken=["text", "data"])
 
 
 def read_ask(message: wire.Message) -> Ask | None:

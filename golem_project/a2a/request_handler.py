@@ -237,6 +237,9 @@ def _open(caller: A2ACaller, params: wire.SendMessageRequest, is_legacy: bool) -
     payment, task_id = read_handed_in(params.message), params.message.task_id
     if payment is not None and task_id:
         return task_requests.pay_task(caller=caller, task_id=task_id, payment=payment, now=clock.now()), True
+    if task_id:
+        # Whoever names a task means it: text to one that is not there is no new question.
+        _find(caller, task_id)
     ask: Ask | None = read_ask(params.message)
     if ask is None:
         return _offer(caller, params.message)
@@ -250,7 +253,8 @@ def _offer(caller: A2ACaller, message: wire.Message) -> wire.Message:
     """What is said to text: how to ask, and for what."""
     return wire.Message(
         message_id=str(uuid4()),
-        context_id=message.context_id,
+        context_id=message.context_id or str(uuid4()),
+        task_id=message.task_id,
         role=wire.ROLE_AGENT,
         parts=[wire.Part(text=HOW_TO_ASK), data_part(describe_offer(list_for(caller)))],
     )

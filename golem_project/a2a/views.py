@@ -29,6 +29,7 @@ from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.own_doors import INFRASTRUCTURE
 
 _SECONDS = 60
+_VERSION = "A2A-Version"
 View = Callable[..., HttpResponse]
 _counted: dict[UUID, tuple[float, dict[str, Any]]] = {}
 
@@ -57,7 +58,8 @@ def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 
     golem = find_golem(golem_id)
     base_url = f"{request.scheme}://{request.get_host()}"
-    shown = show_card(make_card(golem=golem, base_url=base_url, skills=list_public(golem)))
+    card = make_card(golem=golem, base_url=base_url, skills=list_public(golem))
+    shown = show_card(card, version=request.headers.get(_VERSION, ""))
     unsigned = {name: value for name, value in shown.items() if name != "signatures"}
     etag = f'W/"{sha256(json.dumps(unsigned, sort_keys=True).encode()).hexdigest()[:32]}"'
     headers = {
@@ -65,6 +67,7 @@ def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
         "Cache-Control": f"public, max-age={_SECONDS}",
         "Last-Modified": http_date(golem.updated_at.timestamp()),
         "Access-Control-Allow-Origin": "*",
+        "Vary": _VERSION,
     }
     if etag.removeprefix("W/") in {
         tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")

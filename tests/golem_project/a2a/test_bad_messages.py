@@ -95,7 +95,9 @@ def test_the_same_over_http_has_its_status(mine: Line) -> None:
     assert mine.post(b"{", path="/rest/message:send").status_code == 400
     assert mine.post({"message": 5}, path="/rest/message:send").status_code == 400
     assert mine.post(_message(_asked("a", {"n": 2**53 + 1})), path="/rest/message:send").status_code == 400
-    assert mine.post(_message([{"raw": "AAAA"}]), path="/rest/message:send").status_code == 400
+    for part in ({"raw": "AAAA"}, {"url": "https://example.org/x"}):
+        refused = mine.post(_message([part]), path="/rest/message:send")
+        assert (refused.status_code, refused.json()["code"]) == (415, "A2A_PART_NOT_TAKEN")
     assert mine.post({}, path=f"/rest/tasks/{uuid4()}:cancel").status_code == 404
     assert mine.post({}, path="/rest/nothing").status_code == 404
 
@@ -145,6 +147,15 @@ def test_text_is_answered_with_what_can_be_asked_and_does_nothing(mine: Line, te
     mine.golem.refresh_from_db()
     assert not mine.golem.is_halted
     assert not Task.objects.exists() and not ActionPermit.objects.exists()
+
+
+def test_text_to_a_task_that_is_not_there_is_refused_and_every_answer_has_a_context(mine: Line) -> None:
+    lost = _call("SendMessage", _message([{"text": "and?"}], taskId=str(uuid4())))
+    assert mine.post(lost).json()["error"]["code"] == -32001
+    answer = mine.post(_call("SendMessage", _message([{"text": "hello"}]))).json()["result"]["message"]
+    assert answer["contextId"]
+    again = mine.post(_call("SendMessage", _message([{"text": "hello"}], contextId="ours"))).json()["result"]["message"]
+    assert again["contextId"] == "ours"
 
 
 def test_a_tool_that_is_not_there_is_refused_like_over_rest(mine: Line) -> None:

@@ -116,9 +116,11 @@ def test_what_a_stream_of_0_3_tells_is_of_its_published_types(line: Line, skill:
 def test_the_card_is_of_the_published_schema(line: Line) -> None:
     card = httpx.get(f"{line.url}/.well-known/agent-card.json", headers={"A2A-Version": "1.0"}).json()
     assert card["supportedInterfaces"] and card["signatures"] and card["skills"]
-    # One document speaks both versions, so it has members of the older one beside those of 1.0.
-    found = ParseDict(card, wire.AgentCard(), ignore_unknown_fields=True)
+    found = ParseDict(card, wire.AgentCard(), ignore_unknown_fields=False)
     validate_proto_required_fields(found)
-    told = MessageToDict(found)
-    assert set(told) <= set(card)
-    legacy.AgentCard.model_validate(card)
+    assert MessageToDict(found) == card
+    # To who names no version one document speaks both: it has members of the older one beside those of 1.0.
+    both = httpx.get(f"{line.url}/.well-known/agent-card.json")
+    assert both.headers["Vary"] == "A2A-Version"
+    assert set(card) < set(both.json())
+    legacy.AgentCard.model_validate(both.json())

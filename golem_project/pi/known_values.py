@@ -41,7 +41,7 @@ _VAULTS: Final = (("vault_savings", "erc4626"), ("yearn_vaults", "yearn"))
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedCall:
     """A refused call: of which golem, what it said, what the refusal says so far, and when."""
 
     golem: Golem
@@ -82,13 +82,13 @@ class Refused:
         return {**rest, "unfinished_call": {**unfinished, "arguments": arguments}, "fill": fill}
 
 
-def add_known(refused: Refused) -> dict[str, Any]:
+def add_known(refused: RefusedCall) -> dict[str, Any]:
     """The members of the refusal, with what is known of what they ask for."""
     code = str(refused.problem.get("code"))
     return _BY_CODE[code](refused) if code in _BY_CODE else refused.members
 
 
-def _add_to_fields(refused: Refused) -> dict[str, Any]:
+def _add_to_fields(refused: RefusedCall) -> dict[str, Any]:
     members = refused.members
     for name in members.get("fill", {}):
         said = refused.said.get(name)
@@ -104,11 +104,11 @@ def _add_to_fields(refused: Refused) -> dict[str, Any]:
     return members
 
 
-def _add_balance(refused: Refused) -> dict[str, Any]:
+def _add_balance(refused: RefusedCall) -> dict[str, Any]:
     return _tell_held(refused, "amount") if "amount" in refused.said else refused.members
 
 
-def _tell_held(refused: Refused, name: str) -> dict[str, Any]:
+def _tell_held(refused: RefusedCall, name: str) -> dict[str, Any]:
     """Asks for an amount beside what the golem holds of the token that it would spend."""
     token = str(next((refused.said[each] for each in _SPENDS if refused.said.get(each)), "")).lower()
     for each in refused.read("wallet_status", "wallet").get("balances", ()):
@@ -118,7 +118,7 @@ def _tell_held(refused: Refused, name: str) -> dict[str, Any]:
     return refused.ask(name)
 
 
-def _add_unit(refused: Refused) -> dict[str, Any]:
+def _add_unit(refused: RefusedCall) -> dict[str, Any]:
     """Says what the amount was, in whole coins, and what one whole coin would be."""
     network = KNOWN_NETWORKS.get(refused.chain_id)
     said = str(refused.said.get("amount", ""))
@@ -132,7 +132,7 @@ def _add_unit(refused: Refused) -> dict[str, Any]:
     )
 
 
-def _add_tokens(refused: Refused) -> dict[str, Any]:
+def _add_tokens(refused: RefusedCall) -> dict[str, Any]:
     """Asks for a token that is registered on the chain, and says what the one that was named is elsewhere."""
     wanted = {str(refused.problem.get(name, "")).lower() for name in ("address", "symbol")} - {""}
     names = [name for name, value in refused.said.items() if isinstance(value, str) and value.lower() in wanted]
@@ -146,22 +146,25 @@ def _add_tokens(refused: Refused) -> dict[str, Any]:
     ]
     if not names or not here:
         return refused.members
-    return refused.ask(names[0], one_of=here, **_say_what_it_is(refused, str(refused.said[names[0]])))
+    said = str(refused.said[names[0]])
+    others = {str(value) for name, value in refused.said.items() if name not in (names[0], "venue")}
+    symbol, that_is = _find_elsewhere(refused, said)
+    listed = sorted((each for each in here if each not in others), key=lambda each: each != symbol)
+    return refused.ask(names[0], one_of=listed, **({"that_is": that_is} if that_is else {}))
 
 
-def _say_what_it_is(refused: Refused, said: str) -> dict[str, str]:
+def _find_elsewhere(refused: RefusedCall, said: str) -> tuple[str, str]:
+    """The symbol of what an address is on another chain, and what it is in words; empty where nobody knows."""
     if said.lower() == refused.golem.address.lower():
-        return {"that_is": "the golem's own account"}
-    if not said.startswith("0x"):
-        return {}
-    for chain_id, network in KNOWN_NETWORKS.items():
+        return "", "the golem's own account"
+    for chain_id, network in KNOWN_NETWORKS.items() if said.startswith("0x") else ():
         token = find_token(chain_id, said)
         if token is not None:
-            return {"that_is": f"{token.symbol} of {network.name} (chain {chain_id})"}
-    return {}
+            return token.symbol, f"{token.symbol} of {network.name} (chain {chain_id})"
+    return "", ""
 
 
-def _add_fees(refused: Refused) -> dict[str, Any]:
+def _add_fees(refused: RefusedCall) -> dict[str, Any]:
     """Asks for a fee of which the pair has a pool."""
     pair = {name: refused.said.get(name) for name in ("token0", "token1")}
     if "fee" not in refused.said or None in pair.values():
@@ -170,21 +173,21 @@ def _add_fees(refused: Refused) -> dict[str, Any]:
     return refused.ask("fee", one_of=sorted(fees)) if fees else refused.members
 
 
-def _add_requests(refused: Refused) -> dict[str, Any]:
+def _add_requests(refused: RefusedCall) -> dict[str, Any]:
     """Asks for ids of the account's own withdrawal requests."""
     found = _list(refused.read("staking_position", "lido"), "open_withdrawal_requests")
     ids = [each.get("request_id") or each.get("id") for each in found]
     return refused.ask("request_ids", one_of=ids)
 
 
-def _add_permits(refused: Refused) -> dict[str, Any]:
+def _add_permits(refused: RefusedCall) -> dict[str, Any]:
     """Asks for one of the golem's open permits."""
     known = ("permit_id", "action_type", "venue", "status", "value_usd")
     permits = _list(refused.read("permits", "golem"), "permits")
     return refused.ask("permit_id", one_of=[{name: each.get(name) for name in known} for each in permits])
 
 
-def _add_passing(refused: Refused) -> dict[str, Any]:
+def _add_passing(refused: RefusedCall) -> dict[str, Any]:
     """Names the actions of the golem that its phase lets pass."""
     phase = Phase(refused.golem.phase)
     passing = {
@@ -202,7 +205,7 @@ def _list(data: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, Mapping)]
 
 
-_BY_CODE: Final[Mapping[str, Callable[[Refused], dict[str, Any]]]] = {
+_BY_CODE: Final[Mapping[str, Callable[[RefusedCall], dict[str, Any]]]] = {
     "INVALID_PARAMS": _add_to_fields,
     "INSUFFICIENT_BALANCE": _add_balance,
     "ROUTING_INSUFFICIENT_LIQUIDITY": _add_balance,

@@ -14,7 +14,7 @@ from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.known_values import CODES, Refused, add_known
+from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.next_call import complete, teach
 from golem_project.pi.spelt_otherwise import find_mistyped
 from golem_project.pi.told_figures import tell_figures
@@ -80,7 +80,7 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
         if code not in CODES:
             return members
         return add_known(
-            Refused(
+            RefusedCall(
                 golem=agent.golem,
                 toolset=agent.shelf.toolset,
                 tool=tool,

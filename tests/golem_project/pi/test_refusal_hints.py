@@ -86,8 +86,8 @@ MISTAKES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     (QUOTE, "query_state", {"query": "quote", "token_in": "USDC", "token_out": "WETH"}),
     (QUOTE, "query_state", {"query": "quotes", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}),
     (QUOTE, "query_state", {**QUOTE, "venue": "uniswapv3"}),
-    (QUOTE, "query_state", {**QUOTE, "slippage": 50}),
-    (QUOTE, "query_state", {**QUOTE, "slippage_bps": 20_000}),
+    ({**QUOTE, "slippage_bps": 50}, "query_state", {**QUOTE, "slippage": 50}),
+    ({**QUOTE, "slippage_bps": 50}, "query_state", {**QUOTE, "slippage_bps": 20_000}),
     (QUOTE, "query_state", {**QUOTE, "params": {"amount": "1"}}),
     (PRICE, "query_state", {"query": "token_price"}),
     (PRICE, "query_state", {"query": "token_price", "symbol": "WETH"}),
@@ -121,6 +121,84 @@ MISTAKES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 ]
 
 
+ANY = "any that the answer offers"
+"""Stands for what only the answer can tell: an id, a fee there is, how much is held."""
+OWN = "the golem's own account"
+MAINNET_USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
+ETHER = str(10**18)
+TRADE = {"token_in": "USDC", "token_out": "WETH", "amount": AMOUNT}
+STAKE = {"action_type": "stake", "venue": "lido", "amount": ETHER}
+LP = {
+    "action_type": "add_liquidity",
+    "venue": "uniswap",
+    "token0": "USDC",
+    "token1": "WETH",
+    "price_lower": "0.0001",
+    "price_upper": "0.001",
+    "amount0": AMOUNT,
+}
+SUMMARY = {"query": "lending_summary", "venue": "aave"}
+BOUGHT = {**SWAP, "amount": "10000000000000000", "exact_output": True}
+
+# Those that were found by agents that others wrote: about money above all, with what the answer has to tell.
+FURTHER: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({**SWAP, "amount": ANY}, "preview_action", {**SWAP, "amount": "max"}),
+    ({**SWAP, "amount": ANY}, "preview_action", {**SWAP, "amount": "all"}),
+    ({**SWAP, "amount": ANY}, "preview_action", {**SWAP, "amount": str(2**256 - 1)}),
+    ({**SWAP, "amount": ANY}, "preview_action", {**SWAP, "amount": str(10**30)}),
+    (SWAP, "preview_action", {**SWAP, "amount": "500 USDC"}),
+    (SWAP, "preview_action", {**SWAP, "amount": "500,000,000"}),
+    (SWAP, "preview_action", {**SWAP, "amount": 5e20}),
+    (SWAP, "preview_action", {**SWAP, "amount": -500}),
+    ({**SWAP, "token_in": ANY}, "preview_action", {**SWAP, "token_in": MAINNET_USDC}),
+    ({**SWAP, "token_in": ANY}, "preview_action", {**SWAP, "token_in": OWN}),
+    (SWAP, "preview_action", {**SWAP, "token_in": "USDX"}),
+    (SWAP, "preview_action", {**SWAP, "token_in": "usd coin"}),
+    ({**SWAP, "chain_id": 31337}, "preview_action", {**SWAP, "chain_id": "Local chain"}),
+    ({**SWAP, "chain_id": 31337}, "preview_action", {**SWAP, "chain": "local"}),
+    ({**SWAP, "chain_id": 31337}, "preview_action", {**SWAP, "chain_id": "31337"}),
+    ({**SWAP, "chain_id": 31337}, "preview_action", {**SWAP, "network": 31337}),
+    ({**SWAP, "slippage_bps": 50}, "preview_action", {**SWAP, "slippage": 0.5}),
+    ({**SWAP, "slippage_bps": 100}, "preview_action", {**SWAP, "slippage": 1}),
+    ({**SWAP, "slippage_bps": 50}, "preview_action", {**SWAP, "slippage_bps": 0.5}),
+    (BOUGHT, "preview_action", {**BOUGHT, "exact_output": "yes"}),
+    (BOUGHT, "preview_action", {**BOUGHT, "exact_output": "true"}),
+    (SWAP, "preview_action", {**SWAP, "recipient": OWN}),
+    (SWAP, "preview_action", {**SWAP, "min_amount_out": "1"}),
+    (SWAP, "preview_action", {"action_type": "uniswap_execute_swap", **TRADE}),
+    (SWAP, "preview_action", {"action_type": "swap", "venue": "uniswap", "params": '{"token_in": "USDC"}'} | TRADE),
+    (SWAP, "query_state", {"query": "swap", "venue": "uniswap", **TRADE}),
+    (SWAP, "swap", {"venue": "uniswap", **TRADE}),
+    (SWAP, "uniswap_execute_swap", dict(TRADE)),
+    (QUOTE, "preview_action", {"action_type": "quote", "venue": "uniswap", **TRADE}),
+    (QUOTE, "quote", {"venue": "uniswap", **TRADE}),
+    (PRICE, "token_price", {"token": "WETH"}),
+    ({"permit_id": ANY}, "commit_action", {"permit_id": "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5e"}),
+    ({**CANCEL, "permit_id": ANY}, "cancel_action", {**CANCEL, "permit_id": "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5e"}),
+    (SUMMARY, "query_state", dict(SUMMARY)),
+    ({**SUMMARY, "account": OWN}, "query_state", {**SUMMARY, "account": "mine"}),
+    ({**LP, "fee": ANY}, "preview_action", {**LP, "fee": 123}),
+    (LP, "preview_action", {**{k: v for k, v in LP.items() if k[:5] != "token"}, "tokenA": "USDC", "tokenB": "WETH"}),
+    (STAKE, "preview_action", {**STAKE, "amount": "1"}),
+    (
+        {"action_type": "claim_withdrawal", "venue": "lido", "request_ids": ANY},
+        "preview_action",
+        {"action_type": "claim_withdrawal", "venue": "lido", "request_ids": ["9999999"]},
+    ),
+    (
+        {"action_type": "deposit", "venue": "erc4626", "vault": ANY, "amount": AMOUNT},
+        "preview_action",
+        {"action_type": "deposit", "venue": "erc4626", "vault": "USDC", "amount": AMOUNT},
+    ),
+    (
+        {"action_type": "supply", "venue": "aave", "asset": "WETH", "amount": ETHER},
+        "preview_action",
+        {"action_type": "borrow", "venue": "aave", "asset": "USDC", "amount": "1000000000"},
+    ),
+    (PRICE, "query_state", {"query": "token_price", "token": ["WETH"]}),
+]
+
+
 WRONG = {"INVALID_PARAMS", "UNKNOWN_ACTION", "UNKNOWN_VENUE", "VENUE_REQUIRED", "AMBIGUOUS_PARAMS", "UNKNOWN_TOOL"}
 WRONG |= {"CATEGORY_UNKNOWN"}
 
@@ -146,10 +224,10 @@ def follow(agent: Agent, refusal: dict[str, Any], tool: str, intent: dict[str, A
     if any(name in intent for name in refusal.get("drops", ())):
         return f"would drop {refusal['drops']}"
     arguments = dict(call["arguments"])
-    for name in refusal.get("fill", {}):
+    for name, asked in refusal.get("fill", {}).items():
         if name not in intent:
             return f"asked for {name}, which was never wanted"
-        arguments[name] = intent[name]
+        arguments[name] = intent[name] if intent[name] is not ANY else choose(name, asked)
     answer = agent.post(call["tool"], arguments)
     if not code_of(answer) and not is_documented(call["tool"], arguments):
         return f"{CONTRADICTS} {call['tool']} {arguments}"
@@ -158,6 +236,17 @@ def follow(agent: Agent, refusal: dict[str, Any], tool: str, intent: dict[str, A
     if not code_of(answer) and "permit_id" in answer.json() and call["tool"] == "preview_action":
         agent.post("cancel_action", {"permit_id": answer.json()["permit_id"], "reason": "only a lesson"})
     return code_of(answer)
+
+
+def choose(name: str, asked: dict[str, Any]) -> Any:
+    """What an agent takes that knows nothing but the answer: the first that is offered, or what is held."""
+    if "held" in asked:
+        return asked["held"]["raw"]
+    if not asked.get("one_of"):
+        return None
+    first = asked["one_of"][0]
+    first = first[name] if isinstance(first, dict) else first
+    return [first] if name.endswith("s") else first
 
 
 def put(value: Any, stands_for: dict[str, str]) -> Any:
@@ -169,13 +258,15 @@ def put(value: Any, stands_for: dict[str, str]) -> Any:
     return stands_for.get(value, value) if isinstance(value, str) else value
 
 
-def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_call(door: Door) -> None:
+@pytest.mark.protocols("lido", "aave_v3", "erc4626")
+def test_of_120_typical_mistakes_nearly_all_are_put_right_by_one_more_call(door: Door) -> None:
     agent = door.agent
     agent.golem.profiles.set(ToolProfile.objects.filter(name="full"))
     key = ApiKey.objects.filter(pk=agent.key.key.pk)
-    assert len(MISTAKES) > 60
+    assert len(MISTAKES) + len(FURTHER) >= 120
+    door.do("lido_unstake")
     failed, contradicted = [], []
-    for number, (meant, tool, wrongly) in enumerate(MISTAKES, start=1):
+    for number, (meant, tool, wrongly) in enumerate([*MISTAKES, *FURTHER], start=1):
         # Each agent is a new one: what an earlier lesson loaded is not there.
         key.update(most_tools=MOST_TOOLS, loaded_tools=[])
         permit = PERMIT
@@ -186,18 +277,20 @@ def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_cal
             PERMIT: permit,
             PERMIT.replace("-", ""): permit.replace("-", ""),
             AMOUNT: str(500_000_000 + number),
+            OWN: agent.golem.address,
         }
         intent, made = put(meant, stands_for), put(wrongly, stands_for)
         first = agent.post(tool, made)
-        assert code_of(first) in WRONG, (tool, made, first.content)
+        assert code_of(first) in WRONG or number > len(MISTAKES), (tool, made, first.content)
         if tool in GOOD_TOOLS and code_of(first) in REFUSED_AS_BODIES and is_documented(tool, made):
             contradicted.append((tool, made, code_of(first)))
         outcome = follow(agent, first.json(), tool, intent, made)
         if outcome.startswith(CONTRADICTS):
             contradicted.append((tool, made, outcome))
         if outcome:
-            failed.append((tool, made, outcome, first.json().get("next_call"), first.json().get("fill")))
-    assert len(failed) <= len(MISTAKES) * 5 // 100, "\n".join(map(str, failed))
+            told = {name: first.json().get(name) for name in ("code", "next_call", "fill")}
+            failed.append((tool, made, outcome, told))
+    assert len(failed) <= (len(MISTAKES) + len(FURTHER)) * 5 // 100, "\n".join(map(str, failed))
     assert contradicted == [], "the OpenAPI document takes what is refused, or refuses what a refusal tells to send"
 
 

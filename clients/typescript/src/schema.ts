@@ -553,7 +553,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             cursor?: components["schemas"]["cursor"];
-            market?: components["schemas"]["token_2"];
+            market?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3GetPosition: {
@@ -583,7 +583,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["amount"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Withdraw: {
@@ -594,7 +594,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexClaimRewards: {
@@ -612,7 +612,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexStakeLp: {
@@ -655,7 +655,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "curve" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
             /** @default null */
             pool: string | null;
@@ -669,7 +669,7 @@ export interface components {
             why?: components["schemas"]["why"];
             pool: components["schemas"]["pool"];
             lp_amount: components["schemas"]["shares"];
-            single_coin?: components["schemas"]["token_2"];
+            single_coin?: components["schemas"]["single_coin"];
             slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -907,7 +907,8 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description Strategies to leave, each once, in the order of `shares`… */
             strategies: string[];
-            shares: components["schemas"]["shares_2"];
+            /** @description Amounts in the token's base units, one for each request */
+            shares: string[];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerUndelegate: {
@@ -1102,8 +1103,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            token_a?: components["schemas"]["token_2"];
-            token_b?: components["schemas"]["token_2"];
+            token_a?: components["schemas"]["single_coin"];
+            token_b?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         HookEvaluate: {
@@ -1745,8 +1746,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
-            amounts: components["schemas"]["shares_2"];
-            token?: ("stETH" | "wstETH") | null;
+            /** @default null */
+            amounts: string[] | null;
+            /** @default null */
+            token: ("stETH" | "wstETH") | null;
+            amount?: components["schemas"]["min_lp_tokens"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoUnwrap: {
@@ -2289,7 +2293,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellGetPosition: {
@@ -2377,7 +2381,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             market_id?: components["schemas"]["market_id_2"];
             chain_id?: components["schemas"]["chain_id"];
@@ -2422,7 +2426,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             on_behalf_of?: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2434,7 +2438,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             chain_id?: components["schemas"]["chain_id"];
         };
         NullEnum: null;
@@ -2580,7 +2584,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             cursor?: components["schemas"]["cursor"];
-            underlying?: components["schemas"]["token_2"];
+            underlying?: components["schemas"]["single_coin"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3178,7 +3182,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id_2"];
             /** @default null */
             price_scenarios: number[] | null;
-            fallen_token?: components["schemas"]["token_2"];
+            fallen_token?: components["schemas"]["single_coin"];
         };
         SafetySimulateTransaction: {
             /** @constant */
@@ -3263,8 +3267,6 @@ export interface components {
             role: number | null;
             key?: components["schemas"]["account_2"];
             label?: components["schemas"]["label"];
-            token?: components["schemas"]["token_2"];
-            amount?: components["schemas"]["min_lp_tokens"];
         };
         SessionRevokeKey: {
             /** @constant */
@@ -3357,7 +3359,7 @@ export interface components {
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
             chain_id: components["schemas"]["source_chain"];
-            token?: components["schemas"]["token_2"];
+            token?: components["schemas"]["single_coin"];
         };
         StreamPoolEvents: {
             /** @constant */
@@ -4410,7 +4412,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["single_coin"];
             min_apy?: components["schemas"]["min_delegated_eth"];
             min_tvl?: components["schemas"]["min_delegated_eth"];
             chain_id?: components["schemas"]["chain_id"];
@@ -4615,8 +4617,8 @@ export interface components {
         route: string | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         shares: string;
-        /** @description Amounts in the token's base units, one for each request */
-        shares_2: string[];
+        /** @default null */
+        single_coin: string | null;
         /**
          * @description Most slippage accepted, in basis points: 50 is 0.5%
          * @default 30
@@ -4658,8 +4660,6 @@ export interface components {
         token: string | null;
         /** @description Token address (0x…) or a symbol registered on the chain… */
         token0: string;
-        /** @default null */
-        token_2: string | null;
         /** @default null */
         token_pair: string | null;
         /** @default null */

@@ -76,6 +76,18 @@ CASES: Final = (
         rounding=_FEW_WEI,
     ),
     Case(
+        "lido_unstake",
+        {"amount": str(_ETH)},
+        ActionClass.DECREASE_POSITION,
+        name="lido_unstake_what_stake_gave",
+        after=("lido_stake",),
+        refuses=(
+            ({"amounts": [str(_ETH)]}, "INVALID_PARAMS"),
+            ({"amount": str(50 * _ETH)}, "INSUFFICIENT_BALANCE"),
+        ),
+        rounding=_FEW_WEI,
+    ),
+    Case(
         "lido_claim_withdrawal",
         {"request_ids": FromReport("request_ids")},
         ActionClass.CLOSE_POSITION,

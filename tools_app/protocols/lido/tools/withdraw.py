@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.lido import plans, reads
 from tools_app.protocols.lido.addresses import deployment_on
@@ -23,7 +24,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.params import RawAmounts, RequestIds
+from tools_app.toolkit.params import RawAmount, RawAmounts, RequestIds
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -83,6 +84,7 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     risk=RiskLayer.BOUNDED,
     report=report_unstake,
     action_class=ActionClass.DECREASE_POSITION,
+    schema_version=2,
     aliases=("lido_request_withdrawal",),
     snippet=(
         "unstake at lido: put stETH or wstETH into the withdrawal queue; ETH can be claimed once the request is final,"
@@ -96,25 +98,29 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
 )
 def lido_unstake(
     ctx: WriteContext,
-    amounts: RawAmounts,
-    token: StakedToken = "stETH",  # noqa: S107 (a symbol)
+    amounts: RawAmounts | None = None,
+    token: StakedToken | None = None,
+    amount: RawAmount | None = None,
 ) -> TxPlan:
-    """Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue.
+    """Ask for the withdrawal of staked ETH: `amount`, or each of `amounts`, becomes a request in Lido's queue.
 
-    Use to leave staking at full worth when there is time. `amounts` are base units of `token`. Claim each request with
-    lido_claim_withdrawal once it is final; the product follows it until then.
+    Use to leave staking at full worth when there is time. Amounts are base units of `token`; without it of stETH
+    where so much is held, else of wstETH. Claim each request with lido_claim_withdrawal once it is final; the product
+    follows it until then.
     Does not give ETH at once and does not sell on a market.
     """
     reader = ctx.chain()
     at = deployment_on(reader)
+    amounts = _read_amounts(amounts, amount)
+    total = sum(amounts)
+    ctx.step("Reading the queue")
+    token = token or _choose_token(reader, at, ctx.account, total)
     is_wrapped = token == "wstETH"  # noqa: S105 (a symbol)
     key = WSTETH if is_wrapped else STETH
-    ctx.step("Reading the queue")
     state = read_staking(reader, at, ctx.account, allowance=(at[key], at["queue"]))
     queue = read_queue(reader, at)
     if queue.is_paused:
         raise WithdrawalsPaused("the queue takes no new requests now; what is final can be claimed")
-    total = sum(amounts)
     meta = reader.token(at[key])
     check_enough(meta, balance=state.wrapped if is_wrapped else state.pool.ether_of(state.shares), needed=total)
     worth = [state.pool.ether_of(each) if is_wrapped else each for each in amounts]
@@ -190,6 +196,20 @@ def _expected_at(reader: ChainReader, at: Mapping[str, str], found: list[Request
         return None
     state, queue = read_staking(reader, at, None), read_queue(reader, at)
     return queue.ready_at(state.oracle)
+
+
+def _read_amounts(amounts: list[int] | None, amount: int | None) -> list[int]:
+    if (amounts is None) == (amount is None):
+        text = "one of the two is needed: amount, or amounts for several requests"
+        raise InvalidParams(text, fields={"amount": text, "amounts": text})
+    return amounts if amounts is not None else [amount or 0]
+
+
+def _choose_token(reader: ChainReader, at: Mapping[str, str], account: str, total: int) -> StakedToken:
+    """stETH where `total` of it is held, else wstETH, which staking gives, where that is."""
+    state = read_staking(reader, at, account)
+    plain, wrapped = state.pool.ether_of(state.shares), state.wrapped
+    return "wstETH" if plain < total and wrapped > plain else "stETH"
 
 
 def _check_amounts(amounts: list[int], worth: list[int], queue: Queue) -> None:

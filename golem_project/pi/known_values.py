@@ -37,7 +37,7 @@ CODES: Final = frozenset(
 """Refusals that this knows something about."""
 _OF_ALL: Final = frozenset({"max", "all", "everything", "full", "entire", "100%", "balance"})
 _SPENDS: Final = ("token_in", "token", "asset")
-_VAULTS: Final = (("vault_savings", "erc4626"), ("yearn_vaults", "yearn"))
+_VAULTS: Final = "vault_savings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class RefusedCall:
         chain = self.said.get("chain_id")
         return chain if isinstance(chain, int) and not isinstance(chain, bool) else self.golem.home_chain_id
 
-    def read(self, query: str, venue: str, **params: Any) -> Mapping[str, Any]:
+    def read(self, query: str, venue: str | None = None, **params: Any) -> Mapping[str, Any]:
         """What the golem's own read answers; empty where it has none or it fails."""
         chain = {} if self.chain_id == self.golem.home_chain_id else {"chain_id": self.chain_id}
         try:
@@ -97,8 +97,7 @@ def _add_to_fields(refused: RefusedCall) -> dict[str, Any]:
         if name == "vault":
             vaults = [
                 {"vault": each.get("vault") or each.get("address"), "name": each.get("name")}
-                for query, venue in _VAULTS
-                for each in _list(refused.read(query, venue), "vaults", "savings")
+                for each in _list(refused.read(_VAULTS), "vaults", "savings")
             ]
             return refused.ask(name, one_of=vaults) if vaults else members
     return members
@@ -169,15 +168,21 @@ def _add_fees(refused: RefusedCall) -> dict[str, Any]:
     pair = {name: refused.said.get(name) for name in ("token0", "token1")}
     if "fee" not in refused.said or None in pair.values():
         return refused.members
-    fees = {each.get("fee") for each in _list(refused.read("pools_by_pair", "uniswap", **pair), "pools")} - {None}
+    fees = {each.get("fee") for each in _list(refused.read("pools_by_pair", **pair), "pools")} - {None}
     return refused.ask("fee", one_of=sorted(fees)) if fees else refused.members
 
 
 def _add_requests(refused: RefusedCall) -> dict[str, Any]:
     """Asks for ids of the account's own withdrawal requests."""
-    found = _list(refused.read("staking_position", "lido"), "open_withdrawal_requests")
+    found = _list(refused.read("staking_position", _read_venue(refused)), "open_withdrawal_requests")
     ids = [each.get("request_id") or each.get("id") for each in found]
     return refused.ask("request_ids", one_of=ids)
+
+
+def _read_venue(refused: RefusedCall) -> str | None:
+    """The venue that the call named; None where it left that open."""
+    venue = refused.said.get("venue")
+    return venue if isinstance(venue, str) else None
 
 
 def _add_permits(refused: RefusedCall) -> dict[str, Any]:

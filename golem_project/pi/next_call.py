@@ -14,13 +14,12 @@ nor a slippage of 1 as 1 basis point.
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from golem_project.pi.parsers import read_number
+from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
 from golem_project.pi.spelt_otherwise import (
     NEAR,
     find_mistyped,
@@ -33,6 +32,7 @@ from golem_project.pi.spelt_otherwise import (
     squash,
     write_as,
 )
+from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.toolkit.enums import PiTool
 
 _SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -337,7 +337,7 @@ def _read_nested(nested: Any) -> Mapping[str, Any] | None:
     """The object that `params` is or, as text, spells; None where it is none."""
     if isinstance(nested, str):
         try:
-            nested = json.loads(nested, parse_float=read_number)
+            nested = read_exact_json(nested, most_bytes=MAX_BODY_BYTES, most_depth=MAX_DEPTH, parse_float=read_number)
         except ValueError:
             return None
     return nested if isinstance(nested, Mapping) else None

@@ -115,7 +115,7 @@ TIERED_TOOLS = {
         "archetypes_app/test_toolset.py::test_completed_categories_are_as_decided",
     ),
     "Core tool list: another product's; here each profile has its own": (
-        f"{PI}/test_token_budget.py::test_no_profile_s_core_costs_more_than_its_share",
+        f"{PI}/test_token_budget.py::test_every_profile_s_core_costs_at_most_1200_tokens_in_every_dialect",
     ),
     "Categories are loaded on demand": (
         f"{PI}/test_shown_tools.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",

@@ -87,9 +87,13 @@ def live(golem: Any, count: int, *, reverted: bool = False, now: Any = NOW) -> N
         if reverted:
             outcome = {"status": "REVERTED", "revert_reason": "Too little received"}
         remember(
-            golem, f"swap {uuid.uuid4()}", now=now, permit_id=uuid.uuid4(), prediction={"amount_out": "5"},
+            golem,
+            f"swap {uuid.uuid4()}",
+            now=now,
+            permit_id=uuid.uuid4(),
+            prediction={"amount_out": "5"},
             outcome=outcome,
-        )  # fmt: skip
+        )
 
 
 def asked(golem: Any, *, now: Any) -> int:

@@ -553,7 +553,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             cursor?: components["schemas"]["cursor"];
-            market?: components["schemas"]["single_coin"];
+            market?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3GetPosition: {
@@ -583,7 +583,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["amount"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Withdraw: {
@@ -594,7 +594,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexClaimRewards: {
@@ -612,7 +612,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexStakeLp: {
@@ -655,7 +655,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "curve" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
             /** @default null */
             pool: string | null;
@@ -669,7 +669,7 @@ export interface components {
             why?: components["schemas"]["why"];
             pool: components["schemas"]["pool"];
             lp_amount: components["schemas"]["shares"];
-            single_coin?: components["schemas"]["single_coin"];
+            single_coin?: components["schemas"]["token_2"];
             slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1103,8 +1103,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            token_a?: components["schemas"]["single_coin"];
-            token_b?: components["schemas"]["single_coin"];
+            token_a?: components["schemas"]["token_2"];
+            token_b?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         HookEvaluate: {
@@ -2293,7 +2293,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellGetPosition: {
@@ -2381,7 +2381,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             market_id?: components["schemas"]["market_id_2"];
             chain_id?: components["schemas"]["chain_id"];
@@ -2426,7 +2426,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             on_behalf_of?: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2438,7 +2438,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         NullEnum: null;
@@ -2584,7 +2584,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             cursor?: components["schemas"]["cursor"];
-            underlying?: components["schemas"]["single_coin"];
+            underlying?: components["schemas"]["token_2"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3182,7 +3182,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id_2"];
             /** @default null */
             price_scenarios: number[] | null;
-            fallen_token?: components["schemas"]["single_coin"];
+            fallen_token?: components["schemas"]["token_2"];
         };
         SafetySimulateTransaction: {
             /** @constant */
@@ -3267,6 +3267,8 @@ export interface components {
             role: number | null;
             key?: components["schemas"]["account_2"];
             label?: components["schemas"]["label"];
+            token?: components["schemas"]["token_2"];
+            amount?: components["schemas"]["min_lp_tokens"];
         };
         SessionRevokeKey: {
             /** @constant */
@@ -3359,7 +3361,7 @@ export interface components {
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
             chain_id: components["schemas"]["source_chain"];
-            token?: components["schemas"]["single_coin"];
+            token?: components["schemas"]["token_2"];
         };
         StreamPoolEvents: {
             /** @constant */
@@ -4412,7 +4414,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             min_apy?: components["schemas"]["min_delegated_eth"];
             min_tvl?: components["schemas"]["min_delegated_eth"];
             chain_id?: components["schemas"]["chain_id"];
@@ -4617,8 +4619,6 @@ export interface components {
         route: string | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         shares: string;
-        /** @default null */
-        single_coin: string | null;
         /**
          * @description Most slippage accepted, in basis points: 50 is 0.5%
          * @default 30
@@ -4660,6 +4660,8 @@ export interface components {
         token: string | null;
         /** @description Token address (0x…) or a symbol registered on the chain… */
         token0: string;
+        /** @default null */
+        token_2: string | null;
         /** @default null */
         token_pair: string | null;
         /** @default null */

@@ -37,9 +37,16 @@ def test_the_page_says_when_a_rule_is_saved_which_limit_is_too_low_and_how_to_me
     golem = make_golem(name="Keeper", owner=owner)
     client.force_login(owner)
     form = {
-        "golem": str(golem.pk), "is_on": "on", "planner": "RULE", "base_interval_seconds": "30",
-        "token_a": "WETH", "token_b": "USDC", "fee_tier": "500", "half_width_bps": "3", "target_micro_usd": "8000",
-    }  # fmt: skip
+        "golem": str(golem.pk),
+        "is_on": "on",
+        "planner": "RULE",
+        "base_interval_seconds": "30",
+        "token_a": "WETH",
+        "token_b": "USDC",
+        "fee_tier": "500",
+        "half_width_bps": "3",
+        "target_micro_usd": "8000",
+    }
     answer = client.post(reverse("admin:archetypes_app_heartbeat_add"), form)
     told = " ".join(str(each) for each in get_messages(answer.wsgi_request))
     assert "the limit per transaction is $10,000.00" in told

@@ -147,9 +147,16 @@ def test_what_outcomes_gave_or_an_owner_wrote_is_told_whole(source: Source, trus
     golem = make_golem()
     text = f"swap with {ATTACKER}: 12 of 14 went as predicted"
     Insight.objects.create(
-        golem=golem, kind=Kind.INSIGHT, text=text, trust=trust, source=source, recorded_by="system:memory",
-        confidence_percent=60, identity_hash=f"0x{uuid.uuid4().hex}", last_accessed_at=NOW,
-    )  # fmt: skip
+        golem=golem,
+        kind=Kind.INSIGHT,
+        text=text,
+        trust=trust,
+        source=source,
+        recorded_by="system:memory",
+        confidence_percent=60,
+        identity_hash=f"0x{uuid.uuid4().hex}",
+        last_accessed_at=NOW,
+    )
     (recalled,) = recall(golem_id=golem.pk, situation="swap", now=NOW)
     assert describe_recalled(recalled)["text"] == text
 

@@ -24,6 +24,8 @@ from permits_app.permits.permit_lifetime import PERMIT_TICKS, cut_to_signed, lif
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_fee_fits, check_gas_fits
+from permits_app.safety.hook import HookCall
+from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.tiers import check_tier_holds
 from tools_app.simulation.engine import SimulationResult
 
@@ -36,9 +38,9 @@ class FreshJudgement:
     simulation: SimulationResult | None
 
 
-def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJudgement:
-    """Judge the stored plan. Reads the chain; no transaction may be open. Raises what the hooks raise, PolicyChanged,
-    PlanTampered.
+def judge_stored_plan(*, permit: ActionPermit, golem: Golem, now: datetime) -> tuple[HookCall, HookReport]:
+    """The stored plan before hooks 1 to 6 at the newest block. Reads the chain; no transaction may be open. Raises what
+    the hooks raise, PolicyChanged, PlanTampered.
     """
     if hash_plan(permit) != permit.plan_hash:
         raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
@@ -48,7 +50,14 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
         raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
     call = make_permit_call(permit=permit, golem=golem, toolset=toolset, now=now)
     check_tier_holds(call=call, permit=permit)
-    report = hook_chain.recheck(call, simulate=True)
+    return call, hook_chain.recheck(call, simulate=True)
+
+
+def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJudgement:
+    """Judge the stored plan, with the fee and the gas it may have. Reads the chain; no transaction may be open. Raises
+    what the hooks raise, PolicyChanged, PlanTampered.
+    """
+    call, report = judge_stored_plan(permit=permit, golem=golem, now=now)
     if call.chain is not None:
         check_fee_fits(permit=permit, chain=call.chain)
     if report.simulation is not None and call.chain is not None and call.plan is not None:

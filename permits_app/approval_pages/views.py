@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from permits_app.actions.announce import cancel_announced
+from permits_app.actions.look_again import look_again
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
@@ -29,7 +30,7 @@ from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.custody.safe_warnings import look_at_safe
 from permits_app.doors.decide_change import cancel_change, comment_change, decide_change, sign_change
 from permits_app.models import Announcement, ChangeRequest
-from permits_app.models.approval import Verdict
+from permits_app.models.approval import ChangeState, Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -258,6 +259,7 @@ def _show(
     http_status: int = 200,
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
+    permit = change.permit if change.state == ChangeState.OPEN else None
     return render_page(
         request,
         model_admin,
@@ -267,6 +269,7 @@ def _show(
         refusal=refusal,
         problem=find_problem(request),
         http_status=http_status,
+        second_look=look_again(permit=permit, now=clock.now()) if permit is not None else None,
         signing=build_signing_page(change, request.user, now=clock.now()),
         sign_form=sign_form or SignatureForm(initial={"digest": change.digest}),
         form=form or DecisionForm(initial={"digest": change.digest}),

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from permits_app.actions.look_again import look_again
+from permits_app.actions.look_again import SAME_WITHIN, look_again
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, SpendingLimits
 from tests import factories
 from tests.live_golem import LiveGolem
@@ -86,3 +86,15 @@ def test_a_stranger_sees_no_page_and_a_closed_request_is_not_simulated(
     ActionPermit.objects.filter(change_request=request).update(status="CANCELLED")
     told = open_page(request, owner)[1]
     assert "Simulated again" not in told and "It would be refused now" not in told
+
+
+def test_amounts_that_differ_by_a_thousandth_are_the_same_and_by_more_are_not(
+    two_owners: Owners, critical_swap: None
+) -> None:
+    permit = require(ask(two_owners[0]).permit)
+    (received,) = [each for each in permit.expected_outcome["balance_deltas"] if each["symbol"] == "WETH"]
+    last_like = int(received["raw"]) * SAME_WITHIN // (SAME_WITHIN - 1)
+    for shown, changed in ((last_like, 0), (last_like + 2, 1)):
+        received["raw"] = str(shown)
+        look = look_again(permit=permit, now=clock.now())
+        assert look is not None and len(look.changed) == changed, shown

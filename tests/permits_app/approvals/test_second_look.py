@@ -45,7 +45,7 @@ def test_what_did_not_move_is_said_to_do_what_it_did(two_owners: Owners, critica
 def test_a_price_that_moved_since_is_shown_beside_what_was_asked(two_owners: Owners, critical_swap: None) -> None:
     live, owner, _ = two_owners
     request = ask(live)
-    push_price(live.world, usdc=60_000 * 10**6)
+    push_price(live.world, usdc=250_000 * 10**6)
     told = open_page(request, owner)[1]
     assert "What is different by now" in told and "WETH in its account" in told
     look = look_again(permit=require(request.permit), now=clock.now())

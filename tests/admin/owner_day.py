@@ -14,7 +14,7 @@ MOST = {
     "/admin/": 48,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
-    f"{OWN}/change/": 53,
+    f"{OWN}/change/": 54,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
     f"{OWN}/followed/": 17,

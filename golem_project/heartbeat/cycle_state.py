@@ -44,7 +44,8 @@ Work = Callable[[UUID, float], None]
 @dataclass(frozen=True, slots=True)
 class PermitFacts:
     """What the database says of the golem's permits: how many are under way, and how predictions came out; and which
-    tokens its owners declare to stand for a dollar or an ether.
+    tokens its owners declare to stand for a dollar or an ether. `awaited` are the tokens, each with its chain, that
+    come for what it signed once somebody carries that out.
     """
 
     unfinished: int = 0
@@ -52,6 +53,7 @@ class PermitFacts:
     predictions: int = 0
     correct_predictions: int = 0
     declared_pegs: tuple[Peg, ...] = ()
+    awaited: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

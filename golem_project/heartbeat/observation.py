@@ -100,8 +100,16 @@ class Observation:
                 for each in (self.whole.positions if self.whole is not None else ())
                 if each.ref.id not in {one.position.position_id for one in self.positions}
             ],
+            **self._describe_locked(),
             **self._describe_failed_oracles(),
         }
+
+    def _describe_locked(self) -> dict[str, Any]:
+        """Those of `positions` of which something cannot be taken out now; nothing is said where all of it can."""
+        own = {one.position.position_id for one in self.positions}
+        held = self.whole.positions if self.whole is not None else ()
+        locked = [describe_held(each) for each in held if each.ref.id in own and each.position.locked]
+        return {"locked_positions": locked} if locked else {}
 
     def _describe_failed_oracles(self) -> dict[str, Any]:
         """What gives no price of something held; nothing is said where all of it has one."""

@@ -140,6 +140,7 @@ LOCKED_WORDS: Final = {
     "unpaid": "it pays nothing any more: it gives out, and nothing more is put in",
     "queue": "its withdrawal queue is paused: it waits until that goes on, or is sold",
     "late": "late on its bridge: nobody delivered it in its time",
+    "still": "one of its tokens is paused or frozen by who issues it: it moves again when they let it",
     "dry": "no ether behind it to burn it for: others have to deposit or leave first, or it is sold",
 }
 """Why something cannot be taken out now, for people, by the word of `Locked.reason`."""
@@ -149,9 +150,9 @@ LOCKED_WORDS: Final = {
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
     `asked` (given back by request alone), `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes
-    nobody), `late` (a bridge did not deliver it in its time), `dry` (nothing is behind it to burn it for), or, where
-    all can be taken out and nothing more is put in, `frozen` and `unpaid` (its rate is nothing). Nobody knows until
-    when.
+    nobody), `late` (a bridge did not deliver it in its time), `dry` (nothing is behind it to burn it for), `still` (a
+    token that comes out with it stands still), or, where all can be taken out and nothing more is put in, `frozen` and
+    `unpaid` (its rate is nothing). Nobody knows until when.
     """
 
     token: str

@@ -63,7 +63,7 @@ def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
             f"{locked['raw']} base units of {locked['token']}",
             LOCKED_WORDS.get(locked["reason"], locked["reason"]),
         )
-        for held in probes.get("held_elsewhere", ())
+        for held in (*probes.get("locked_positions", ()), *probes.get("held_elsewhere", ()))
         for locked in held.get("locked", ())
     )
 

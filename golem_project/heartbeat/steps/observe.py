@@ -21,7 +21,7 @@ from golem_project.heartbeat.unfinished_actions import settle_earlier
 from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_other_chains import note_other_chains
-from permits_app.models import ActionPermit, DeclaredPeg, HealthAlert, OutcomeRecord, PolicyCage
+from permits_app.models import ActionPermit, DeclaredPeg, HealthAlert, OutcomeRecord, PolicyCage, SignedPromise
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.health_alert import AutoAction
 from permits_app.models.permit import UNFINISHED
@@ -94,7 +94,9 @@ def look(state: CycleState) -> None:
             now=state.now(),
         )
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
-    state.off_peg = watch_pegs(chain, state.observation, declared=state.permits.declared_pegs)
+    state.off_peg = watch_pegs(
+        chain, state.observation, declared=state.permits.declared_pegs, awaited=state.permits.awaited
+    )
     watch_health(state)
 
 
@@ -133,7 +135,7 @@ def _read_asked(golem_id: UUID) -> tuple[AskedHealth, ...]:
 
 
 def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
-    """Counts of a golem in its tick, and the pegs that its owners declare, in one statement."""
+    """Counts of a golem in its tick, the pegs its owners declare and what its open orders bring, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(
             _FACTS_SQL,
@@ -146,12 +148,13 @@ def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
                 "pegs": MOST_DECLARED,
             },
         )
-        unfinished, open_actions, predictions, correct, told = cursor.fetchone()
+        unfinished, open_actions, predictions, correct, told, awaited = cursor.fetchone()
     pegs = (
         Peg(chain, token, name, PegUnit(unit), apart, source)
         for chain, token, name, unit, apart, source in json.loads(told)
     )
-    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs))
+    brought = frozenset((int(chain), str(token)) for chain, token in json.loads(awaited))
+    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs), brought)
 
 
 # A permit's tick of life ends three ticks after the tick it was made in.
@@ -164,7 +167,10 @@ SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
                    peg.chain_id, peg.token, peg.name, peg.stands_for, peg.most_apart_bps, peg.source) ORDER BY peg.id),
                '[]')
           FROM (SELECT * FROM {DeclaredPeg._meta.db_table}
-                 WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg)
+                 WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg),
+       (SELECT COALESCE(jsonb_agg(DISTINCT jsonb_build_array(promise.chain_id, brought->>'token')), '[]')
+          FROM {SignedPromise._meta.db_table} AS promise, jsonb_array_elements(promise.gets) AS brought
+         WHERE promise.golem_id = %(golem)s AND promise.state = 'OPEN')
   FROM {OutcomeRecord._meta.db_table} AS outcome
   JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
  WHERE permit.golem_id = %(golem)s AND permit.status IN ('COMMITTED', 'REVERTED') AND outcome.taken_back_at IS NULL

@@ -11,7 +11,7 @@ Legs are at the feeds' ratio, fees included. Where a token has no feed the other
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -35,10 +35,12 @@ from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.standards.pool_maths import reserves_at
+from tools_app.standards.still_tokens import StillReads
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import (
+    LOCKED_WORDS,
     Act,
     ExitStep,
     Leg,
@@ -48,6 +50,7 @@ from tools_app.toolkit.positions import (
     Reads,
     ShareIndex,
     Stuck,
+    Wait,
     gather,
 )
 from tools_app.toolkit.views import NATIVE, LogEntry
@@ -117,7 +120,9 @@ class UniswapExits:
     """Out of a V3 or V4 position: take liquidity and fees out, then what fees are left. V2 shares are given back."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
-        """The tool that takes out what is in it."""
+        """The tool that takes out what is in it; where one of its tokens stands still both wait for that."""
+        if position.locked and not position.facts.get("is_at_staker"):
+            return Wait(None, LOCKED_WORDS[position.locked[0].reason])
         if position.ref.kind == SHARE:
             pair = {"pair": position.ref.id, "chain_id": position.ref.chain_id}
             return Act("uniswap_lp_remove_shares", pair, "its shares are given back for both tokens")
@@ -192,17 +197,20 @@ def _read_held(
     """`staked` are V3 positions at the staker, each with the number of its stakes."""
     manager = here.place.v3_position_manager
     share_feeds = FeedReads.of(here.known, [token for pair in pairs.values() for token in pair])
-    numbered, owners, states, prices = yield from gather(
+    still_in_pairs = StillReads.of(here.chain_id, _list_ways(pairs.items(), account))
+    numbered, owners, states, prices, stopped = yield from gather(
         [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(nfts.first, nfts.count)],
         [ReadCall(manager, v3.OWNER_OF, (each,)) for each in nfts.hinted],
         [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, K_LAST)],
         share_feeds.calls,
+        still_in_pairs.calls,
     )
-    ratios = share_feeds.read(prices)
+    ratios, still_ones = share_feeds.read(prices), still_in_pairs.read(stopped)
     shares = [
         _make_share(here, pair, tokens, held[pair], states[_SHARE_CALLS * i : _SHARE_CALLS * (i + 1)], ratios)
         for i, (pair, tokens) in enumerate(pairs.items())
     ]
+    shares = [replace(each, locked=still_ones.lock(each.legs, each.ref.id, account)) for each in shares]
     if not nfts.count and not staked:
         return tuple(shares)
     ids = [_answer(outcome, "which V3 positions there are")[0] for outcome in numbered]
@@ -219,15 +227,20 @@ def _read_held(
     # A closed position is kept by its manager for ever.
     open_ones = [each for each in records if each.liquidity or any(each.owed)]
     feeds = FeedReads.of(here.known, [token for each in open_ones for token in (each.token0, each.token1)])
-    states, prices = yield from gather(
-        [call for each in open_ones for call in v3.state_calls(each, here.pool_of(each), manager=manager)], feeds.calls
+    ways = _list_ways(((here.pool_of(each), (each.token0, each.token1)) for each in open_ones), account)
+    still_in_pools = StillReads.of(here.chain_id, ways)
+    states, prices, stopped = yield from gather(
+        [call for each in open_ones for call in v3.state_calls(each, here.pool_of(each), manager=manager)],
+        feeds.calls,
+        still_in_pools.calls,
     )
-    ratios = feeds.read(prices)
+    ratios, still_ones = feeds.read(prices), still_in_pools.read(stopped)
     size = v3.STATE_CALLS
     made = [
         _make_nft(here, each, states[size * i : size * (i + 1)], ratios, stakes=staked.get(int(each.position_id)))
         for i, each in enumerate(open_ones)
     ]
+    made = [replace(each, locked=still_ones.lock(each.legs, str(each.facts["pool"]), account)) for each in made]
     return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, at_home))
 
 
@@ -262,14 +275,25 @@ def _read_v4(
     own = [each for each in own if each.liquidity]
     feeds = FeedReads.of(here.known, [token for each in own for token in each.tokens])
     asked = [call for each in own for call in v4_reads.state_calls(each, v4)]
-    states, prices = yield from gather(asked, feeds.calls)
+    # The manager holds the tokens of all pools.
+    still_there = StillReads.of(here.chain_id, _list_ways(((v4.manager, each.tokens) for each in own), account))
+    states, prices, stopped = yield from gather(asked, feeds.calls, still_there.calls)
     ratios, size, made = feeds.read(prices), v4_reads.STATE_CALLS, []
+    still_ones = still_there.read(stopped)
     for i, record in enumerate(own):
         outcomes = states[size * i : size * (i + 1)]
         for outcome in outcomes:
             _answer(outcome, f"the pool of V4 position {record.number}")
-        made.append(_describe_nft(here, v4_reads.make_position(record, v4, outcomes), ratios))
+        told_of = _describe_nft(here, v4_reads.make_position(record, v4, outcomes), ratios)
+        made.append(replace(told_of, locked=still_ones.lock(told_of.legs, v4.manager, account)))
     return tuple(each for each in made if any(leg.raw for leg in each.legs))
+
+
+def _list_ways(held: Iterable[tuple[str, tuple[str, str]]], account: str) -> Iterator[tuple[str, str]]:
+    """Each token with who holds it and with who would get it: frozen at either it does not move. `held` are holders
+    and the tokens that lie with them.
+    """
+    return ((token, at) for holder, tokens in held for token in tokens for at in (holder, account))
 
 
 def _make_nft(

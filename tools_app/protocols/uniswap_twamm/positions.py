@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tools_app.chain.abi import decode_log
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY, NAME, contract_on, deployments
 from tools_app.protocols.uniswap_twamm.reads import OPEN_OF, SUBMITTED, OrderRead, make_order, order_call
+from tools_app.standards.still_tokens import StillReads
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.orders import OrderEnd, OrderFate
 from tools_app.toolkit.positions import (
+    LOCKED_WORDS,
     ORDER_KIND,
     Act,
     ExitStep,
@@ -20,6 +25,8 @@ from tools_app.toolkit.positions import (
     Reads,
     Standing,
     Trail,
+    Wait,
+    gather,
 )
 from tools_app.toolkit.views import LogEntry
 
@@ -43,11 +50,16 @@ class TwammPositions:
         numbers = told.values[0]
         if not numbers:
             return ()
-        found = yield [order_call(at[ENTRY], number) for number in numbers]
+        # Which tokens lie there is told with the orders: all that can stand still are asked with them.
+        known = load_deployment(KNOWN_NETWORKS[chain_id])
+        ways = ((token.address, each) for token in known.tokens for each in (at[ENTRY], account))
+        still_reads = StillReads.of(chain_id, ways)
+        found, stopped = yield from gather([order_call(at[ENTRY], number) for number in numbers], still_reads.calls)
         if not all(each.ok for each in found):
             raise PositionsUnreadable("an open order over time does not tell its terms")
         orders = [make_order(number, each.values) for number, each in zip(numbers, found, strict=True)]
-        return tuple(_tell(chain_id, each) for each in orders)
+        still, told_of = still_reads.read(stopped), (_tell(chain_id, each) for each in orders)
+        return tuple(replace(each, locked=still.lock(each.legs, at[ENTRY], account)) for each in told_of)
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """Orders that the account submitted, so that they are followed from then on."""
@@ -80,15 +92,21 @@ class TwammOrders:
 
     def cancel(self, position: Position, now: int) -> ExitStep:
         """By closing it, which pays out what was bought too."""
-        return _close(position)
+        return _leave(position)
 
 
 class TwammExits:
     """Close the order."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
-        """One step, at any time."""
-        return _close(position)
+        """One step, at any time; but while one of its tokens stands still."""
+        return _leave(position)
+
+
+def _leave(position: Position) -> ExitStep:
+    if position.locked:
+        return Wait(None, LOCKED_WORDS[position.locked[0].reason])
+    return _close(position)
 
 
 def _close(position: Position) -> Act:

@@ -26,6 +26,7 @@ from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
+from tools_app.standards.still_tokens import StillReads
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -182,9 +183,15 @@ def uniswap_submit_uniswapx_order(
     if end <= 0:
         raise OrderRefused(f"that is worth less than one base unit of {bought.symbol}")
     ctx.step("Reading balances")
-    held, allowed = reader.call_many(
-        [erc20.balance_call(sold.address, ctx.account), erc20.allowance_call(sold.address, ctx.account, PERMIT2)]
+    still = StillReads.of(reader.chain_id, ((each.address, ctx.account) for each in (sold, bought)))
+    held, allowed, *stopped = reader.call_many(
+        [
+            erc20.balance_call(sold.address, ctx.account),
+            erc20.allowance_call(sold.address, ctx.account, PERMIT2),
+            *still.calls,
+        ]
     )
+    still.read(stopped).check((sold, bought), ctx.account)
     check_enough(sold, balance=int(held.values[0]), needed=amount)
     _check_allowed(sold, allowed=int(allowed.values[0]), needed=amount)
     ctx.step("Building the order")

@@ -97,8 +97,7 @@ class Checks:
         stand = self.stand
         if not stand.account.debt or not stand.held.is_collateral or not stand.threshold_bps:
             return stand.held.supplied
-        kept_bps = self.floor_bps + KEPT_BACK_BPS + spare_bps
-        spare = stand.account.cover - -(-stand.account.debt * kept_bps // 10_000)
+        spare = stand.account.cover - -(-stand.account.debt * (self.floor_bps + spare_bps) // 10_000)
         return min(stand.held.supplied, self.reserve.raw_of_value(max(0, spare - 1) * 10_000 // stand.threshold_bps))
 
     def check_withdrawal(self, amount: int) -> None:

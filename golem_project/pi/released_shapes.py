@@ -20,6 +20,7 @@ from typing import Any, Final
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.old_shape import SERVED_FOR
 from tools_app.toolkit.registry import ToolRegistry, UnknownTool
+from tools_app.toolkit.report import Report, fields_of
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.tooldef import ToolDef, WriteTool
 from tools_app.toolkit.views import TokenMeta
@@ -88,7 +89,12 @@ def describe_tools(tools: Iterable[ToolDef]) -> dict[str, Any]:
 def describe_answer(tool: ToolDef) -> Answers:
     """Members of what the tool answers; of a write what its outcome tells, where it was mined included."""
     report = tool.report if isinstance(tool, WriteTool) else None
-    told = _describe(typing.get_type_hints(report or tool.handler).get("return"), _DEPTH)
+    declared = getattr(report, "__self__", None)
+    told: Any
+    if isinstance(declared, type) and issubclass(declared, Report):
+        told = {name: _describe(kind, _DEPTH - 1) for name, kind in fields_of(declared).items()}
+    else:
+        told = _describe(typing.get_type_hints(report or tool.handler).get("return"), _DEPTH)
     mined = _describe(Mined, _DEPTH) if isinstance(tool, WriteTool) else {}
     return {**(mined if isinstance(mined, dict) else {}), **(told if isinstance(told, dict) else {})}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -12,12 +13,14 @@ from drf_spectacular.generators import SchemaGenerator
 from golem_project.pi.internal_call import call_tool
 from golem_project.pi.released_shapes import (
     Release,
+    describe_answer,
     describe_paths,
     describe_tools,
     find_broken,
     list_served,
     load_releases,
 )
+from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tools_app.toolkit.registry import REGISTRY
@@ -51,12 +54,16 @@ def test_what_a_release_took_is_taken_and_what_it_answered_is_answered(release: 
     assert find_broken(release, registry=REGISTRY, paths=paths) == []
 
 
-def test_a_client_of_the_first_version_quotes_previews_commits_and_reads_every_member_it_knew(door: Door) -> None:
-    """The way of that version's demo: manifest, quote, preview, commit, outcome."""
-    knew = FIRST.paths
+@pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.version)
+def test_a_client_of_each_version_quotes_previews_commits_and_reads_every_member_it_knew(
+    door: Door, release: Release
+) -> None:
+    """The way of the first version's demo: manifest, quote, preview, commit, outcome."""
+    knew = release.paths
     told = is_answered(door.agent.get("manifest").json(), knew["GET /api/v1/pi/manifest"]["answers"])
-    # Only a manifest that was asked for in a provider's dialect names one.
-    assert set(told) <= {"dialect"}
+    # Only a manifest that was asked for in a provider's dialect names one, and only one of a key that is shown a part
+    # tells of that.
+    assert set(told) <= {"dialect", "tiers"}
     reads = {
         "uniswap_get_quote": {"token_in": "USDC", "token_out": "WETH", "amount": "500000000"},
         "data_get_token_price": {"token": "WETH"},
@@ -65,8 +72,8 @@ def test_a_client_of_the_first_version_quotes_previews_commits_and_reads_every_m
         "wallet_get_gas_price": {},
     }
     for name, params in reads.items():
-        route, answers = FIRST.tools[name]["route"], FIRST.tools[name]["answers"]
-        assert set(params) <= set(FIRST.tools[name]["takes"]), name
+        route, answers = release.tools[name]["route"], release.tools[name]["answers"]
+        assert set(params) <= set(release.tools[name]["takes"]), name
         answer = door.post("query_state", {"query": route[1], "venue": route[2], **params})
         assert answer["http"] == 200, answer
         assert is_answered(answer["data"], answers) == [], name
@@ -74,14 +81,30 @@ def test_a_client_of_the_first_version_quotes_previews_commits_and_reads_every_m
     assert is_answered(permit, knew["POST /api/v1/pi/preview_action"]["answers"]) == []
     ended = door.post("commit_action", {"permit_id": permit["permit_id"]})
     assert is_answered(ended, knew["POST /api/v1/pi/commit_action"]["answers"]) == []
-    assert is_answered(ended["result"]["data"], FIRST.tools["uniswap_execute_swap"]["answers"]) == []
+    assert is_answered(ended["result"]["data"], release.tools["uniswap_execute_swap"]["answers"]) == []
 
 
-def test_the_other_doors_answer_a_client_of_the_first_version_by_the_same_calls(door: Door) -> None:
+@pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.version)
+def test_the_other_doors_answer_a_client_of_each_version_by_the_same_calls(door: Door, release: Release) -> None:
     # A2A and MCP carry a call to the very views of the interface; what differs is the envelope.
     answer = call_tool("query_state", {"query": "token_price", "token": "WETH"}, token=door.agent.key.token)
     assert not answer.is_refusal
-    assert is_answered(answer.body["data"], FIRST.tools["data_get_token_price"]["answers"]) == []
+    assert is_answered(answer.body["data"], release.tools["data_get_token_price"]["answers"]) == []
+
+
+def test_each_version_that_was_given_out_is_kept_whole() -> None:
+    """The version of this product, where its changelog tells of it as given out, and every one before."""
+    given_out = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert {each.version for each in RELEASES} == set(given_out)
+    assert {each.version: (len(each.tools), len(each.paths)) for each in RELEASES} == {
+        "0.1.0": (26, 11),
+        "0.2.0": (312, 12),
+    }
+
+
+def test_what_a_report_declares_field_by_field_is_among_what_is_answered() -> None:
+    told = describe_answer(REGISTRY.get("bridge_execute"))
+    assert {"bridge_id", "amount_sent", "least_arriving", "estimated_arrival", "tx_hash"} <= set(told)
 
 
 def test_each_kind_of_break_is_named(paths: dict[str, Any]) -> None:

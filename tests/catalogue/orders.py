@@ -48,6 +48,7 @@ WORDS: Final = "words that are written down"
 
 ORDERS: Final[dict[str, Order | str]] = {
     "aave_get_liquidation_risk liquidation_prices": OF_CHAIN,
+    "aave_get_health_factor assets": OF_CHAIN,
     "aave_get_user_summary borrowed": OF_CHAIN,
     "aave_get_user_summary supplied": OF_CHAIN,
     "golem_cluster_archetypes clusters": down("episodes"),

@@ -21,15 +21,32 @@ MOST_CALLS: Final = 2
 """So many calls of one tool follow one answer: both tokens of a pool."""
 _DEPTH: Final = 3
 _TOKENS: Final = ("token", "token_in", "token0", "token1", "asset", "collateral_asset", "underlying", "token_out")
+_POOLS: Final = ("pool", "pool_address", "pool_id")
+_ACCOUNTS: Final = ("account", "owner", "wallet_address")
+_WORTHS: Final = ("amount_usd", "trade_size_usd", "position_size_usd", "value_usd")
 MEANS: Final[Mapping[str, tuple[str, ...]]] = {
     "token": _TOKENS,
     "asset": _TOKENS,
-    "token_in": ("token", "asset"),
-    "pool": ("pool", "pool_address", "pool_id"),
+    "token_in": ("token_in", "token", "asset", "token0"),
+    "token_out": ("token_out", "token1"),
+    "token0": ("token0", "token_in", "token_a"),
+    "token1": ("token1", "token_out", "token_b"),
+    "collateral_asset": ("collateral_asset", "collateral", "asset"),
+    "borrow_asset": ("borrow_asset", "debt_asset"),
+    "amount": ("amount", "amount_in"),
+    "initial_amount": ("initial_amount", "amount", "amount_in"),
+    **dict.fromkeys(_WORTHS, _WORTHS),
+    "pool": _POOLS,
     "pool_address": ("pool_address", "pool"),
-    "account": ("account", "owner", "wallet_address"),
-    "wallet_address": ("wallet_address", "account", "owner"),
-    "position_id": ("position_id", "token_id"),
+    **dict.fromkeys((*_ACCOUNTS, "address"), _ACCOUNTS),
+    "position_id": ("position_id", "token_id", "nft_id"),
+    "token_id": ("token_id", "position_id", "nft_id"),
+    "order_hash": ("order_hash", "order_id"),
+    "order_id": ("order_id", "order_hash"),
+    "bridge_id": ("bridge_id", "transfer_id"),
+    "vault": ("vault", "vault_address"),
+    "source_chain": ("source_chain", "chain_id", "from_chain"),
+    "dest_chain": ("dest_chain", "to_chain"),
     "to": ("to", "router"),
     "data": ("data", "calldata"),
 }
@@ -58,10 +75,21 @@ def _find(params: Mapping[str, Any], answer: Any, tool: ToolDef) -> list[Spellin
     if not answer:
         calls = [[shared]] if not missing else []
     elif missing:
-        calls = _fill(shared, missing, answer)
+        calls = _fill_at_once(shared, missing, set(fields), answer) or _fill(shared, missing, answer)
     else:
         calls = []
     return [kept for each in calls if (kept := [one for one in each if _is_valid(tool, one)])][:MOST_CALLS]
+
+
+def _fill_at_once(shared: dict[str, Any], missing: list[str], fields: set[str], answer: Any) -> list[Spellings]:
+    """A call that the answer writes whole, such as a router's, with what may be left out; none where it writes none."""
+    if len(missing) < 2:
+        return []
+    for node in _walk_all(answer, _DEPTH):
+        if set(missing) <= node.keys():
+            told = {name: value for name, value in node.items() if name in fields and isinstance(value, str)}
+            return [[{**shared, **told}]]
+    return []
 
 
 def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spellings]:
@@ -103,6 +131,14 @@ def _walk(node: Any, name: str, depth: int) -> Iterator[Any]:
     if depth:
         for child in children:
             yield from _walk(child, name, depth - 1)
+
+
+def _walk_all(node: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    if isinstance(node, Mapping):
+        yield node
+    if depth:
+        for child in node.values() if isinstance(node, Mapping) else node if isinstance(node, list | tuple) else ():
+            yield from _walk_all(child, depth - 1)
 
 
 def _is_valid(tool: ToolDef, params: dict[str, Any]) -> bool:

@@ -245,182 +245,256 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        AaveBorrow: {
+        /** @description aave_borrow: Borrow an asset at Aave V3 against the golem's collateral there. */
+        AaveBorrowBody: {
             /** @constant */
-            action_type: "borrow";
+            action_type?: "borrow";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            interest_rate_mode?: ("variable" | "stable") | null;
+            chain_id?: (number | null) | null;
         };
-        AaveDisableCollateral: {
+        /** @description aave_disable_collateral: Take a supplied asset out of the golem's collateral at Aave V3. */
+        AaveDisableCollateralBody: {
             /** @constant */
-            action_type: "disable_collateral";
+            action_type?: "disable_collateral";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            chain_id?: (number | null) | null;
         };
-        AaveEnableCollateral: {
+        /** @description aave_enable_collateral: Let a supplied asset count as collateral at Aave V3, or no longer. */
+        AaveEnableCollateralBody: {
             /** @constant */
-            action_type: "enable_collateral";
+            action_type?: "enable_collateral";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            use_as_collateral?: components["schemas"]["swap_to_optimal_ratio"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            use_as_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        AaveGetHealthFactor: {
+        /** @description aave_get_health_factor: Health factor, collateral and debt of an account at Aave V3. */
+        AaveGetHealthFactorBody: {
             /** @constant */
-            query: "health_factor";
+            query?: "health_factor";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        AaveGetLiquidationRisk: {
+        /** @description aave_get_liquidation_risk: How near an account at Aave V3 is to liquidation. */
+        AaveGetLiquidationRiskBody: {
             /** @constant */
-            query: "liquidation_risk";
+            query?: "liquidation_risk";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        AaveGetRates: {
+        /** @description aave_get_rates: Rates, liquidity, caps and risk parameters of one asset at Aave V3. */
+        AaveGetRatesBody: {
             /** @constant */
-            query: "lending_rates";
+            query?: "lending_rates";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            chain_id?: (number | null) | null;
         };
-        AaveGetUserSummary: {
+        /** @description aave_get_user_summary: Everything an account supplied and owes at Aave V3. */
+        AaveGetUserSummaryBody: {
             /** @constant */
-            query: "lending_summary";
+            query?: "lending_summary";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        AaveRepay: {
+        /** @description aave_repay: Pay back what the golem owes at Aave V3. */
+        AaveRepayBody: {
             /** @constant */
-            action_type: "repay";
+            action_type?: "repay";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            interest_rate_mode?: ("variable" | "stable") | null;
+            withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        AaveSupply: {
+        /** @description aave_supply: Lend an asset at Aave V3 and earn interest on it. */
+        AaveSupplyBody: {
             /** @constant */
-            action_type: "supply";
+            action_type?: "supply";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            on_behalf_of?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            on_behalf_of?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        AaveWithdraw: {
+        /** @description aave_withdraw: Take a supplied asset out of Aave V3, with the interest it earned. */
+        AaveWithdrawBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "withdraw";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        BridgeCompare: {
+        /** @description bridge_compare: Rank bridges by what arrives on the other chain, with why one is left out. */
+        BridgeCompareBody: {
             /** @constant */
-            query: "bridge_compare";
+            query?: "bridge_compare";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            source_chain: components["schemas"]["source_chain"];
-            dest_chain: components["schemas"]["source_chain"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
         };
-        BridgeEstimateTime: {
+        /** @description bridge_estimate_time: Tell how long transfers between two chains took: half of them, and nine of ten, in seconds. */
+        BridgeEstimateTimeBody: {
             /** @constant */
-            query: "bridge_time";
+            query?: "bridge_time";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: components["schemas"]["cursor"];
-            bridge: components["schemas"]["bridge"];
-            source_chain: components["schemas"]["source_chain"];
-            dest_chain: components["schemas"]["source_chain"];
+            cursor?: string | null;
             /**
-             * @description Token address (0x…) or a symbol registered on the chain…
-             * @default USDC
+             * @description The bridge; only across is served.
+             * @enum {string}
              */
-            token: string | null;
+            bridge: "across" | "stargate" | "hop";
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            token?: string | null;
         };
-        BridgeExecute: {
+        /** @description bridge_execute: Send a token to the golem's own account on another of its chains. */
+        BridgeExecuteBody: {
             /** @constant */
-            action_type: "bridge";
+            action_type?: "bridge";
             /** @enum {unknown} */
             venue?: "across" | null;
-            why?: components["schemas"]["why"];
-            bridge: components["schemas"]["bridge"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            source_chain: components["schemas"]["source_chain"];
-            dest_chain: components["schemas"]["source_chain"];
-            max_fee_bps?: components["schemas"]["max_fee_bps"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
             /**
-             * @description Seconds in which a relayer may pay it out
-             * @default 7200
+             * @description The bridge; only across is served.
+             * @enum {string}
              */
-            deadline: number | null;
+            bridge: "across" | "stargate" | "hop";
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            max_fee_bps?: (number | null) | null;
+            deadline?: number | null;
         };
-        BridgeGetLimits: {
+        /** @description bridge_get_limits: Tell how much may go over a bridge at once, and the most that arrived of late. */
+        BridgeGetLimitsBody: {
             /** @constant */
-            query: "bridge_limits";
+            query?: "bridge_limits";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: components["schemas"]["cursor"];
-            bridge: components["schemas"]["bridge"];
-            token: components["schemas"]["token0"];
-            source_chain: components["schemas"]["source_chain"];
-            dest_chain: components["schemas"]["source_chain"];
+            cursor?: string | null;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
         };
-        BridgeGetQuote: {
+        /** @description bridge_get_quote: Tell what a transfer to another chain costs and how long it takes, by what others paid in the last two hours. */
+        BridgeGetQuoteBody: {
             /** @constant */
-            query: "bridge_quote";
+            query?: "bridge_quote";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            source_chain: components["schemas"]["source_chain"];
-            dest_chain: components["schemas"]["source_chain"];
-            bridge: components["schemas"]["bridge"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
         };
-        BridgeGetStatus: {
+        /** @description bridge_get_status: Tell where a transfer of the golem is, by its number and the chain it left within the last week. */
+        BridgeGetStatusBody: {
             /** @constant */
-            query: "bridge_status";
+            query?: "bridge_status";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: components["schemas"]["cursor"];
-            bridge: components["schemas"]["bridge"];
-            /** @description Number of the transfer, as bridge_execute told it */
+            cursor?: string | null;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description Number of the transfer, as bridge_execute told it. */
             bridge_id: string;
-            source_chain: components["schemas"]["source_chain"];
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CancelActionInput: {
@@ -435,87 +509,89 @@ export interface components {
          * @enum {string}
          */
         ChoiceEnum: "STOP" | "LEAVE_POSITIONS" | "LEAVE_FOR_BASE";
-        CodingBash: {
+        /** @description coding_bash: Run one shell command in the folder and show the end of what it prints. */
+        CodingBashBody: {
             /** @constant */
-            action_type: "bash";
+            action_type?: "bash";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            why?: components["schemas"]["why"];
-            /** @description What bash runs in the folder */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description What bash runs in the folder. */
             command: string;
-            /**
-             * @description Milliseconds until it is killed with all it started, at…
-             * @default 30000
-             */
-            timeout_ms: number | null;
-            result_shape?: components["schemas"]["result_shape"];
+            timeout_ms?: number | null;
+            result_shape?: ("blocks" | "legacy") | null;
         };
-        CodingEdit: {
+        /** @description coding_edit: Replace one exact piece of text in a file. */
+        CodingEditBody: {
             /** @constant */
-            action_type: "edit";
+            action_type?: "edit";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            why?: components["schemas"]["why"];
-            path: components["schemas"]["path"];
-            /** @description Text that is in the file exactly once, whitespace included */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Path below the folder, such as src/main.py. */
+            path: string;
+            /** @description Text that is in the file exactly once, whitespace included. */
             old_string: string;
-            /**
-             * @description What takes its place
-             * @default
-             */
-            new_string: string | null;
-            result_shape?: components["schemas"]["result_shape"];
+            new_string?: string | null;
+            result_shape?: ("blocks" | "legacy") | null;
         };
-        CodingFind: {
+        /** @description coding_find: Find files and folders by their name. */
+        CodingFindBody: {
             /** @constant */
-            query: "find";
+            query?: "find";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: components["schemas"]["cursor"];
-            pattern: components["schemas"]["pattern"];
-            path?: components["schemas"]["path_2"];
-            /** @default null */
-            type: ("f" | "d") | null;
-            result_shape?: components["schemas"]["result_shape"];
+            cursor?: string | null;
+            /** @description Regular expression (grep) or shell pattern of names (find). */
+            pattern: string;
+            path?: string | null;
+            type?: (("f" | "d") | null) | null;
+            result_shape?: ("blocks" | "legacy") | null;
         };
-        CodingGrep: {
+        /** @description coding_grep: Search the text of files for a regular expression. */
+        CodingGrepBody: {
             /** @constant */
-            query: "grep";
+            query?: "grep";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: components["schemas"]["cursor"];
-            pattern: components["schemas"]["pattern"];
-            path?: components["schemas"]["path_2"];
-            /** @default null */
-            include: string | null;
-            result_shape?: components["schemas"]["result_shape"];
+            cursor?: string | null;
+            /** @description Regular expression (grep) or shell pattern of names (find). */
+            pattern: string;
+            path?: string | null;
+            include?: (string | null) | null;
+            result_shape?: ("blocks" | "legacy") | null;
         };
-        CodingRead: {
+        /** @description coding_read: Read a text file by lines, or a small image. */
+        CodingReadBody: {
             /** @constant */
-            query: "read";
+            query?: "read";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: components["schemas"]["cursor"];
-            path: components["schemas"]["path"];
-            /**
-             * @description First line to show, counted from 1
-             * @default 1
-             */
-            offset: number | null;
-            /** @default null */
-            limit: number | null;
-            result_shape?: components["schemas"]["result_shape"];
+            cursor?: string | null;
+            /** @description Path below the folder, such as src/main.py. */
+            path: string;
+            offset?: number | null;
+            limit?: (number | null) | null;
+            result_shape?: ("blocks" | "legacy") | null;
         };
-        CodingWrite: {
+        /** @description coding_write: Write a whole file, and the folders it lies in. */
+        CodingWriteBody: {
             /** @constant */
-            action_type: "write";
+            action_type?: "write";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            why?: components["schemas"]["why"];
-            path: components["schemas"]["path"];
-            /** @description The whole text of the file */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Path below the folder, such as src/main.py. */
+            path: string;
+            /** @description The whole text of the file; empty makes an empty file. */
             content: string;
-            result_shape?: components["schemas"]["result_shape"];
+            result_shape?: ("blocks" | "legacy") | null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CommitActionInput: {
@@ -528,397 +604,472 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
-        CompoundV3Borrow: {
+        /** @description compound_v3_borrow: Borrow what a Compound V3 market lends against covers in it. */
+        CompoundV3BorrowBody: {
             /** @constant */
-            action_type: "borrow";
+            action_type?: "borrow";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3ClaimRewards: {
+        /** @description compound_v3_claim_rewards: Claim what a Compound V3 market pays beside interest. */
+        CompoundV3ClaimRewardsBody: {
             /** @constant */
-            action_type: "claim_compound";
+            action_type?: "claim_compound";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3GetMarkets: {
+        /** @description compound_v3_get_markets: List the known markets of Compound V3 with rates, liquidity and what covers debts in them. */
+        CompoundV3GetMarketsBody: {
             /** @constant */
-            query: "compound_v3_markets";
+            query?: "compound_v3_markets";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            cursor?: components["schemas"]["cursor"];
-            market?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            market?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3GetPosition: {
+        /** @description compound_v3_get_position: Read everything an account has at Compound V3. */
+        CompoundV3GetPositionBody: {
             /** @constant */
-            query: "compound_v3_position";
+            query?: "compound_v3_position";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3Repay: {
+        /** @description compound_v3_repay: Pay back what the golem owes in a Compound V3 market. */
+        CompoundV3RepayBody: {
             /** @constant */
-            action_type: "repay";
+            action_type?: "repay";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3Supply: {
+        /** @description compound_v3_supply: Lend into a Compound V3 market, or put a cover into it. */
+        CompoundV3SupplyBody: {
             /** @constant */
-            action_type: "supply";
+            action_type?: "supply";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            asset?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        CompoundV3Withdraw: {
+        /** @description compound_v3_withdraw: Take out of a Compound V3 market what is lent there, or a cover. */
+        CompoundV3WithdrawBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "withdraw";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        ConvexClaimRewards: {
+        /** @description convex_claim_rewards: Claim CRV and CVX of LP tokens that are staked at Convex. */
+        ConvexClaimRewardsBody: {
             /** @constant */
-            action_type: "claim_convex";
+            action_type?: "claim_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            chain_id?: (number | null) | null;
         };
-        ConvexGetPools: {
+        /** @description convex_get_pools: List known pools of Convex with their rates. */
+        ConvexGetPoolsBody: {
             /** @constant */
-            query: "convex_pools";
+            query?: "convex_pools";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        ConvexStakeLp: {
+        /** @description convex_stake_lp: Stake LP tokens of a Curve pool at Convex. */
+        ConvexStakeLpBody: {
             /** @constant */
-            action_type: "stake_convex";
+            action_type?: "stake_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        ConvexUnstakeLp: {
+        /** @description convex_unstake_lp: Take LP tokens of a Curve pool out of Convex, and claim CRV and CVX unless `claim` is off. */
+        ConvexUnstakeLpBody: {
             /** @constant */
-            action_type: "unstake_convex";
+            action_type?: "unstake_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            claim?: components["schemas"]["swap_to_optimal_ratio"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            claim?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        CurveAddLiquidity: {
+        /** @description curve_add_liquidity: Deposit into a Curve pool for LP tokens, with one coin or several. */
+        CurveAddLiquidityBody: {
             /** @constant */
-            action_type: "add_liquidity";
+            action_type?: "add_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            /** @description Base units of each coin, in the pool's order */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Base units of each coin, in the pool's order; 0 for none. */
             amounts: string[];
-            min_lp_tokens?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps"];
-            chain_id?: components["schemas"]["chain_id"];
+            min_lp_tokens?: (string | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        CurveGetPools: {
+        /** @description curve_get_pools: List known Curve pools with rates, size and gauge. */
+        CurveGetPoolsBody: {
             /** @constant */
-            query: "curve_pools";
+            query?: "curve_pools";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            cursor?: string | null;
+            asset?: (string | null) | null;
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
-            /** @default null */
-            pool: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            pool?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        CurveRemoveLiquidity: {
+        /** @description curve_remove_liquidity: Give LP tokens of a Curve pool back for its coins. */
+        CurveRemoveLiquidityBody: {
             /** @constant */
-            action_type: "remove_liquidity";
+            action_type?: "remove_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            lp_amount: components["schemas"]["shares"];
-            single_coin?: components["schemas"]["token_2"];
-            slippage_bps?: components["schemas"]["slippage_bps"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            lp_amount: string;
+            single_coin?: (string | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        CurveStakeGauge: {
+        /** @description curve_stake_gauge: Stake LP tokens in a Curve pool's gauge, take them out, or claim its CRV. */
+        CurveStakeGaugeBody: {
             /** @constant */
-            action_type: "stake_gauge";
+            action_type?: "stake_gauge";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
             action?: ("stake" | "unstake" | "claim") | null;
-            /** @default null */
-            amount: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetFeedHistory: {
+        /** @description data_get_feed_history: Read what the price feed of a token answered in the past. */
+        DataGetFeedHistoryBody: {
             /** @constant */
-            query: "feed_history";
+            query?: "feed_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            period?: components["schemas"]["period"];
-            interval?: components["schemas"]["interval"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            interval?: ("1h" | "1d" | "1w") | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetNewPools: {
+        /** @description data_get_new_pools: List the pools of every market created in the last hours, newest first. */
+        DataGetNewPoolsBody: {
             /** @constant */
-            query: "new_pools";
+            query?: "new_pools";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /**
-             * @description Hours to look back
-             * @default 24
-             */
-            hours: number | null;
-            /**
-             * @description US dollars as decimal text, such as 1500.00
-             * @default 0
-             */
-            min_tvl: string | null;
-            limit?: components["schemas"]["limit_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            hours?: number | null;
+            min_tvl?: string | null;
+            limit?: number | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetPoolHealthScore: {
+        /** @description data_get_pool_health_score: Score how sound a pool of a market is, from 0 to 100. */
+        DataGetPoolHealthScoreBody: {
             /** @constant */
-            query: "pool_health";
+            query?: "pool_health";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
         };
-        DataGetPoolInfo: {
+        /** @description data_get_pool_info: Read the current state of one pool of a market. */
+        DataGetPoolInfoBody: {
             /** @constant */
-            query: "pool";
+            query?: "pool";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool_address: string;
+            chain_id?: (number | null) | null;
         };
-        DataGetPoolVolumeHistory: {
+        /** @description data_get_pool_volume_history: Read what was traded in one pool, by hour or by day, from this server's index of logs. */
+        DataGetPoolVolumeHistoryBody: {
             /** @constant */
-            query: "pool_volume_history";
+            query?: "pool_volume_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool_address: string;
             span?: ("hour" | "day") | null;
-            /**
-             * @description Most rows to answer, 1 to 100
-             * @default 30
-             */
-            limit: number | null;
-            chain_id?: components["schemas"]["chain_id"];
+            limit?: number | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetPoolsByToken: {
+        /** @description data_get_pools_by_token: List the pools of one token in every market, the deepest first. */
+        DataGetPoolsByTokenBody: {
             /** @constant */
-            query: "pools_by_token";
+            query?: "pools_by_token";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            limit?: components["schemas"]["limit_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            limit?: number | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetPoolsByTokenPair: {
+        /** @description data_get_pools_by_token_pair: List the pools of two tokens in every market, the deepest first. */
+        DataGetPoolsByTokenPairBody: {
             /** @constant */
-            query: "pools_by_pair";
+            query?: "pools_by_pair";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            chain_id?: (number | null) | null;
         };
-        DataGetPosition: {
+        /** @description data_get_position: Read one liquidity position with a range by its NFT id, whoever owns it. */
+        DataGetPositionBody: {
             /** @constant */
-            query: "position";
+            query?: "position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_id: components["schemas"]["position_id_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            token_id: string;
+            chain_id?: (number | null) | null;
         };
-        DataGetPositionsByOwner: {
+        /** @description data_get_positions_by_owner: List the liquidity positions with a range of a wallet, by default the golem's own. */
+        DataGetPositionsByOwnerBody: {
             /** @constant */
-            query: "positions";
+            query?: "positions";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            owner?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            owner?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetRateHistory: {
+        /** @description data_get_rate_history: Read the past rates of a lender's market or of an issuer's token. */
+        DataGetRateHistoryBody: {
             /** @constant */
-            query: "rate_history";
+            query?: "rate_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description Lender or issuer, by its name */
+            cursor?: string | null;
+            /** @description Lender or issuer, by its name. */
             protocol: string;
-            token: components["schemas"]["token0"];
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
             side?: ("supply" | "borrow") | null;
-            /**
-             * @description Of a lender with several markets for the token: which
-             * @default null
-             */
-            market: string | null;
-            period?: components["schemas"]["period"];
-            interval?: components["schemas"]["interval"];
-            chain_id?: components["schemas"]["chain_id"];
+            market?: (string | null) | null;
+            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            interval?: ("1h" | "1d" | "1w") | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetTickData: {
+        /** @description data_get_tick_data: Read the initialised ticks of a pool with ranges around the current one. */
+        DataGetTickDataBody: {
             /** @constant */
-            query: "ticks";
+            query?: "ticks";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            /**
-             * @description How many tick spacings to read on each side of the current…
-             * @default 100
-             */
-            range: number | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            range?: number | null;
+            chain_id?: (number | null) | null;
         };
-        DataGetTokenPrice: {
+        /** @description data_get_token_price: Read the price of one token, in US dollars or in another token. */
+        DataGetTokenPriceBody: {
             /** @constant */
-            query: "token_price";
+            query?: "token_price";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            /**
-             * @description Token address (0x…) or a symbol registered on the chain…
-             * @default USD
-             */
-            quote_currency: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            quote_currency?: string | null;
+            chain_id?: (number | null) | null;
         };
-        DataSearchTokens: {
+        /** @description data_search_tokens: Find tokens of a chain by a part of their symbol or name, or by their address. */
+        DataSearchTokensBody: {
             /** @constant */
-            query: "search_tokens";
+            query?: "search_tokens";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description Part of a symbol or name, or an address */
+            cursor?: string | null;
+            /** @description Part of a symbol or name, or an address. */
             text: string;
-            limit?: components["schemas"]["limit_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            limit?: number | null;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerCompleteWithdrawal: {
+        /** @description eigenlayer_complete_withdrawal: Take what a queued withdrawal gives, as tokens, into the golem's wallet. */
+        EigenlayerCompleteWithdrawalBody: {
             /** @constant */
-            action_type: "complete_withdrawal";
+            action_type?: "complete_withdrawal";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            why?: components["schemas"]["why"];
-            withdrawal_root: components["schemas"]["payment_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            withdrawal_root: string;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerDelegate: {
+        /** @description eigenlayer_delegate: Delegate everything that is restaked to one operator. */
+        EigenlayerDelegateBody: {
             /** @constant */
-            action_type: "delegate_stake";
+            action_type?: "delegate_stake";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            why?: components["schemas"]["why"];
-            operator: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            operator: string;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerDepositLst: {
+        /** @description eigenlayer_deposit_lst: Restake a token in the strategy that takes it. */
+        EigenlayerDepositLstBody: {
             /** @constant */
-            action_type: "deposit_lst";
+            action_type?: "deposit_lst";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerGetAvsList: {
+        /** @description eigenlayer_get_avs_list: List services that described themselves in the last 90 days, newest first. */
+        EigenlayerGetAvsListBody: {
             /** @constant */
-            query: "eigenlayer_avs";
+            query?: "eigenlayer_avs";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerGetOperators: {
+        /** @description eigenlayer_get_operators: List operators to whom somebody delegated in the last 90 days, most delegated first. */
+        EigenlayerGetOperatorsBody: {
             /** @constant */
-            query: "eigenlayer_operators";
+            query?: "eigenlayer_operators";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: components["schemas"]["cursor"];
-            min_delegated_eth?: components["schemas"]["min_delegated_eth"];
-            avs_filter?: components["schemas"]["allowed_contracts"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            min_delegated_eth?: (string | null) | null;
+            avs_filter?: (string[] | null) | null;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerGetPosition: {
+        /** @description eigenlayer_get_position: Read what an account has at EigenLayer: deposits after slashes, its operator, and withdrawals that wait. */
+        EigenlayerGetPositionBody: {
             /** @constant */
-            query: "eigenlayer_position";
+            query?: "eigenlayer_position";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        EigenlayerQueueWithdrawal: {
+        /** @description eigenlayer_queue_withdrawal: Queue deposit shares of one or more strategies as one withdrawal. */
+        EigenlayerQueueWithdrawalBody: {
             /** @constant */
-            action_type: "queue_withdrawal";
+            action_type?: "queue_withdrawal";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            why?: components["schemas"]["why"];
-            /** @description Strategies to leave, each once, in the order of `shares`… */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Strategies to leave, each once, in the order of `shares`; eigenlayer_get_position lists them. */
             strategies: string[];
-            /** @description Amounts in the token's base units, one for each request */
+            /** @description Amounts in the token's base units, one for each request. */
             shares: string[];
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        EigenlayerUndelegate: {
+        /** @description eigenlayer_undelegate: Leave the operator: every deposit goes into the queue, one withdrawal a strategy. */
+        EigenlayerUndelegateBody: {
             /** @constant */
-            action_type: "undelegate";
+            action_type?: "undelegate";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            why?: components["schemas"]["why"];
-            new_operator?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            new_operator?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         EmergencyHaltInput: {
@@ -946,50 +1097,63 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        EthenaClaimUnstaked: {
+        /** @description ethena_claim_unstaked: Claim the USDe of an exit whose cooldown is over. */
+        EthenaClaimUnstakedBody: {
             /** @constant */
-            action_type: "claim_unstaked";
+            action_type?: "claim_unstaked";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            why?: components["schemas"]["why"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            chain_id?: (number | null) | null;
         };
-        EthenaGetApy: {
+        /** @description ethena_get_apy: Read what staked USDe earns: the rate that drips in now, and what the last week and month paid. */
+        EthenaGetApyBody: {
             /** @constant */
-            query: "ethena_apy";
+            query?: "ethena_apy";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        EthenaGetPosition: {
+        /** @description ethena_get_position: Read what an account has at Ethena: USDe, sUSDe and its worth, cooldowns, and what was earned. */
+        EthenaGetPositionBody: {
             /** @constant */
-            query: "ethena_position";
+            query?: "ethena_position";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        EthenaStakeUsde: {
+        /** @description ethena_stake_usde: Stake USDe for sUSDe. */
+        EthenaStakeUsdeBody: {
             /** @constant */
-            action_type: "stake_usde";
+            action_type?: "stake_usde";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        EthenaUnstakeUsde: {
+        /** @description ethena_unstake_usde: Give up sUSDe: its USDe cools down, or comes at once where the contract has no cooldown now. */
+        EthenaUnstakeUsdeBody: {
             /** @constant */
-            action_type: "unstake_usde";
+            action_type?: "unstake_usde";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["shares"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
             mode?: ("cooldown" | "instant") | null;
-            restart_cooldown?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            restart_cooldown?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description One event; what `payload` holds depends on `type`, see docs/events.md. */
         EventOutput: {
@@ -1016,277 +1180,318 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
-        FirepitBurn: {
+        /** @description firepit_burn: Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`. */
+        FirepitBurnBody: {
             /** @constant */
-            action_type: "burn";
+            action_type?: "burn";
             /** @enum {unknown} */
             venue?: "firepit" | null;
-            why?: components["schemas"]["why"];
-            /** @description Tokens or the chain's coin that lie in the jar, each once */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Tokens or the chain's coin that lie in the jar, each once. */
             assets: string[];
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        FirepitGetTokenjarBalances: {
+        /** @description firepit_get_tokenjar_balances: What lies in Uniswap's jar of fees, and what has to be given up to empty it. */
+        FirepitGetTokenjarBalancesBody: {
             /** @constant */
-            query: "tokenjar_balances";
+            query?: "tokenjar_balances";
             /** @enum {unknown} */
             venue?: "firepit" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            tokens: string[] | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            tokens?: (string[] | null) | null;
+            chain_id?: (number | null) | null;
         };
-        GolemClusterArchetypes: {
+        /** @description golem_cluster_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
+        GolemClusterArchetypesBody: {
             /** @constant */
-            query: "agent_archetypes";
+            query?: "agent_archetypes";
             /** @enum {unknown} */
             venue?: "cluster" | null;
-            cursor?: components["schemas"]["cursor"];
-            days?: components["schemas"]["days"];
+            cursor?: string | null;
+            days?: number | null;
         };
-        GolemDelegateTask: {
+        /** @description golem_delegate_task: Ask another archetype to work inside this golem, its wallet and its limits. */
+        GolemDelegateTaskBody: {
             /** @constant */
-            action_type: "delegate";
+            action_type?: "delegate";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            why?: components["schemas"]["why"];
-            /** @description Name of the archetype to ask */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Name of the archetype to ask; this golem's own archetype must list it. */
             target: string;
-            /** @description What the delegate should do */
+            /** @description What the delegate should do; kept in the audit log. */
             instruction: string;
-            /** @default null */
-            context: string | null;
+            context?: (string | null) | null;
         };
-        GolemGetHealth: {
+        /** @description golem_get_health: Read in one answer how the golem itself is: halt, vitality, heartbeat and permits under way. */
+        GolemGetHealthBody: {
             /** @constant */
-            query: "golem_health";
+            query?: "golem_health";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        GolemGetHeartbeatStats: {
+        /** @description golem_get_heartbeat_stats: Read how regularly the golem ticks and how its newest hundred ticks ended. */
+        GolemGetHeartbeatStatsBody: {
             /** @constant */
-            query: "heartbeat_stats";
+            query?: "heartbeat_stats";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        GolemGetMortalityState: {
+        /** @description golem_get_mortality_state: Read whether the golem's end is announced, and what its life rests on. */
+        GolemGetMortalityStateBody: {
             /** @constant */
-            query: "mortality_state";
+            query?: "mortality_state";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        GolemGetVitalityScore: {
+        /** @description golem_get_vitality_score: Read the golem's vitality and its three factors as its last tick measured them. */
+        GolemGetVitalityScoreBody: {
             /** @constant */
-            query: "vitality_score";
+            query?: "vitality_score";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        GolemMineTestaments: {
+        /** @description golem_mine_testaments: Read what golems of this golem's owner that have ended left behind. */
+        GolemMineTestamentsBody: {
             /** @constant */
-            query: "death_testaments";
+            query?: "death_testaments";
             /** @enum {unknown} */
             venue?: "mine" | null;
-            cursor?: components["schemas"]["cursor"];
-            /**
-             * @description Most testaments, 1 to 20
-             * @default 10
-             */
-            limit: number | null;
+            cursor?: string | null;
+            limit?: number | null;
         };
-        HookDiscover: {
+        /** @description hook_discover: List the newest pools with hooks, and what each hook could do. */
+        HookDiscoverBody: {
             /** @constant */
-            query: "hooks";
+            query?: "hooks";
             /** @enum {unknown} */
             venue?: "hook" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_a?: components["schemas"]["token_2"];
-            token_b?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            token_a?: (string | null) | null;
+            token_b?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        HookEvaluate: {
+        /** @description hook_evaluate: Judge the hook of a pool by its address and by what it does when it is tried, before anybody enters. */
+        HookEvaluateBody: {
             /** @constant */
-            query: "hook_safety";
+            query?: "hook_safety";
             /** @enum {unknown} */
             venue?: "hook" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
         };
-        HookGetTemplate: {
+        /** @description hook_get_template: Give the text of a hook to begin with. */
+        HookGetTemplateBody: {
             /** @constant */
-            query: "hook_template";
+            query?: "hook_template";
             /** @enum {unknown} */
             venue?: "hook" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
             kind?: ("counter" | "dynamic_fee") | null;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        IdentityCheckEligibility: {
+        /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
+        IdentityCheckEligibilityBody: {
             /** @constant */
-            query: "agent_eligibility";
+            query?: "agent_eligibility";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
-            min_reputation?: components["schemas"]["min_reputation"];
-            /** @default null */
-            min_clients: number | null;
-            requires_validation?: components["schemas"]["dry_run"];
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            min_reputation?: (number | null) | null;
+            min_clients?: (number | null) | null;
+            requires_validation?: boolean | null;
         };
-        IdentityClaimMilestone: {
+        /** @description identity_claim_milestone: Write a tier that one of the golem's own agents has reached into its metadata. */
+        IdentityClaimMilestoneBody: {
             /** @constant */
-            action_type: "claim_milestone";
+            action_type?: "claim_milestone";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            agent_id: components["schemas"]["agent_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
             /**
-             * @description The tier that was reached
+             * @description The tier that was reached.
              * @enum {string}
              */
             tier: "silver" | "gold" | "platinum";
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        IdentityDiscoverAgents: {
+        /** @description identity_discover_agents: Search agents that were registered on a chain, by the registry's own logs. */
+        IdentityDiscoverAgentsBody: {
             /** @constant */
-            query: "agents";
+            query?: "agents";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            text: string | null;
-            /** @default null */
-            protocol: string | null;
-            min_reputation?: components["schemas"]["min_reputation"];
-            /** @default null */
-            sort_by: string | null;
-            limit?: components["schemas"]["limit"];
-            /** @default null */
-            page: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            text?: (string | null) | null;
+            protocol?: (string | null) | null;
+            min_reputation?: (number | null) | null;
+            sort_by?: (string | null) | null;
+            limit?: number | null;
+            page?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        IdentityEvaluateAgentTrust: {
+        /** @description identity_evaluate_agent_trust: Weigh what three registries say of an agent into a figure of 0 to 100. */
+        IdentityEvaluateAgentTrustBody: {
             /** @constant */
-            query: "agent_trust";
+            query?: "agent_trust";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
         };
-        IdentityGetAgentProfile: {
+        /** @description identity_get_agent_profile: Read everything about one registered agent. */
+        IdentityGetAgentProfileBody: {
             /** @constant */
-            query: "agent_profile";
+            query?: "agent_profile";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
-            include_feedback?: components["schemas"]["dry_run"];
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            include_feedback?: boolean | null;
         };
-        IdentityGetCredentials: {
+        /** @description identity_get_credentials: List the golem's own API keys and session keys by fingerprint. */
+        IdentityGetCredentialsBody: {
             /** @constant */
-            query: "credentials";
+            query?: "credentials";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        IdentityGetReputationSummary: {
+        /** @description identity_get_reputation_summary: Read what clients said of an agent, as counts, a mean and a Beta posterior. */
+        IdentityGetReputationSummaryBody: {
             /** @constant */
-            query: "agent_reputation";
+            query?: "agent_reputation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
-            /** @default null */
-            track: string | null;
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            track?: (string | null) | null;
         };
-        IdentityGetTier: {
+        /** @description identity_get_tier: Read an agent's tier and how many points the next one takes. */
+        IdentityGetTierBody: {
             /** @constant */
-            query: "agent_tier";
+            query?: "agent_tier";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
         };
-        IdentityGetValidationStatus: {
+        /** @description identity_get_validation_status: Read what validators said about an agent. */
+        IdentityGetValidationStatusBody: {
             /** @constant */
-            query: "agent_validation";
+            query?: "agent_validation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: components["schemas"]["cursor"];
-            agent_id: components["schemas"]["agent_id"];
+            cursor?: string | null;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
         };
-        IdentityRegisterAgent: {
+        /** @description identity_register_agent: Register the golem's account as an agent by ERC-8004. */
+        IdentityRegisterAgentBody: {
             /** @constant */
-            action_type: "register_agent";
+            action_type?: "register_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            /** @description Name of the agent */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Name of the agent. */
             name: string;
-            /** @description The text of a JSON object without null, such as… */
+            /** @description The text of a JSON object without null, such as {"a2a_endpoint": "https://…"}; also tool_endpoint, tool_version, a2a_version, a2a_skills, ens, did, x402_support, supported_trusts (reputation, crypto-economic, tee-attestation). */
             registration: string;
-            /** @default null */
-            description: string | null;
-            /** @default null */
-            image: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            description?: (string | null) | null;
+            image?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        IdentitySubmitFeedback: {
+        /** @description identity_submit_feedback: Publish what the golem thinks of another's agent, as stars with tags and a review. */
+        IdentitySubmitFeedbackBody: {
             /** @constant */
-            action_type: "give_feedback";
+            action_type?: "give_feedback";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            agent_id: components["schemas"]["agent_id"];
-            /** @description Hundredths of a star, 0 to 500 */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            /** @description Hundredths of a star, 0 to 500. */
             score: number;
-            tag1?: components["schemas"]["tag1"];
-            tag2?: components["schemas"]["tag1"];
-            /** @default null */
-            review: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            tag1?: (string | null) | null;
+            tag2?: (string | null) | null;
+            review?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        IdentityTransferOwnership: {
+        /** @description identity_transfer_ownership: Hand an agent of the golem over to another account. */
+        IdentityTransferOwnershipBody: {
             /** @constant */
-            action_type: "transfer_agent";
+            action_type?: "transfer_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            agent_id: components["schemas"]["agent_id"];
-            recipient: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            chain_id?: (number | null) | null;
         };
-        IdentityUpdateMetadata: {
+        /** @description identity_update_metadata: Change fields of the registration file of an agent that is the golem's own. */
+        IdentityUpdateMetadataBody: {
             /** @constant */
-            action_type: "update_agent";
+            action_type?: "update_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            agent_id: components["schemas"]["agent_id"];
-            /** @description The text of a JSON object without null, such as {"active"… */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
+            /** @description The text of a JSON object without null, such as {"active": false}; also name, description, image, tool_endpoint, a2a_endpoint. */
             updates: string;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        IdentityVerifyAgent: {
+        /** @description identity_verify_agent: Record a proof for one of the golem's own agents and ask a validator to judge it. */
+        IdentityVerifyAgentBody: {
             /** @constant */
-            action_type: "verify_agent";
+            action_type?: "verify_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            why?: components["schemas"]["why"];
-            agent_id: components["schemas"]["agent_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
+            agent_id: string;
             /**
-             * @description How it is validated
+             * @description How it is validated.
              * @enum {string}
              */
             method: "zkml" | "tee-attestation" | "stake-secured";
-            /** @description The proof, or where it lies */
+            /** @description The proof, or where it lies. */
             proof: string;
-            validator: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            /** @description 0x-prefixed account or contract address. */
+            validator: string;
+            chain_id?: (number | null) | null;
         };
         /**
          * @description * `BASE` - BASE
@@ -1297,586 +1502,722 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
-        IntelAdviseGasOptimization: {
+        /** @description intel_advise_gas_optimization: Compare what operations cost in gas on several chains now, and say whether to wait and whether to batch. */
+        IntelAdviseGasOptimizationBody: {
             /** @constant */
-            query: "gas_advice";
+            query?: "gas_advice";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description What is to be done, one for each transaction */
+            cursor?: string | null;
+            /** @description What is to be done, one for each transaction. */
             operations: ("TRANSFER" | "APPROVE" | "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "SUPPLY" | "BORROW" | "REPAY" | "CLAIM")[];
-            /** @default null */
-            chain_ids: number[] | null;
+            chain_ids?: (number[] | null) | null;
         };
-        IntelAssessMevRisk: {
+        /** @description intel_assess_mev_risk: Compute what a sandwich around a swap could take from it, at most, on one pool. */
+        IntelAssessMevRiskBody: {
             /** @constant */
-            query: "mev_risk";
+            query?: "mev_risk";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount_usd: components["schemas"]["amount_usd"];
-            chain_id?: components["schemas"]["chain_id"];
-            pool?: components["schemas"]["pool_2"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            pool?: (string | null) | null;
+            slippage_bps?: number | null;
         };
-        IntelBacktestStrategy: {
+        /** @description intel_backtest_strategy: Replay liquidity strategies on the real trades of a pool. */
+        IntelBacktestStrategyBody: {
             /** @constant */
-            query: "backtest_strategy";
+            query?: "backtest_strategy";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            amount_usd: components["schemas"]["amount_usd"];
-            chain_id?: components["schemas"]["chain_id"];
-            fee?: components["schemas"]["fee"];
-            days?: components["schemas"]["days"];
-            /** @default null */
-            widths_pct: number[] | null;
-            /**
-             * @description Percent beyond its edge at which a range is moved
-             * @default 0
-             */
-            rebalance_threshold_pct: number | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            days?: number | null;
+            widths_pct?: (number[] | null) | null;
+            rebalance_threshold_pct?: number | null;
         };
-        IntelCalculateFeeSwitchImpact: {
+        /** @description intel_calculate_fee_switch_impact: Compute what a protocol's share of the fees would take from a pool's liquidity. */
+        IntelCalculateFeeSwitchImpactBody: {
             /** @constant */
-            query: "fee_switch";
+            query?: "fee_switch";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
-            /**
-             * @description Part of the fees that the protocol would take, in basis…
-             * @default 1000
-             */
-            fee_switch_bps: number | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            fee_switch_bps?: number | null;
         };
-        IntelCalculateIl: {
+        /** @description intel_calculate_il: Compute the impermanent loss of a range in a pool for a change of its price. */
+        IntelCalculateIlBody: {
             /** @constant */
-            query: "impermanent_loss";
+            query?: "impermanent_loss";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            /** @description Price of token0 afterwards as a multiple of now: 2 is… */
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description Price of token0 afterwards as a multiple of now: 2 is twice, 0.5 half. */
             price_change: string;
-            tick_lower?: components["schemas"]["tick_lower"];
-            tick_upper?: components["schemas"]["tick_lower"];
-            chain_id?: components["schemas"]["chain_id"];
-            position_size_usd?: components["schemas"]["spending_limit_usd"];
+            tick_lower?: (number | null) | null;
+            tick_upper?: (number | null) | null;
+            chain_id?: (number | null) | null;
+            position_size_usd?: (string | null) | null;
         };
-        IntelClassifyRegime: {
+        /** @description intel_classify_regime: Classify the market of an asset as strong or weak, bull or bear, or sideways, from a week of its deepest pool. */
+        IntelClassifyRegimeBody: {
             /** @constant */
-            query: "regime";
+            query?: "regime";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            /**
-             * @description Token address (0x…) or a symbol registered on the chain…
-             * @default WETH
-             */
-            asset: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            asset?: string | null;
+            chain_id?: (number | null) | null;
         };
-        IntelCompareVenues: {
+        /** @description intel_compare_venues: Compare what the venues of a chain would give for an exact amount, at one block and after gas. */
+        IntelCompareVenuesBody: {
             /** @constant */
-            query: "compare_venues";
+            query?: "compare_venues";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        IntelCompareYields: {
+        /** @description intel_compare_yields: Rank where an amount of a token would earn over some days on a chain, best first, net of gas. */
+        IntelCompareYieldsBody: {
             /** @constant */
-            query: "compare_yields";
+            query?: "compare_yields";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            days?: components["schemas"]["days"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            days?: number | null;
+            chain_id?: (number | null) | null;
         };
-        IntelComputeLvr: {
+        /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
+        IntelComputeLvrBody: {
             /** @constant */
-            query: "lvr";
+            query?: "lvr";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
-            lookback?: components["schemas"]["lookback"];
-        };
-        IntelComputeVpin: {
-            /** @constant */
-            query: "vpin";
-            /** @enum {unknown} */
-            venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
-            /**
-             * @description Into how many volume buckets
-             * @default 50
-             */
-            buckets: number | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
             lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
         };
-        IntelDefilamaGetYields: {
+        /** @description intel_compute_vpin: Measure how toxic the order flow of a pool is: VPIN over buckets of one volume. */
+        IntelComputeVpinBody: {
             /** @constant */
-            query: "pool_yields";
+            query?: "vpin";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain?: components["schemas"]["chain"];
-            protocol?: components["schemas"]["chain"];
-            /**
-             * @description Whole US dollars, such as 100000
-             * @default 100000
-             */
-            min_tvl_usd: number | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            buckets?: number | null;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        };
+        /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size, and compare it with the chain. */
+        IntelDefilamaGetYieldsBody: {
+            /** @constant */
+            query?: "pool_yields";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            chain?: (string | null) | null;
+            protocol?: (string | null) | null;
+            min_tvl_usd?: number | null;
             sort_by?: ("apy" | "tvl") | null;
-            limit?: components["schemas"]["limit"];
+            limit?: number | null;
         };
-        IntelDiscoverToken: {
+        /** @description intel_discover_token: Look a token up by symbol or address and score its risk from what four sources of this server show. */
+        IntelDiscoverTokenBody: {
             /** @constant */
-            query: "discover_token";
+            query?: "discover_token";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
         };
-        IntelEstimateRevertRisk: {
+        /** @description intel_estimate_revert_risk: Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved. */
+        IntelEstimateRevertRiskBody: {
             /** @constant */
-            query: "revert_risk";
+            query?: "revert_risk";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            trade_size_usd: components["schemas"]["amount_usd"];
-            chain_id?: components["schemas"]["chain_id"];
-            /** @default null */
-            state_age_seconds: number | null;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            direction?: components["schemas"]["direction"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            trade_size_usd: string;
+            chain_id?: (number | null) | null;
+            state_age_seconds?: (number | null) | null;
+            slippage_bps?: number | null;
+            direction?: ("buy" | "sell") | null;
         };
-        IntelGetChainStatus: {
+        /** @description intel_get_chain_status: Read how a chain is now: newest block, fees, and how quickly its node answers. */
+        IntelGetChainStatusBody: {
             /** @constant */
-            query: "chain_status";
+            query?: "chain_status";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        IntelGetDefiContext: {
+        /** @description intel_get_defi_context: Read what lies in the protocols of a chain, what was traded there in 24 hours, and how both changed. */
+        IntelGetDefiContextBody: {
             /** @constant */
-            query: "defi_context";
+            query?: "defi_context";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
             lookback?: ("1d" | "7d" | "30d") | null;
         };
-        IntelGetMarketSentiment: {
+        /** @description intel_get_market_sentiment: Read what others say of the market's mood: the Fear and Greed Index, open interest and funding of futures. */
+        IntelGetMarketSentimentBody: {
             /** @constant */
-            query: "market_sentiment";
+            query?: "market_sentiment";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        IntelGetOrderFlowMetrics: {
+        /** @description intel_get_order_flow_metrics: Judge the order flow of a pool as a whole: toxicity, rebalancing loss, markouts, just-in-time liquidity. */
+        IntelGetOrderFlowMetricsBody: {
             /** @constant */
-            query: "order_flow";
+            query?: "order_flow";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            chain_id?: components["schemas"]["chain_id"];
-            lookback?: components["schemas"]["lookback"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
         };
-        IntelOptimizeRange: {
+        /** @description intel_optimize_range: Choose the width of a liquidity range by drawing price paths with the pool's own volatility. */
+        IntelOptimizeRangeBody: {
             /** @constant */
-            query: "optimize_range";
+            query?: "optimize_range";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            amount_usd: components["schemas"]["amount_usd"];
-            chain_id?: components["schemas"]["chain_id"];
-            fee?: components["schemas"]["fee"];
-            horizon_days?: components["schemas"]["days"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            horizon_days?: number | null;
             risk_tolerance?: ("conservative" | "moderate" | "aggressive") | null;
-            /**
-             * @description How many paths are drawn
-             * @default 5000
-             */
-            simulations: number | null;
+            simulations?: number | null;
         };
-        IntelRecommendFeeTier: {
+        /** @description intel_recommend_fee_tier: Name the fee tier of a pair that paid liquidity most in the last seven days. */
+        IntelRecommendFeeTierBody: {
             /** @constant */
-            query: "fee_tier";
+            query?: "fee_tier";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            chain_id?: (number | null) | null;
         };
-        IntelSimulatePoolScenario: {
+        /** @description intel_simulate_pool_scenario: Project fees and loss of a position on one named way of the price. */
+        IntelSimulatePoolScenarioBody: {
             /** @constant */
-            query: "pool_scenario";
+            query?: "pool_scenario";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
             /**
-             * @description The price ends at 1.5 times, the same, or 0.67 times of…
+             * @description The price ends at 1.5 times, the same, or 0.67 times of now, on an even way.
              * @enum {string}
              */
             scenario: "bull" | "sideways" | "bear";
-            tick_lower: components["schemas"]["tick_lower_2"];
-            tick_upper: components["schemas"]["tick_lower_2"];
-            position_size_usd: components["schemas"]["amount_usd"];
-            chain_id?: components["schemas"]["chain_id"];
-            duration_days?: components["schemas"]["days"];
+            /** @description Tick of a pool with ranges. */
+            tick_lower: number;
+            /** @description Tick of a pool with ranges. */
+            tick_upper: number;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            position_size_usd: string;
+            chain_id?: (number | null) | null;
+            duration_days?: number | null;
         };
-        IntelSimulatePriceImpact: {
+        /** @description intel_simulate_price_impact: Compute what trades of several sizes would do to the price of one pool. */
+        IntelSimulatePriceImpactBody: {
             /** @constant */
-            query: "price_impact";
+            query?: "price_impact";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
-            /** @description Sizes in US dollars, at most 10 */
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description Sizes in US dollars, at most 10. */
             trade_sizes_usd: string[];
-            chain_id?: components["schemas"]["chain_id"];
-            direction?: components["schemas"]["direction"];
+            chain_id?: (number | null) | null;
+            direction?: ("buy" | "sell") | null;
         };
-        IntelTrackGovernance: {
+        /** @description intel_track_governance: Read which proposals a governor's contract logged and what became of them. */
+        IntelTrackGovernanceBody: {
             /** @constant */
-            query: "governance_changes";
+            query?: "governance_changes";
             /** @enum {unknown} */
             venue?: "track" | null;
-            cursor?: components["schemas"]["cursor"];
-            governor: components["schemas"]["pool"];
-            lookback?: components["schemas"]["lookback"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            governor: string;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+            chain_id?: (number | null) | null;
         };
-        LendingAutoDeleverage: {
+        /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
+        LendingAutoDeleverageBody: {
             /** @constant */
-            action_type: "auto_deleverage";
+            action_type?: "auto_deleverage";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            why?: components["schemas"]["why"];
-            account: components["schemas"]["account"];
-            target_health_factor: components["schemas"]["price_lower"];
-            protocol: components["schemas"]["protocol"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            position?: components["schemas"]["position"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            target_health_factor: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            slippage_bps?: number | null;
+            position?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LendingBuildLoop: {
+        /** @description lending_build_loop: The steps, health and yield of a leverage loop, before anything is done. */
+        LendingBuildLoopBody: {
             /** @constant */
-            query: "build_loop";
+            query?: "build_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: components["schemas"]["cursor"];
-            collateral_asset: components["schemas"]["token0"];
-            borrow_asset: components["schemas"]["token0"];
-            initial_amount: components["schemas"]["amount"];
-            target_leverage: components["schemas"]["price_lower"];
-            protocol: components["schemas"]["protocol"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            collateral_asset: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            borrow_asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            initial_amount: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            target_leverage: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            chain_id?: (number | null) | null;
         };
-        LendingCompareRates: {
+        /** @description lending_compare_rates: What every lender of a chain pays for an asset, or asks for a loan of it, best first. */
+        LendingCompareRatesBody: {
             /** @constant */
-            query: "compare_rates";
+            query?: "compare_rates";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
             /**
-             * @description supply: what lending earns
+             * @description supply: what lending earns; borrow: what a debt costs.
              * @enum {string}
              */
             rate_type: "supply" | "borrow";
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        LendingExecuteLeverageLoop: {
+        /** @description lending_execute_leverage_loop: Build a leverage loop at a lender in one plan. */
+        LendingExecuteLeverageLoopBody: {
             /** @constant */
-            action_type: "execute_leverage_loop";
+            action_type?: "execute_leverage_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            why?: components["schemas"]["why"];
-            collateral_asset: components["schemas"]["token0"];
-            borrow_asset: components["schemas"]["token0"];
-            initial_amount: components["schemas"]["amount"];
-            target_leverage: components["schemas"]["price_lower"];
-            protocol: components["schemas"]["protocol"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            flash_provider?: components["schemas"]["flash_provider"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            collateral_asset: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            borrow_asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            initial_amount: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            target_leverage: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            slippage_bps?: number | null;
+            flash_provider?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LendingFlashLoan: {
+        /** @description lending_flash_loan: Take a flash loan that the golem's own account pays back in the same transaction. */
+        LendingFlashLoanBody: {
             /** @constant */
-            action_type: "flash_loan";
+            action_type?: "flash_loan";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            receiver_calldata: components["schemas"]["receiver_calldata"];
-            provider: components["schemas"]["protocol"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description ABI-encoded call data, 0x-prefixed. */
+            receiver_calldata: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            provider: string;
+            chain_id?: (number | null) | null;
         };
-        LendingGetHealthDashboard: {
+        /** @description lending_get_health_dashboard: All that an account supplied and owes, at every lender of a chain. */
+        LendingGetHealthDashboardBody: {
             /** @constant */
-            query: "health_dashboard";
+            query?: "health_dashboard";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        LendingGetLoopHealth: {
+        /** @description lending_get_loop_health: Health, leverage and liquidation price of an account's largest loan at a lender. */
+        LendingGetLoopHealthBody: {
             /** @constant */
-            query: "loop_health";
+            query?: "loop_health";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            protocol: components["schemas"]["protocol"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            chain_id?: (number | null) | null;
         };
-        LendingUnwindLoop: {
+        /** @description lending_unwind_loop: Repay a part or all of a loop's debt out of its own collateral. */
+        LendingUnwindLoopBody: {
             /** @constant */
-            action_type: "unwind_loop";
+            action_type?: "unwind_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            why?: components["schemas"]["why"];
-            account: components["schemas"]["account"];
-            protocol: components["schemas"]["protocol"];
-            /** @description Whole percent, 1 to 100 */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            /** @description Whole percent, 1 to 100. */
             percent_to_unwind: number;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            position?: components["schemas"]["position"];
-            flash_provider?: components["schemas"]["flash_provider"];
-            chain_id?: components["schemas"]["chain_id"];
+            slippage_bps?: number | null;
+            position?: (string | null) | null;
+            flash_provider?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LidoClaimWithdrawal: {
+        /** @description lido_claim_withdrawal: Claim the ETH of final withdrawal requests of the golem. */
+        LidoClaimWithdrawalBody: {
             /** @constant */
-            action_type: "claim_withdrawal";
+            action_type?: "claim_withdrawal";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            /** @description Withdrawal request ids, as decimal strings */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Withdrawal request ids, as decimal strings. */
             request_ids: string[];
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        LidoExitDecision: {
+        /** @description lido_exit_decision: Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now. */
+        LidoExitDecisionBody: {
             /** @constant */
-            query: "exit_decision";
+            query?: "exit_decision";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LidoGetOracleStatus: {
+        /** @description lido_get_oracle_status: Read whether Lido's accounting oracle is in time, and how many of its members have reported. */
+        LidoGetOracleStatusBody: {
             /** @constant */
-            query: "oracle_status";
+            query?: "oracle_status";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        LidoGetPosition: {
+        /** @description lido_get_position: Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests. */
+        LidoGetPositionBody: {
             /** @constant */
-            query: "staking_position";
+            query?: "staking_position";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LidoGetRates: {
+        /** @description lido_get_rates: Read the rate of Lido's shares and its history from the oracle's own reports. */
+        LidoGetRatesBody: {
             /** @constant */
-            query: "staking_rates";
+            query?: "staking_rates";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: components["schemas"]["cursor"];
-            days?: components["schemas"]["days"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            days?: number | null;
+            chain_id?: (number | null) | null;
         };
-        LidoHarvestYield: {
+        /** @description lido_harvest_yield: Sell the yield earned with Lido for USDC, for operating reserves. */
+        LidoHarvestYieldBody: {
             /** @constant */
-            action_type: "harvest_yield";
+            action_type?: "harvest_yield";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            account?: components["schemas"]["account_2"];
-            harvest_pct?: components["schemas"]["liquidity_pct"];
-            min_usdc_out?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            account?: (string | null) | null;
+            harvest_pct?: number | null;
+            min_usdc_out?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LidoStake: {
+        /** @description lido_stake: Stake ETH with Lido and hold wstETH or stETH for it. */
+        LidoStakeBody: {
             /** @constant */
-            action_type: "stake";
+            action_type?: "stake";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
             output_token?: ("stETH" | "wstETH") | null;
-            referral?: components["schemas"]["account_2"];
-            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            referral?: (string | null) | null;
+            max_slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        LidoUnstake: {
+        /** @description lido_unstake: Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue. */
+        LidoUnstakeBody: {
             /** @constant */
-            action_type: "unstake";
+            action_type?: "unstake";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            /** @default null */
-            amounts: string[] | null;
-            /** @default null */
-            token: ("stETH" | "wstETH") | null;
-            amount?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amounts in the token's base units, one for each request. */
+            amounts: string[];
+            token?: ("stETH" | "wstETH") | null;
+            chain_id?: (number | null) | null;
         };
-        LidoUnwrap: {
+        /** @description lido_unwrap: Unwrap wstETH into stETH. */
+        LidoUnwrapBody: {
             /** @constant */
-            action_type: "unwrap";
+            action_type?: "unwrap";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        LidoWrap: {
+        /** @description lido_wrap: Wrap stETH into wstETH. */
+        LidoWrapBody: {
             /** @constant */
-            action_type: "wrap";
+            action_type?: "wrap";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        LrtClaimWithdrawal: {
+        /** @description lrt_claim_withdrawal: Claim the ETH of a withdrawal request that its issuer has paid. */
+        LrtClaimWithdrawalBody: {
             /** @constant */
-            action_type: "restake_claim";
+            action_type?: "restake_claim";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            why?: components["schemas"]["why"];
-            /** @description Request id as lrt_withdraw answered, such as kelp-12 */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Request id as lrt_withdraw answered, such as kelp-12. */
             request_id: string;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        LrtDeposit: {
+        /** @description lrt_deposit: Restake ETH with an issuer and hold its token for it. */
+        LrtDepositBody: {
             /** @constant */
-            action_type: "restake_deposit";
+            action_type?: "restake_deposit";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            protocol: components["schemas"]["protocol_2"];
-            input_token?: components["schemas"]["token"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
+            input_token?: string | null;
+            chain_id?: (number | null) | null;
         };
-        LrtGetApy: {
+        /** @description lrt_get_apy: Read by how much issuers' tokens grew against ETH, as a yearly rate. */
+        LrtGetApyBody: {
             /** @constant */
-            query: "restaking_apy";
+            query?: "restaking_apy";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
             protocol?: ("etherfi" | "kelp" | "renzo" | "all") | null;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        LrtGetDepegRisk: {
+        /** @description lrt_get_depeg_risk: Read how far a restaked token's market is from its ether, and what could make it worse. */
+        LrtGetDepegRiskBody: {
             /** @constant */
-            query: "restaking_depeg_risk";
+            query?: "restaking_depeg_risk";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: components["schemas"]["cursor"];
-            protocol: components["schemas"]["protocol_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
+            chain_id?: (number | null) | null;
         };
-        LrtGetPosition: {
+        /** @description lrt_get_position: Read what an account holds of restaked ether, at the issuers' rates, and its withdrawal requests. */
+        LrtGetPositionBody: {
             /** @constant */
-            query: "restaked_ether";
+            query?: "restaked_ether";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        LrtWithdraw: {
+        /** @description lrt_withdraw: Leave an issuer's token: redeem it now for a fee, or ask its ETH back and wait. */
+        LrtWithdrawBody: {
             /** @constant */
-            action_type: "restake_withdraw";
+            action_type?: "restake_withdraw";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["shares"];
-            protocol: components["schemas"]["protocol_2"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
             mode?: ("auto" | "instant" | "queue") | null;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        MakerCloseVault: {
+        /** @description maker_close_vault: Pay all debt of a Maker vault and take all of its collateral back. */
+        MakerCloseVaultBody: {
             /** @constant */
-            action_type: "close_vault";
+            action_type?: "close_vault";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            why?: components["schemas"]["why"];
-            vault_id: components["schemas"]["position_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            vault_id: string;
+            chain_id?: (number | null) | null;
         };
-        MakerDepositCollateral: {
+        /** @description maker_deposit_collateral: Put collateral into a Maker vault of the golem. */
+        MakerDepositCollateralBody: {
             /** @constant */
-            action_type: "deposit_collateral";
+            action_type?: "deposit_collateral";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            why?: components["schemas"]["why"];
-            vault_id: components["schemas"]["position_id"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            vault_id: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        MakerGenerateDai: {
+        /** @description maker_generate_dai: Draw DAI against the collateral of a Maker vault. */
+        MakerGenerateDaiBody: {
             /** @constant */
-            action_type: "generate_dai";
+            action_type?: "generate_dai";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            why?: components["schemas"]["why"];
-            vault_id: components["schemas"]["position_id"];
-            dai_amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            vault_id: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            dai_amount: string;
+            chain_id?: (number | null) | null;
         };
-        MakerOpenVault: {
+        /** @description maker_open_vault: Open an empty Maker vault. */
+        MakerOpenVaultBody: {
             /** @constant */
-            action_type: "open_vault";
+            action_type?: "open_vault";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            why?: components["schemas"]["why"];
-            collateral_type: components["schemas"]["collateral_type"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Plain text, at most 2,000 characters. */
+            collateral_type: string;
+            chain_id?: (number | null) | null;
         };
-        MakerRepayDai: {
+        /** @description maker_repay_dai: Pay a part of the debt of a Maker vault back. */
+        MakerRepayDaiBody: {
             /** @constant */
-            action_type: "repay_dai";
+            action_type?: "repay_dai";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            why?: components["schemas"]["why"];
-            vault_id: components["schemas"]["position_id"];
-            dai_amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            vault_id: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            dai_amount: string;
+            chain_id?: (number | null) | null;
         };
         ManifestOutput: {
             manifest_version: number;
@@ -1902,453 +2243,548 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        MemoryComparePrediction: {
+        /** @description memory_compare_prediction: Prediction error, calibration and drift of the settled executions of a period. */
+        MemoryComparePredictionBody: {
             /** @constant */
-            read: "prediction_accuracy";
-            cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
+            read?: "prediction_accuracy";
+            cursor?: string | null;
+            strategy_name?: (string | null) | null;
             period?: ("7d" | "30d" | "90d") | null;
         };
-        MemoryConsolidate: {
+        /** @description memory_consolidate: Cluster the newest verified outcomes, draw insights, and tune slippage where five or more agree. */
+        MemoryConsolidateBody: {
             /** @constant */
-            action_type: "consolidate_memory";
+            action_type?: "consolidate_memory";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            /**
-             * @description Most episodes of this cycle, 3 to 100
-             * @default 100
-             */
-            max_episodes: number | null;
-            /**
-             * @description Least episodes alike, 3 to 100
-             * @default 3
-             */
-            min_cluster_size: number | null;
-            dry_run?: components["schemas"]["dry_run"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            max_episodes?: number | null;
+            min_cluster_size?: number | null;
+            dry_run?: boolean | null;
         };
-        MemoryExportGrimoire: {
+        /** @description memory_export_grimoire: Write this golem's memory to one archive, signed with the server's key. */
+        MemoryExportGrimoireBody: {
             /** @constant */
-            read: "export";
-            cursor?: components["schemas"]["cursor"];
-            include_decayed?: components["schemas"]["dry_run"];
-            min_confidence?: components["schemas"]["min_confidence"];
+            read?: "export";
+            cursor?: string | null;
+            include_decayed?: boolean | null;
+            min_confidence?: string | null;
         };
-        MemoryGetEpisode: {
+        /** @description memory_get_episode: One episode of this golem by its id, archived ones too. */
+        MemoryGetEpisodeBody: {
             /** @constant */
-            read: "episode";
-            cursor?: components["schemas"]["cursor"];
-            episode_id: components["schemas"]["cause_id"];
+            read?: "episode";
+            cursor?: string | null;
+            /** @description The id of an episode or insight. */
+            episode_id: string;
         };
-        MemoryGetFailurePatterns: {
+        /** @description memory_get_failure_patterns: Clusters of executions whose realised result lies under the threshold, with a hypothesis for each. */
+        MemoryGetFailurePatternsBody: {
             /** @constant */
-            read: "failure_patterns";
-            cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
-            /**
-             * @description Least executions of a cluster
-             * @default 5
-             */
-            min_executions: number | null;
-            /**
-             * @description US dollars as decimal text, such as -12.50
-             * @default 0
-             */
-            failure_threshold: string | null;
+            read?: "failure_patterns";
+            cursor?: string | null;
+            strategy_name?: (string | null) | null;
+            min_executions?: number | null;
+            failure_threshold?: string | null;
         };
-        MemoryGetInsights: {
+        /** @description memory_get_insights: List this golem's insights, warnings and heuristics with confidence, votes and the episodes behind them. */
+        MemoryGetInsightsBody: {
             /** @constant */
-            read: "insights";
-            cursor?: components["schemas"]["cursor"];
-            category?: components["schemas"]["category"];
-            min_confidence?: components["schemas"]["min_confidence"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
+            read?: "insights";
+            cursor?: string | null;
+            category?: (components["schemas"]["MemoryGetInsightsBodyInsightCategory"] | null) | null;
+            min_confidence?: string | null;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
             sort_by?: ("confidence" | "created" | "updated") | null;
-            limit?: components["schemas"]["limit_3"];
-        };
-        MemoryGetSleepwalkerArtifact: {
-            /** @constant */
-            query: "sleepwalker_artifact";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description The id of a publication */
-            artifact_id: string;
-        };
-        MemoryGetSleepwalkerCatalog: {
-            /** @constant */
-            query: "sleepwalker_catalog";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: components["schemas"]["cursor"];
-            domain?: components["schemas"]["domain"];
-            /**
-             * @description Percent, 60 to 100
-             * @default 60
-             */
-            min_confidence: number | null;
-            limit?: components["schemas"]["limit_3"];
-        };
-        MemoryGetSleepwalkerOffers: {
-            /** @constant */
-            query: "sleepwalker_offers";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            cursor?: components["schemas"]["cursor"];
-            domain?: components["schemas"]["domain"];
-            limit?: components["schemas"]["limit_3"];
-        };
-        MemoryGetStats: {
-            /** @constant */
-            read: "memory_stats";
-            cursor?: components["schemas"]["cursor"];
-        };
-        MemoryImportGrimoire: {
-            /** @constant */
-            action_type: "import_grimoire";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            /** @description Name of an archive in this golem's folder, as… */
-            path: string;
-            /**
-             * @description Confidence of what comes in, 0 to 0.4
-             * @default 0.4
-             */
-            import_confidence: string | null;
-            dry_run?: components["schemas"]["dry_run"];
-        };
-        MemoryLinkCausalNodes: {
-            /** @constant */
-            action_type: "link_causal_nodes";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            cause_id: components["schemas"]["cause_id"];
-            effect_id: components["schemas"]["cause_id"];
-            reason: components["schemas"]["reason"];
-        };
-        MemoryManageInsight: {
-            /** @constant */
-            action_type: "manage_insight";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one… */
-            operation: components["schemas"]["MemoryManageInsightOperation"];
-            /** @default null */
-            insight_id: string | null;
-            content?: components["schemas"]["content"];
-            category?: components["schemas"]["category"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
-            reason?: components["schemas"]["content"];
+            limit?: number | null;
         };
         /**
          * @description The subject of a conclusion.
          * @enum {string}
          */
-        MemoryManageInsightInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
-        /**
-         * @description What may be done to an insight.
-         * @enum {string}
-         */
-        MemoryManageInsightOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
-        MemoryPublishArtifact: {
+        MemoryGetInsightsBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
+        /** @description memory_get_sleepwalker_artifact: Read one publication of this golem. */
+        MemoryGetSleepwalkerArtifactBody: {
             /** @constant */
-            action_type: "publish_artifact";
+            query?: "sleepwalker_artifact";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            /** @description Its field */
-            domain: components["schemas"]["MemoryPublishArtifactDomain"];
-            /** @description Such as a pool */
-            subject: string;
-            statement: components["schemas"]["reason"];
-            /** @description Episodes' ids */
-            bears_out: string[];
-            /** @default null */
-            against: string[] | null;
+            cursor?: string | null;
+            /** @description The id of a publication. */
+            artifact_id: string;
+        };
+        /** @description memory_get_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
+        MemoryGetSleepwalkerCatalogBody: {
+            /** @constant */
+            query?: "sleepwalker_catalog";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            domain?: (components["schemas"]["MemoryGetSleepwalkerCatalogBodyDomain"] | null) | null;
+            min_confidence?: number | null;
+            limit?: number | null;
         };
         /**
          * @description What an observer looks at.
          * @enum {string}
          */
-        MemoryPublishArtifactDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
-        MemoryRecordExecution: {
+        MemoryGetSleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description memory_get_sleepwalker_offers: List what this golem published, without what it says. */
+        MemoryGetSleepwalkerOffersBody: {
             /** @constant */
-            action_type: "record_execution";
+            query?: "sleepwalker_offers";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            execution_id: components["schemas"]["execution_id"];
-            strategy_name: components["schemas"]["strategy_name"];
-            /** @description What the execution does */
-            execution_type: components["schemas"]["MemoryRecordExecutionExecutionKind"];
-            portfolio_snapshot: components["schemas"]["portfolio_snapshot"];
-            market_conditions: components["schemas"]["portfolio_snapshot"];
-            decision_params: components["schemas"]["portfolio_snapshot"];
-            predicted_outcome: components["schemas"]["portfolio_snapshot"];
-            /** @default null */
-            reasoning_chain: string | null;
-            /** @default null */
-            tx_hash: string | null;
-            reflection?: components["schemas"]["reflection"];
+            cursor?: string | null;
+            domain?: (components["schemas"]["MemoryGetSleepwalkerOffersBodyDomain"] | null) | null;
+            limit?: number | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        MemoryGetSleepwalkerOffersBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description memory_get_stats: How many episodes, insights, strategies, executions and dreams this golem keeps. */
+        MemoryGetStatsBody: {
+            /** @constant */
+            read?: "memory_stats";
+            cursor?: string | null;
+        };
+        /** @description memory_import_grimoire: Take in an archive of memory whose signature this server trusts, every row or none. */
+        MemoryImportGrimoireBody: {
+            /** @constant */
+            action_type?: "import_grimoire";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Name of an archive in this golem's folder, as memory_export_grimoire answers it. */
+            path: string;
+            import_confidence?: string | null;
+            dry_run?: boolean | null;
+        };
+        /** @description memory_link_causal_nodes: Link two episodes or insights of this golem as cause and effect. */
+        MemoryLinkCausalNodesBody: {
+            /** @constant */
+            action_type?: "link_causal_nodes";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The id of an episode or insight. */
+            cause_id: string;
+            /** @description The id of an episode or insight. */
+            effect_id: string;
+            /** @description Plain text, at most 1,000 characters. */
+            reason: string;
+        };
+        /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.6. */
+        MemoryManageInsightBody: {
+            /** @constant */
+            action_type?: "manage_insight";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote. */
+            operation: components["schemas"]["MemoryManageInsightBodyOperation"];
+            insight_id?: (string | null) | null;
+            content?: (string | null) | null;
+            category?: (components["schemas"]["MemoryManageInsightBodyInsightCategory"] | null) | null;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            reason?: (string | null) | null;
+        };
+        /**
+         * @description The subject of a conclusion.
+         * @enum {string}
+         */
+        MemoryManageInsightBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
+        /**
+         * @description What may be done to an insight.
+         * @enum {string}
+         */
+        MemoryManageInsightBodyOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
+        /** @description memory_publish_artifact: Publish a statement over the golem's own episodes, with a price. */
+        MemoryPublishArtifactBody: {
+            /** @constant */
+            action_type?: "publish_artifact";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Its field. */
+            domain: components["schemas"]["MemoryPublishArtifactBodyDomain"];
+            /** @description Such as a pool. */
+            subject: string;
+            /** @description Plain text, at most 1,000 characters. */
+            statement: string;
+            /** @description Episodes' ids. */
+            bears_out: string[];
+            against?: (string[] | null) | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        MemoryPublishArtifactBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description memory_record_execution: Record an execution and its prediction, once, before the outcome is known. */
+        MemoryRecordExecutionBody: {
+            /** @constant */
+            action_type?: "record_execution";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Your own id of the execution, such as a permit_id. */
+            execution_id: string;
+            /** @description Name of a strategy, such as eth-range-12. */
+            strategy_name: string;
+            /** @description What the execution does. */
+            execution_type: components["schemas"]["MemoryRecordExecutionBodyExecutionKind"];
+            /** @description The text of a JSON object without null, such as {"fee": 500}. */
+            portfolio_snapshot: string;
+            /** @description The text of a JSON object without null, such as {"fee": 500}. */
+            market_conditions: string;
+            /** @description The text of a JSON object without null, such as {"fee": 500}. */
+            decision_params: string;
+            /** @description The text of a JSON object without null, such as {"fee": 500}. */
+            predicted_outcome: string;
+            reasoning_chain?: (string | null) | null;
+            tx_hash?: (string | null) | null;
+            reflection?: (string | null) | null;
         };
         /**
          * @description What an execution does.
          * @enum {string}
          */
-        MemoryRecordExecutionExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";
-        MemoryRecordOutcome: {
+        MemoryRecordExecutionBodyExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";
+        /** @description memory_record_outcome: Record the realised outcome of an execution, once, and how far the prediction was off. */
+        MemoryRecordOutcomeBody: {
             /** @constant */
-            action_type: "record_outcome";
+            action_type?: "record_outcome";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            execution_id: components["schemas"]["execution_id"];
-            realized_pnl: components["schemas"]["realized_pnl"];
-            gas_used_usd: components["schemas"]["realized_pnl"];
-            fees_earned?: components["schemas"]["fees_earned"];
-            impermanent_loss?: components["schemas"]["fees_earned"];
-            unrealized_pnl?: components["schemas"]["fees_earned"];
-            /** @default null */
-            slippage_actual: number | null;
-            reflection?: components["schemas"]["reflection"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Your own id of the execution, such as a permit_id. */
+            execution_id: string;
+            /** @description US dollars as decimal text, such as -12.50. */
+            realized_pnl: string;
+            /** @description US dollars as decimal text, such as -12.50. */
+            gas_used_usd: string;
+            fees_earned?: (string | null) | null;
+            impermanent_loss?: (string | null) | null;
+            unrealized_pnl?: (string | null) | null;
+            slippage_actual?: (number | null) | null;
+            reflection?: (string | null) | null;
         };
-        MemoryRetrieveStrategies: {
+        /** @description memory_retrieve_strategies: The newest version of each strategy, with executions, mean result, win rate and Sharpe ratio. */
+        MemoryRetrieveStrategiesBody: {
             /** @constant */
-            read: "strategies";
-            cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
-            include_performance?: components["schemas"]["swap_to_optimal_ratio"];
+            read?: "strategies";
+            cursor?: string | null;
+            strategy_name?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            include_performance?: boolean | null;
         };
-        MemorySearch: {
+        /** @description memory_search: Search this golem's memory for episodes like a question, with scores and retention. */
+        MemorySearchBody: {
             /** @constant */
-            read: "search";
-            cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
+            read?: "search";
+            cursor?: string | null;
+            /** @description Plain text, at most 2,000 characters. */
+            query: string;
             store?: ("episodes" | "insights" | "both") | null;
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
-            tool?: components["schemas"]["tool"];
-            min_confidence?: components["schemas"]["min_confidence"];
-            limit?: components["schemas"]["limit_4"];
-            apply_decay?: components["schemas"]["swap_to_optimal_ratio"];
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            tool?: (string | null) | null;
+            min_confidence?: string | null;
+            limit?: number | null;
+            apply_decay?: boolean | null;
         };
-        MemorySearchEpisodes: {
+        /** @description memory_search_episodes: Search this golem's episodes; the best come first, weakened by forgetting. */
+        MemorySearchEpisodesBody: {
             /** @constant */
-            read: "search_episodes";
-            cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
-            tool?: components["schemas"]["tool"];
-            /** @default null */
-            importance: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
-            limit?: components["schemas"]["limit_4"];
+            read?: "search_episodes";
+            cursor?: string | null;
+            /** @description Plain text, at most 2,000 characters. */
+            query: string;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            tool?: (string | null) | null;
+            importance?: (("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null) | null;
+            limit?: number | null;
         };
-        MemorySearchInsights: {
+        /** @description memory_search_insights: Search this golem's insights, warnings and causal links; the best and surest come first. */
+        MemorySearchInsightsBody: {
             /** @constant */
-            read: "search_insights";
-            cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
-            min_confidence?: components["schemas"]["min_confidence"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
-            limit?: components["schemas"]["limit_4"];
+            read?: "search_insights";
+            cursor?: string | null;
+            /** @description Plain text, at most 2,000 characters. */
+            query: string;
+            min_confidence?: string | null;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
+            limit?: number | null;
         };
-        MemoryStoreEpisode: {
+        /** @description memory_store_episode: Remember an episode with its reflection; importance decides how slowly it fades. */
+        MemoryStoreEpisodeBody: {
             /** @constant */
-            action_type: "store_episode";
+            action_type?: "store_episode";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            /** @description Full name of a tool, such as uniswap_execute_swap */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Full name of a tool, such as uniswap_execute_swap. */
             tool: string;
-            outcome: components["schemas"]["reason"];
-            reflection: components["schemas"]["reason"];
-            chain_id?: components["schemas"]["chain_id"];
-            token_pair?: components["schemas"]["token_pair"];
+            /** @description Plain text, at most 1,000 characters. */
+            outcome: string;
+            /** @description Plain text, at most 1,000 characters. */
+            reflection: string;
+            chain_id?: (number | null) | null;
+            token_pair?: (string | null) | null;
             importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
-            /** @default null */
-            dream_tag: string | null;
+            dream_tag?: (string | null) | null;
         };
-        MemoryStoreStrategy: {
+        /** @description memory_store_strategy: Save a strategy as a new version; the same content again makes no version. */
+        MemoryStoreStrategyBody: {
             /** @constant */
-            action_type: "store_strategy";
+            action_type?: "store_strategy";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            strategy_name: components["schemas"]["strategy_name"];
-            parameters: components["schemas"]["portfolio_snapshot"];
-            /** @description Plain text, at most 4,000 characters */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Name of a strategy, such as eth-range-12. */
+            strategy_name: string;
+            /** @description The text of a JSON object without null, such as {"fee": 500}. */
+            parameters: string;
+            /** @description Plain text, at most 4,000 characters. */
             description: string;
-            /** @default null */
-            chains: number[] | null;
-            /** @default null */
-            token_pairs: string[] | null;
+            chains?: (number[] | null) | null;
+            token_pairs?: (string[] | null) | null;
         };
-        MemoryTriggerCuratorCycle: {
+        /** @description memory_trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
+        MemoryTriggerCuratorCycleBody: {
             /** @constant */
-            action_type: "curate_memory";
+            action_type?: "curate_memory";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
         };
-        MemoryTuneParameters: {
+        /** @description memory_tune_parameters: Move the heuristics that verified insights speak for, a tenth at most and once in four hours. */
+        MemoryTuneParametersBody: {
             /** @constant */
-            action_type: "tune_parameters";
+            action_type?: "tune_parameters";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            tool?: components["schemas"]["tool"];
-            token_pair?: components["schemas"]["token_pair"];
-            chain_id?: components["schemas"]["chain_id"];
-            dry_run?: components["schemas"]["dry_run"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            tool?: (string | null) | null;
+            token_pair?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            dry_run?: boolean | null;
         };
-        MemoryUpdateHeuristicConfidence: {
+        /** @description memory_update_heuristic_confidence: Confirm or contradict a heuristic with a reason. */
+        MemoryUpdateHeuristicConfidenceBody: {
             /** @constant */
-            action_type: "update_heuristic_confidence";
+            action_type?: "update_heuristic_confidence";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            why?: components["schemas"]["why"];
-            insight_id: components["schemas"]["cause_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The id of an episode or insight. */
+            insight_id: string;
             /**
-             * @description confirm raises by 0.1, contradict lowers by 0.15
+             * @description confirm raises by 0.1, contradict lowers by 0.15.
              * @enum {string}
              */
             change: "confirm" | "contradict";
-            reason: components["schemas"]["reason"];
+            /** @description Plain text, at most 1,000 characters. */
+            reason: string;
         };
-        MetamaskCheckPermissionHealth: {
+        /** @description metamask_check_permission_health: Read whether the golem's runway stands and how long it lasts, from the delegation's own contracts. */
+        MetamaskCheckPermissionHealthBody: {
             /** @constant */
-            query: "permission_health";
+            query?: "permission_health";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            cursor?: components["schemas"]["cursor"];
-            golem_id?: components["schemas"]["golem_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MetamaskRedeemRunway: {
+        /** @description metamask_redeem_runway: Draw operating funds from an owner's delegation to the golem's own account. */
+        MetamaskRedeemRunwayBody: {
             /** @constant */
-            action_type: "redeem_runway";
+            action_type?: "redeem_runway";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            why?: components["schemas"]["why"];
-            golem_id?: components["schemas"]["golem_id"];
-            amount?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            golem_id?: (string | null) | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MetamaskRequestRunway: {
+        /** @description metamask_request_runway: Write the request by which an owner's wallet grants this golem so much USDC a day. */
+        MetamaskRequestRunwayBody: {
             /** @constant */
-            action_type: "request_runway";
+            action_type?: "request_runway";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            why?: components["schemas"]["why"];
-            daily_cap_usdc: components["schemas"]["amount"];
-            /** @description How many days it should last, 1 to 90 */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            daily_cap_usdc: string;
+            /** @description How many days it should last, 1 to 90. */
             duration_days: number;
-            golem_id?: components["schemas"]["golem_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MetamaskRevokePermissions: {
+        /** @description metamask_revoke_permissions: Drop every runway of this golem from its book, for good. */
+        MetamaskRevokePermissionsBody: {
             /** @constant */
-            action_type: "revoke_permissions";
+            action_type?: "revoke_permissions";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            why?: components["schemas"]["why"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
             /**
-             * @description Why: terminal, policy_violation, owner_kill_switch or…
+             * @description Why: terminal, policy_violation, owner_kill_switch or heartbeat_anomaly.
              * @enum {string}
              */
             reason: "terminal" | "policy_violation" | "owner_kill_switch" | "heartbeat_anomaly";
-            golem_id?: components["schemas"]["golem_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MoonwellBorrow: {
+        /** @description moonwell_borrow: Borrow a token at Moonwell. */
+        MoonwellBorrowBody: {
             /** @constant */
-            action_type: "borrow";
+            action_type?: "borrow";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        MoonwellClaimRewards: {
+        /** @description moonwell_claim_rewards: Claim what Moonwell's markets pay beside interest. */
+        MoonwellClaimRewardsBody: {
             /** @constant */
-            action_type: "claim_moonwell";
+            action_type?: "claim_moonwell";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            why?: components["schemas"]["why"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            chain_id?: (number | null) | null;
         };
-        MoonwellGetMarkets: {
+        /** @description moonwell_get_markets: List the known markets of Moonwell with rates, liquidity, caps and collateral factors. */
+        MoonwellGetMarketsBody: {
             /** @constant */
-            query: "moonwell_markets";
+            query?: "moonwell_markets";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MoonwellGetPosition: {
+        /** @description moonwell_get_position: Read everything an account has at Moonwell. */
+        MoonwellGetPositionBody: {
             /** @constant */
-            query: "moonwell_position";
+            query?: "moonwell_position";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MoonwellRepay: {
+        /** @description moonwell_repay: Pay back what the golem owes of a token at Moonwell. */
+        MoonwellRepayBody: {
             /** @constant */
-            action_type: "repay";
+            action_type?: "repay";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        MoonwellSupply: {
+        /** @description moonwell_supply: Lend a token at Moonwell. */
+        MoonwellSupplyBody: {
             /** @constant */
-            action_type: "supply";
+            action_type?: "supply";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            covers_debts?: components["schemas"]["swap_to_optimal_ratio"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            covers_debts?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        MoonwellWithdraw: {
+        /** @description moonwell_withdraw: Take a token out of its Moonwell market. */
+        MoonwellWithdrawBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "withdraw";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        MorphoBorrowMarket: {
+        /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
+        MorphoBorrowMarketBody: {
             /** @constant */
-            action_type: "borrow";
+            action_type?: "borrow";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            why?: components["schemas"]["why"];
-            market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["amount"];
-            collateral_amount?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
+            market_id: string | components["schemas"]["MorphoBorrowMarketBodyMarketFields"];
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            collateral_amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoBorrowMarketMarketFields: {
+        MorphoBorrowMarketBodyMarketFields: {
             /**
              * Loantoken
              * @description 0x-prefixed account or contract address.
@@ -2375,298 +2811,556 @@ export interface components {
              */
             lltv: string;
         };
-        MorphoGetMarketInfo: {
+        /** @description morpho_get_market_info: List Morpho markets with their rates, utilization and liquidity. */
+        MorphoGetMarketInfoBody: {
             /** @constant */
-            query: "market_info";
+            query?: "market_info";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            min_tvl?: components["schemas"]["spending_limit_usd"];
-            market_id?: components["schemas"]["market_id_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            min_tvl?: (string | null) | null;
+            market_id?: (string | components["schemas"]["MorphoGetMarketInfoBodyMarketFields"] | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MorphoGetUserPosition: {
-            /** @constant */
-            query: "user_position";
-            /** @enum {unknown} */
-            venue?: "morpho" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            market_id?: components["schemas"]["market_id_2"];
-            chain_id?: components["schemas"]["chain_id"];
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoGetMarketInfoBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
         };
-        MorphoLiquidate: {
+        /** @description morpho_get_user_position: Read all positions of an account at Morpho. */
+        MorphoGetUserPositionBody: {
             /** @constant */
-            action_type: "liquidate";
+            query?: "user_position";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            why?: components["schemas"]["why"];
-            market_id: components["schemas"]["market_id"];
-            borrower: components["schemas"]["account"];
-            seized_assets: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
+            chain_id?: (number | null) | null;
         };
-        MorphoRepayMarket: {
-            /** @constant */
-            action_type: "repay";
-            /** @enum {unknown} */
-            venue?: "morpho" | null;
-            why?: components["schemas"]["why"];
-            market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoGetUserPositionBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
         };
-        MorphoSupplyMarket: {
+        /** @description morpho_liquidate: Liquidate a borrower of a Morpho market whose debt is no longer covered. */
+        MorphoLiquidateBody: {
             /** @constant */
-            action_type: "supply";
+            action_type?: "liquidate";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            why?: components["schemas"]["why"];
-            market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
-            on_behalf_of?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
+            market_id: string | components["schemas"]["MorphoLiquidateBodyMarketFields"];
+            /** @description 0x-prefixed account or contract address. */
+            borrower: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            seized_assets: string;
+            chain_id?: (number | null) | null;
         };
-        MorphoWithdrawMarket: {
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoLiquidateBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
+        };
+        /** @description morpho_repay_market: Pay back what is owed in a Morpho market. */
+        MorphoRepayMarketBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "repay";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            why?: components["schemas"]["why"];
-            market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
+            market_id: string | components["schemas"]["MorphoRepayMarketBodyMarketFields"];
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoRepayMarketBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
+        };
+        /** @description morpho_supply_market: Lend into an isolated Morpho market, or put in collateral for a debt there. */
+        MorphoSupplyMarketBody: {
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
+            market_id: string | components["schemas"]["MorphoSupplyMarketBodyMarketFields"];
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            asset?: (string | null) | null;
+            on_behalf_of?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoSupplyMarketBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
+        };
+        /** @description morpho_withdraw_market: Withdraw what was lent in a Morpho market, or its collateral. */
+        MorphoWithdrawMarketBody: {
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
+            market_id: string | components["schemas"]["MorphoWithdrawMarketBodyMarketFields"];
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
+        MorphoWithdrawMarketBodyMarketFields: {
+            /**
+             * Loantoken
+             * @description 0x-prefixed account or contract address.
+             */
+            loanToken: string;
+            /**
+             * Collateraltoken
+             * @description 0x-prefixed account or contract address.
+             */
+            collateralToken: string;
+            /**
+             * Oracle
+             * @description 0x-prefixed account or contract address.
+             */
+            oracle: string;
+            /**
+             * Irm
+             * @description 0x-prefixed account or contract address.
+             */
+            irm: string;
+            /**
+             * Lltv
+             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
+             */
+            lltv: string;
         };
         NullEnum: null;
-        OwnBrowseTools: {
+        /** @description more tools by category. */
+        OwnBrowseToolsBody: {
             /** @constant */
-            query: "browse_tools";
+            query?: "browse_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            /** @default null */
-            cursor: string | null;
-            category?: components["schemas"]["category_2"];
+            cursor?: (string | null) | null;
+            category?: (string | null) | null;
         };
-        OwnDecisions: {
+        /** @description what the last heartbeat ticks saw, why they thought, what they did, what came of it and cost. */
+        OwnDecisionsBody: {
             /** @constant */
-            query: "decisions";
+            query?: "decisions";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        OwnDescribeTool: {
+        /** @description named tools in full. */
+        OwnDescribeToolBody: {
             /** @constant */
-            query: "describe_tool";
+            query?: "describe_tool";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description Tools that browse_tools names */
+            cursor?: string | null;
+            /** @description Tools that browse_tools names. */
             tools: string[];
         };
-        OwnGolem: {
+        /** @description the golem's name, address, phase, what its phase allows, and whether it is halted. */
+        OwnGolemBody: {
             /** @constant */
-            query: "golem";
+            query?: "golem";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        OwnLimits: {
+        /** @description every spending limit, how much of it is used, what remains and when it frees; allowances that stand. */
+        OwnLimitsBody: {
             /** @constant */
-            query: "limits";
+            query?: "limits";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        OwnLoadTools: {
+        /** @description show a category's tools, or named ones. */
+        OwnLoadToolsBody: {
             /** @constant */
-            query: "load_tools";
+            query?: "load_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
-            category?: components["schemas"]["category_2"];
-            /** @default null */
-            tools: string[] | null;
+            cursor?: string | null;
+            category?: (string | null) | null;
+            tools?: (string[] | null) | null;
         } | {
             category: unknown;
         } | {
             tools: unknown;
         };
-        OwnPermits: {
+        /** @description the golem's open permits; they hold part of its limits. */
+        OwnPermitsBody: {
             /** @constant */
-            query: "permits";
+            query?: "permits";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        OwnPromises: {
+        /** @description what the golem signed for others to carry out (offers, orders): what may go, what comes for it, until when. */
+        OwnPromisesBody: {
             /** @constant */
-            query: "promises";
+            query?: "promises";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        OwnRequests: {
+        /** @description what the golem asked of protocols and waits for (queues, cooldowns, standing orders): state, amounts, when it is expected, what may still come of an order and until when. */
+        OwnRequestsBody: {
             /** @constant */
-            query: "requests";
+            query?: "requests";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        PendleAddLp: {
+        /** @description pendle_add_lp: Deposit the market's asset as liquidity: some of it buys the PT that go in beside it. */
+        PendleAddLpBody: {
             /** @constant */
-            action_type: "pendle_add_lp";
+            action_type?: "pendle_add_lp";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendleApproveLimitOrders: {
+        /** @description pendle_approve_limit_orders: Let Pendle's limit router take exactly so much of what orders give, before they are signed. */
+        PendleApproveLimitOrdersBody: {
             /** @constant */
-            action_type: "pendle_approve_limit_orders";
+            action_type?: "pendle_approve_limit_orders";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
             gives?: ("asset" | "pt" | "yt") | null;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        PendleBuyPt: {
+        /** @description pendle_buy_pt: Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity. */
+        PendleBuyPtBody: {
             /** @constant */
-            action_type: "pendle_buy_pt";
+            action_type?: "pendle_buy_pt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendleBuyYt: {
+        /** @description pendle_buy_yt: Buy yield tokens (YT) with the market's asset: a leveraged bet that yields rise. */
+        PendleBuyYtBody: {
             /** @constant */
-            action_type: "pendle_buy_yt";
+            action_type?: "pendle_buy_yt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendleCancelLimitOrder: {
+        /** @description pendle_cancel_limit_order: Take back a limit order that this golem signed, so that nobody fills what is left of it. */
+        PendleCancelLimitOrderBody: {
             /** @constant */
-            action_type: "pendle_cancel_limit_order";
+            action_type?: "pendle_cancel_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            order_hash: components["schemas"]["payment_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            order_hash: string;
+            chain_id?: (number | null) | null;
         };
-        PendleGetLimitOrder: {
+        /** @description pendle_get_limit_order: What became of a limit order that this golem signed, as the chain says now. */
+        PendleGetLimitOrderBody: {
             /** @constant */
-            query: "pendle_limit_order";
+            query?: "pendle_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: components["schemas"]["cursor"];
-            order_hash: components["schemas"]["payment_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed id of 32 bytes. */
+            order_hash: string;
+            chain_id?: (number | null) | null;
         };
-        PendleGetMarkets: {
+        /** @description pendle_get_markets: List known Pendle markets, active and over. */
+        PendleGetMarketsBody: {
             /** @constant */
-            query: "pendle_markets";
+            query?: "pendle_markets";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: components["schemas"]["cursor"];
-            underlying?: components["schemas"]["token_2"];
-            min_tvl?: components["schemas"]["spending_limit_usd"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            underlying?: (string | null) | null;
+            min_tvl?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        PendleGetPosition: {
+        /** @description pendle_get_position: What an account holds at Pendle's known markets. */
+        PendleGetPositionBody: {
             /** @constant */
-            query: "pendle_position";
+            query?: "pendle_position";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        PendlePlaceLimitOrder: {
+        /** @description pendle_place_limit_order: Sign a limit order that gives `amount` of the asset, PT or YT at `implied_apy` percent a year, such as 6.5. */
+        PendlePlaceLimitOrderBody: {
             /** @constant */
-            action_type: "pendle_place_limit_order";
+            action_type?: "pendle_place_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            implied_apy: components["schemas"]["implied_apy"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Percent a year, as text: 6.5 is 6.5%. */
+            implied_apy: string;
             side?: ("buy_pt" | "sell_pt" | "sell_yt") | null;
-            lasts_seconds?: components["schemas"]["lasts_seconds"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            lasts_seconds?: number | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendlePlaceYtBid: {
+        /** @description pendle_place_yt_bid: Sign a limit order that gives `amount` of the asset for yield tokens (YT) at `implied_apy` percent a year. */
+        PendlePlaceYtBidBody: {
             /** @constant */
-            action_type: "pendle_place_yt_bid";
+            action_type?: "pendle_place_yt_bid";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            implied_apy: components["schemas"]["implied_apy"];
-            lasts_seconds?: components["schemas"]["lasts_seconds"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Percent a year, as text: 6.5 is 6.5%. */
+            implied_apy: string;
+            lasts_seconds?: number | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendleRedeem: {
+        /** @description pendle_redeem: Redeem principal tokens for the asset, or collect what yield tokens earned. */
+        PendleRedeemBody: {
             /** @constant */
-            action_type: "pendle_redeem";
+            action_type?: "pendle_redeem";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            /** @description 0x-prefixed PT of a market, or the market itself */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed PT of a market, or the market itself. */
             pt: string;
-            amount: components["schemas"]["shares"];
-            claim?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            claim?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        PendleRemoveLp: {
+        /** @description pendle_remove_lp: Give LP tokens back for both parts of a market, before or after maturity. */
+        PendleRemoveLpBody: {
             /** @constant */
-            action_type: "pendle_remove_lp";
+            action_type?: "pendle_remove_lp";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            lp_amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            lp_amount: string;
+            chain_id?: (number | null) | null;
         };
-        PendleSellPt: {
+        /** @description pendle_sell_pt: Sell principal tokens (PT) before maturity. */
+        PendleSellPtBody: {
             /** @constant */
-            action_type: "pendle_sell_pt";
+            action_type?: "pendle_sell_pt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        PendleSellYt: {
+        /** @description pendle_sell_yt: Sell yield tokens (YT) before maturity. */
+        PendleSellYtBody: {
             /** @constant */
-            action_type: "pendle_sell_yt";
+            action_type?: "pendle_sell_yt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         PermitListOutput: {
             permits: components["schemas"]["PermitOutput"][];
@@ -2735,8 +3429,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        PreviewActionAddLiquidity: components["schemas"]["CurveAddLiquidity"] | components["schemas"]["UniswapLpAddLiquidity"];
-        PreviewActionBorrow: components["schemas"]["AaveBorrow"] | components["schemas"]["CompoundV3Borrow"] | components["schemas"]["MoonwellBorrow"] | components["schemas"]["MorphoBorrowMarket"] | components["schemas"]["SparkBorrow"];
         /** @description The new permit, and where its preview's time went. */
         PreviewActionOutput: {
             /** Format: uuid */
@@ -2807,36 +3499,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description A tool that the golem's owner brought, at a venue of its own. */
-        PreviewActionOwnVenue: {
-            action_type: components["schemas"]["action_type"];
-            venue: string;
-            why?: components["schemas"]["why"];
-        } & {
-            [key: string]: unknown;
-        };
-        /** @description A tool that the golem's owner brought, with parameters of its own. */
-        PreviewActionOwnWord: {
-            action_type: string;
-            venue?: components["schemas"]["venue"];
-            why?: components["schemas"]["why"];
-            params?: Record<string, never> | null;
-        } & {
-            [key: string]: unknown;
-        };
-        PreviewActionRemoveLiquidity: components["schemas"]["CurveRemoveLiquidity"] | components["schemas"]["UniswapLpRemoveLiquidity"];
-        PreviewActionRepay: components["schemas"]["AaveRepay"] | components["schemas"]["CompoundV3Repay"] | components["schemas"]["MoonwellRepay"] | components["schemas"]["MorphoRepayMarket"] | components["schemas"]["SparkRepay"];
-        PreviewActionStake: components["schemas"]["LidoStake"] | components["schemas"]["RocketpoolStake"];
-        PreviewActionSupply: components["schemas"]["AaveSupply"] | components["schemas"]["CompoundV3Supply"] | components["schemas"]["MoonwellSupply"] | components["schemas"]["MorphoSupplyMarket"] | components["schemas"]["SparkSupply"];
-        PreviewActionUnstake: components["schemas"]["LidoUnstake"] | components["schemas"]["RocketpoolUnstake"];
-        /** @description The wish of a module, which says the rest. */
-        PreviewActionWish: {
-            action_type: components["schemas"]["action_type"];
-            venue?: components["schemas"]["venue"];
-            why?: components["schemas"]["why"];
-            wish_id: string;
-        };
-        PreviewActionWithdraw: components["schemas"]["AaveWithdraw"] | components["schemas"]["CompoundV3Withdraw"] | components["schemas"]["MoonwellWithdraw"] | components["schemas"]["MorphoWithdrawMarket"] | components["schemas"]["SparkWithdraw"] | components["schemas"]["VaultWithdraw"];
         /** @description RFC 9457, with what to do next. Further members depend on the code: limits, fields, suggestions. */
         ProblemOutput: {
             /** @description Path of the page about this code */
@@ -2852,25 +3514,16 @@ export interface components {
             missing?: string[];
             /** @description Fields to leave out */
             extra?: string[];
-            /** @description The call that is right: it says all that was said, and is accepted as it is */
-            next_call?: {
-                [key: string]: unknown;
-            };
-            /** @description What of it is sure, where there is no next_call */
-            unfinished_call?: {
-                [key: string]: unknown;
-            };
-            /** @description What to add to unfinished_call, each with what it may be */
+            /** @description What only the caller knows, each with what it may be */
             fill?: {
                 [key: string]: unknown;
             };
-            /** @description The call after which this one is right as it is */
-            first_call?: {
+            /** @description The call that would be right, but for `fill` */
+            next_call?: {
                 [key: string]: unknown;
             };
-            /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
-            drops?: string[];
         };
+        QueryGrimoireBody: components["schemas"]["QueryGrimoireInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         QueryGrimoireInput: {
             query: string;
@@ -2919,33 +3572,6 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description A tool that the golem's owner brought, with parameters of its own. */
-        QueryGrimoireOwnWord: {
-            read: string;
-            cursor?: components["schemas"]["cursor"];
-        } & {
-            [key: string]: unknown;
-        };
-        QueryStateLendingSummary: components["schemas"]["AaveGetUserSummary"] | components["schemas"]["SparkGetUserSummary"];
-        /** @description A tool that the golem's owner brought, at a venue of its own. */
-        QueryStateOwnVenue: {
-            query: components["schemas"]["action_type"];
-            venue: string;
-            cursor?: components["schemas"]["cursor"];
-        } & {
-            [key: string]: unknown;
-        };
-        /** @description A tool that the golem's owner brought, with parameters of its own. */
-        QueryStateOwnWord: {
-            query: string;
-            venue?: components["schemas"]["venue"];
-            cursor?: components["schemas"]["cursor"];
-            params?: Record<string, never> | null;
-        } & {
-            [key: string]: unknown;
-        };
-        QueryStateStakingPosition: components["schemas"]["LidoGetPosition"] | components["schemas"]["RocketpoolGetPosition"];
-        QueryStateStakingRates: components["schemas"]["LidoGetRates"] | components["schemas"]["RocketpoolGetRates"];
         /** @description A read that is made instead of the search, with its own parameters; its tool's schema closes it. */
         ReadInput: {
             /** @description One of the manifest's queries of this tool. */
@@ -2972,75 +3598,88 @@ export interface components {
          * @enum {string}
          */
         RiskTierEnum: "ROUTINE" | "STANDARD" | "ELEVATED" | "HIGH" | "CRITICAL";
-        RocketpoolGetOperators: {
+        /** @description rocketpool_get_operators: Read node operators of Rocket Pool: minipools, ether staked, commission. */
+        RocketpoolGetOperatorsBody: {
             /** @constant */
-            query: "staking_operators";
+            query?: "staking_operators";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            min_staked: number | null;
-            /** @default null */
-            max_commission: number | null;
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            min_staked?: (number | null) | null;
+            max_commission?: (number | null) | null;
+            chain_id?: (number | null) | null;
         };
-        RocketpoolGetPosition: {
+        /** @description rocketpool_get_position: Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days. */
+        RocketpoolGetPositionBody: {
             /** @constant */
-            query: "staking_position";
+            query?: "staking_position";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        RocketpoolGetRates: {
+        /** @description rocketpool_get_rates: Read Rocket Pool's exchange rate, its yearly growth, and the deposit pool. */
+        RocketpoolGetRatesBody: {
             /** @constant */
-            query: "staking_rates";
+            query?: "staking_rates";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        RocketpoolStake: {
+        /** @description rocketpool_stake: Stake ETH with Rocket Pool and hold rETH for it. */
+        RocketpoolStakeBody: {
             /** @constant */
-            action_type: "stake";
+            action_type?: "stake";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        RocketpoolUnstake: {
+        /** @description rocketpool_unstake: Turn rETH back into ETH: burned at full worth where there is enough ether, else sold on a market. */
+        RocketpoolUnstakeBody: {
             /** @constant */
-            action_type: "unstake";
+            action_type?: "unstake";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            max_slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyAuditApprovals: {
+        /** @description safety_audit_approvals: List who may take tokens from the golem's wallet, as it stands on the chain now. */
+        SafetyAuditApprovalsBody: {
             /** @constant */
-            query: "approvals";
+            query?: "approvals";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            include_revoked?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            include_revoked?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyBatchRevokeApprovals: {
+        /** @description safety_batch_revoke_approvals: Take back approvals of tokens and collections, so that their spenders can take nothing of the golem any more. */
+        SafetyBatchRevokeApprovalsBody: {
             /** @constant */
-            action_type: "batch_revoke_approvals";
+            action_type?: "batch_revoke_approvals";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            why?: components["schemas"]["why"];
-            /** @description Approvals to take back, at most 10, as… */
-            approvals: components["schemas"]["SafetyBatchRevokeApprovalsApprovalToRevoke"][];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Approvals to take back, at most 10, as safety_audit_approvals lists them under `revoke`. */
+            approvals: components["schemas"]["SafetyBatchRevokeApprovalsBodyApprovalToRevoke"][];
+            chain_id?: (number | null) | null;
         };
         /** @description One approval to take back: a token or a collection by its address, and who may take of it now. */
-        SafetyBatchRevokeApprovalsApprovalToRevoke: {
+        SafetyBatchRevokeApprovalsBodyApprovalToRevoke: {
             /**
              * Token
              * @description Token address (0x…) or a symbol registered on the chain, such as USDC.
@@ -3052,157 +3691,181 @@ export interface components {
              */
             spender: string;
         };
-        SafetyCheckPendingAlerts: {
+        /** @description safety_check_pending_alerts: Measure the golem's debts against its health alerts now, the worst first. */
+        SafetyCheckPendingAlertsBody: {
             /** @constant */
-            query: "pending_alerts";
+            query?: "pending_alerts";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyClearHealthAlert: {
+        /** @description safety_clear_health_alert: Delete one of the golem's health alerts. */
+        SafetyClearHealthAlertBody: {
             /** @constant */
-            action_type: "clear_health_alert";
+            action_type?: "clear_health_alert";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            why?: components["schemas"]["why"];
-            /** @description An alert by its id, as health_alerts lists them */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description An alert by its id, as health_alerts lists them. */
             alert_id: string;
         };
-        SafetyDetectHoneypot: {
+        /** @description safety_detect_honeypot: Try in a simulation whether a token can be bought from its deepest pool and sold back. */
+        SafetyDetectHoneypotBody: {
             /** @constant */
-            query: "honeypot";
+            query?: "honeypot";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
         };
-        SafetyEstimateUnwindCost: {
+        /** @description safety_estimate_unwind_cost: Estimate what leaving an account's positions costs, how long it takes, and in which order to leave them. */
+        SafetyEstimateUnwindCostBody: {
             /** @constant */
-            query: "unwind_cost";
+            query?: "unwind_cost";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
             kind?: ("Lending" | "Loops" | "Perps" | "Options" | "All") | null;
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
             urgency?: ("Normal" | "Urgent") | null;
         };
-        SafetyGetHealthAlerts: {
+        /** @description safety_get_health_alerts: List the golem's health alerts, of one chain or of all. */
+        SafetyGetHealthAlertsBody: {
             /** @constant */
-            query: "health_alerts";
+            query?: "health_alerts";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyGetLiquidationRisks: {
+        /** @description safety_get_liquidation_risks: List the debts of an account by how near they are to liquidation, with what to do about each. */
+        SafetyGetLiquidationRisksBody: {
             /** @constant */
-            query: "liquidation_risks";
+            query?: "liquidation_risks";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyGetPortfolioHealth: {
+        /** @description safety_get_portfolio_health: Measure an account as a whole: what it holds and owes everywhere, and how safe each position is. */
+        SafetyGetPortfolioHealthBody: {
             /** @constant */
-            query: "portfolio_health";
+            query?: "portfolio_health";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyGetProtocolExposure: {
+        /** @description safety_get_protocol_exposure: Say where an account's worth lies: by protocol, by chain, by token, and in dollar tokens or others. */
+        SafetyGetProtocolExposureBody: {
             /** @constant */
-            query: "protocol_exposure";
+            query?: "protocol_exposure";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyGetRiskDashboard: {
+        /** @description safety_get_risk_dashboard: Say in one answer how safe an account is, which positions are in danger and what to do next. */
+        SafetyGetRiskDashboardBody: {
             /** @constant */
-            query: "risk_dashboard";
+            query?: "risk_dashboard";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        SafetyGetStatus: {
+        /** @description safety_get_status: Say what holds the golem now: halt, spending limits with what is used, permits, API keys, alerts. */
+        SafetyGetStatusBody: {
             /** @constant */
-            query: "safety_status";
+            query?: "safety_status";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        SafetySetCircuitBreaker: {
+        /** @description safety_set_circuit_breaker: Stop the golem: the same halt that its owner has, for an agent that sees something wrong. */
+        SafetySetCircuitBreakerBody: {
             /** @constant */
-            action_type: "circuit_breaker";
+            action_type?: "circuit_breaker";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            why?: components["schemas"]["why"];
-            /** @description TRIGGER stops the golem */
-            action: components["schemas"]["SafetySetCircuitBreakerBreakerAction"];
-            /** @default null */
-            reason: string | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description TRIGGER stops the golem. RESET is the owner's alone. */
+            action: components["schemas"]["SafetySetCircuitBreakerBodyBreakerAction"];
+            reason?: (string | null) | null;
         };
         /**
          * @description What to do with the breaker.
          * @enum {string}
          */
-        SafetySetCircuitBreakerBreakerAction: "TRIGGER" | "RESET";
-        SafetySetHealthAlert: {
+        SafetySetCircuitBreakerBodyBreakerAction: "TRIGGER" | "RESET";
+        /** @description safety_set_health_alert: Say how healthy the golem's debts at a lender must stay, and what its heartbeat does when they are not. */
+        SafetySetHealthAlertBody: {
             /** @constant */
-            action_type: "set_health_alert";
+            action_type?: "set_health_alert";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            why?: components["schemas"]["why"];
-            protocol: components["schemas"]["protocol"];
-            /** @description Health factor to stay above, such as 1.6 */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            /** @description Health factor to stay above, such as 1.6; 1.00 is liquidation. */
             min_health_factor: string;
-            chain_id?: components["schemas"]["chain_id"];
-            notify_on_breach?: components["schemas"]["swap_to_optimal_ratio"];
-            auto_action?: components["schemas"]["SafetySetHealthAlertAutoAction"] | null;
+            chain_id?: (number | null) | null;
+            notify_on_breach?: boolean | null;
+            auto_action?: components["schemas"]["SafetySetHealthAlertBodyAutoAction"] | null;
         };
         /** @enum {string} */
-        SafetySetHealthAlertAutoAction: "NONE" | "DELEVERAGE" | "CLOSE";
-        SafetySimulatePriceStress: {
+        SafetySetHealthAlertBodyAutoAction: "NONE" | "DELEVERAGE" | "CLOSE";
+        /** @description safety_simulate_price_stress: Try falls of prices on what an account holds and owes now, and say what would be lost and liquidated. */
+        SafetySimulatePriceStressBody: {
             /** @constant */
-            query: "price_stress";
+            query?: "price_stress";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id_2"];
-            /** @default null */
-            price_scenarios: number[] | null;
-            fallen_token?: components["schemas"]["token_2"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            price_scenarios?: (number[] | null) | null;
+            fallen_token?: (string | null) | null;
         };
-        SafetySimulateTransaction: {
+        /** @description safety_simulate_transaction: Simulate a raw transaction from the golem's wallet without sending it. */
+        SafetySimulateTransactionBody: {
             /** @constant */
-            query: "simulate_transaction";
+            query?: "simulate_transaction";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            to: components["schemas"]["pool"];
-            data: components["schemas"]["receiver_calldata"];
-            chain_id?: components["schemas"]["chain_id"];
-            value?: components["schemas"]["limit_amount_out"];
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            to: string;
+            /** @description ABI-encoded call data, 0x-prefixed. */
+            data: string;
+            chain_id?: (number | null) | null;
+            value?: string | null;
         };
-        SafetyValidateToken: {
+        /** @description safety_validate_token: Check a token before it is bought: code, words, registry, depth, taxes, and whether it can be sold again. */
+        SafetyValidateTokenBody: {
             /** @constant */
-            query: "token_check";
+            query?: "token_check";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
         };
         SearchContextBody: components["schemas"]["SearchContextInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
@@ -3236,101 +3899,115 @@ export interface components {
             /** @description What could not be looked up */
             warnings: string[];
         };
-        SessionGetKeys: {
+        /** @description session_get_keys: List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left. */
+        SessionGetKeysBody: {
             /** @constant */
-            query: "session_keys";
+            query?: "session_keys";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        SessionProvisionKey: {
+        /** @description session_provision_key: Ask the golem's owners for a session key with an end, a number of batches and a budget. */
+        SessionProvisionKeyBody: {
             /** @constant */
-            action_type: "provision_session_key";
+            action_type?: "provision_session_key";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
-            /**
-             * @description Seconds until it ends
-             * @default 86400
-             */
-            expires_in: number | null;
-            /**
-             * @description How many batches it may run
-             * @default 100
-             */
-            operations: number | null;
-            budget_usd?: components["schemas"]["spending_limit_usd"];
-            /**
-             * @description Role of the cage
-             * @default 0
-             */
-            role: number | null;
-            key?: components["schemas"]["account_2"];
-            label?: components["schemas"]["label"];
-            token?: components["schemas"]["token_2"];
-            amount?: components["schemas"]["min_lp_tokens"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            expires_in?: number | null;
+            operations?: number | null;
+            budget_usd?: (string | null) | null;
+            role?: number | null;
+            key?: (string | null) | null;
+            label?: (string | null) | null;
         };
-        SessionRevokeKey: {
+        /** @description session_revoke_key: Ask the golem's owners to end a session key on chain. */
+        SessionRevokeKeyBody: {
             /** @constant */
-            action_type: "revoke_session_key";
+            action_type?: "revoke_session_key";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
-            /** @default null */
-            key_id: string | null;
-            reason?: components["schemas"]["label"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            key_id?: (string | null) | null;
+            reason?: (string | null) | null;
         };
-        SparkBorrow: {
+        /** @description spark_borrow: Borrow an asset at SparkLend against the golem's collateral there. */
+        SparkBorrowBody: {
             /** @constant */
-            action_type: "borrow";
+            action_type?: "borrow";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            interest_rate_mode?: ("variable" | "stable") | null;
+            chain_id?: (number | null) | null;
         };
-        SparkGetUserSummary: {
+        /** @description spark_get_user_summary: Everything an account supplied and owes at SparkLend. */
+        SparkGetUserSummaryBody: {
             /** @constant */
-            query: "lending_summary";
+            query?: "lending_summary";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
         };
-        SparkRepay: {
+        /** @description spark_repay: Pay back what the golem owes at SparkLend. */
+        SparkRepayBody: {
             /** @constant */
-            action_type: "repay";
+            action_type?: "repay";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            interest_rate_mode?: ("variable" | "stable") | null;
+            withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        SparkSupply: {
+        /** @description spark_supply: Lend an asset at SparkLend and earn interest on it. */
+        SparkSupplyBody: {
             /** @constant */
-            action_type: "supply";
+            action_type?: "supply";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        SparkWithdraw: {
+        /** @description spark_withdraw: Take a supplied asset out of SparkLend, with the interest it earned. */
+        SparkWithdrawBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "withdraw";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
         /**
          * @description * `CREATED` - Created
@@ -3354,216 +4031,217 @@ export interface components {
          * @enum {string}
          */
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
-        StreamNewPools: {
+        /** @description stream_new_pools: Follow the pools that are made on a chain, in every market; only those of a token where one is named. */
+        StreamNewPoolsBody: {
             /** @constant */
-            query: "stream_new_pools";
+            query?: "stream_new_pools";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id: components["schemas"]["source_chain"];
-            token?: components["schemas"]["token_2"];
+            cursor?: string | null;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            token?: (string | null) | null;
         };
-        StreamPoolEvents: {
+        /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a pool of a market. */
+        StreamPoolEventsBody: {
             /** @constant */
-            query: "stream_pool_events";
+            query?: "stream_pool_events";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
-            chain_id: components["schemas"]["source_chain"];
-            /** @default null */
-            events: ("swap" | "mint" | "burn" | "collect")[] | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool_address: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            events?: (("swap" | "mint" | "burn" | "collect")[] | null) | null;
         };
-        StreamPoolState: {
+        /** @description stream_pool_state: Get a snapshot of a pool of a market at an interval. */
+        StreamPoolStateBody: {
             /** @constant */
-            query: "stream_pool_state";
+            query?: "stream_pool_state";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
-            chain_id: components["schemas"]["source_chain"];
-            interval_ms?: components["schemas"]["interval_ms"];
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool_address: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            interval_ms?: number | null;
         };
-        StreamPositionAlerts: {
+        /** @description stream_position_alerts: Be told when a liquidity position leaves or re-enters its range, earns more fees than a threshold, or closes. */
+        StreamPositionAlertsBody: {
             /** @constant */
-            query: "stream_position_alerts";
+            query?: "stream_position_alerts";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            position_id: components["schemas"]["position_id"];
-            chain_id: components["schemas"]["source_chain"];
-            out_of_range_alert?: components["schemas"]["swap_to_optimal_ratio"];
-            fee_threshold_usd?: components["schemas"]["spending_limit_usd"];
-            /**
-             * @description Milliseconds between two looks, at least 5000
-             * @default 30000
-             */
-            check_interval_ms: number | null;
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            out_of_range_alert?: boolean | null;
+            fee_threshold_usd?: (string | null) | null;
+            check_interval_ms?: number | null;
         };
-        StreamPriceFeed: {
+        /** @description stream_price_feed: Get the price of token_a in token_b at an interval, from the pair's deepest pool. */
+        StreamPriceFeedBody: {
             /** @constant */
-            query: "stream_price_feed";
+            query?: "stream_price_feed";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_a: components["schemas"]["token0"];
-            token_b: components["schemas"]["token0"];
-            chain_id: components["schemas"]["source_chain"];
-            interval_ms?: components["schemas"]["interval_ms"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_a: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_b: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            interval_ms?: number | null;
         };
-        StreamTokenjar: {
+        /** @description stream_tokenjar: Get what lies in a jar of fees at an interval, and how often it was emptied since the last look. */
+        StreamTokenjarBody: {
             /** @constant */
-            query: "stream_tokenjar";
+            query?: "stream_tokenjar";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            jar_address: components["schemas"]["pool"];
-            chain_id: components["schemas"]["source_chain"];
-            /**
-             * @description Milliseconds between two looks, at least 5000
-             * @default 60000
-             */
-            interval_ms: number | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            jar_address: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            interval_ms?: number | null;
         };
-        StreamTrades: {
+        /** @description stream_trades: Follow the trades of a wallet: what it paid into pools and what it got, once its block is mined. */
+        StreamTradesBody: {
             /** @constant */
-            query: "stream_trades";
+            query?: "stream_trades";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            wallet_address: components["schemas"]["account"];
-            /** @default null */
-            chain_ids: number[] | null;
-            /** @default null */
-            trade_types: "swap"[] | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            wallet_address: string;
+            chain_ids?: (number[] | null) | null;
+            trade_types?: ("swap"[] | null) | null;
         };
-        StreamUnsubscribe: {
+        /** @description stream_unsubscribe: End some or all of the golem's live subscriptions. */
+        StreamUnsubscribeBody: {
             /** @constant */
-            query: "stream_unsubscribe";
+            query?: "stream_unsubscribe";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            subscription_ids: string[] | null;
+            cursor?: string | null;
+            subscription_ids?: (string[] | null) | null;
         };
-        SushiBarEnter: {
+        /** @description sushi_bar_enter: Put SUSHI into SushiBar for xSUSHI. */
+        SushiBarEnterBody: {
             /** @constant */
-            action_type: "enter_bar";
+            action_type?: "enter_bar";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            why?: components["schemas"]["why"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        SushiBarGetPosition: {
+        /** @description sushi_bar_get_position: The golem's shares of SushiBar and what they give now. */
+        SushiBarGetPositionBody: {
             /** @constant */
-            query: "bar_position";
+            query?: "bar_position";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        SushiBarLeave: {
+        /** @description sushi_bar_leave: Give xSUSHI back for the SUSHI it stands for. */
+        SushiBarLeaveBody: {
             /** @constant */
-            action_type: "leave_bar";
+            action_type?: "leave_bar";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            why?: components["schemas"]["why"];
-            shares: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            shares: string;
+            chain_id?: (number | null) | null;
         };
-        TestnetDeployMockPool: {
+        /** @description testnet_deploy_mock_pool: Open a Uniswap V2 or V3 pool on a private test chain, with liquidity. */
+        TestnetDeployMockPoolBody: {
             /** @constant */
-            action_type: "deploy_mock_pool";
+            action_type?: "deploy_mock_pool";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            /**
-             * @description Fee of a pool in hundredths of a basis point: 500 is 0.05%
-             * @default 3000
-             */
-            fee_tier: number | null;
-            /**
-             * @description Positive decimal number written as text, such as 2950.5
-             * @default 1.0
-             */
-            initial_price: string | null;
-            /**
-             * @description US dollars as decimal text, such as 1500.00
-             * @default 100000
-             */
-            liquidity_usd: string | null;
-            tick_lower?: components["schemas"]["tick_lower"];
-            tick_upper?: components["schemas"]["tick_lower"];
-            /**
-             * @description Plain text, at most 2,000 characters
-             * @default v3
-             */
-            version: string | null;
-            chain_ref?: components["schemas"]["chain_ref"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            fee_tier?: number | null;
+            initial_price?: string | null;
+            liquidity_usd?: string | null;
+            tick_lower?: (number | null) | null;
+            tick_upper?: (number | null) | null;
+            version?: string | null;
+            chain_ref?: (string | null) | null;
         };
-        TestnetFundAccount: {
+        /** @description testnet_fund_account: Set an account's coin balance on a private test chain and add tokens to it. */
+        TestnetFundAccountBody: {
             /** @constant */
-            action_type: "fund_account";
+            action_type?: "fund_account";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            why?: components["schemas"]["why"];
-            address: components["schemas"]["account"];
-            /**
-             * @description Amount in the token's base units, as a decimal string: 500…
-             * @default 10000000000000000000
-             */
-            eth_amount: string | null;
-            /** @default null */
-            tokens: string[] | null;
-            /** @default null */
-            amounts: string[] | null;
-            chain_ref?: components["schemas"]["chain_ref"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            address: string;
+            eth_amount?: string | null;
+            tokens?: (string[] | null) | null;
+            amounts?: (string[] | null) | null;
+            chain_ref?: (string | null) | null;
         };
-        TestnetSetupLocal: {
+        /** @description testnet_setup_local: Start a private test chain with Uniswap V2 and V3, tokens, pools and funded accounts. */
+        TestnetSetupLocalBody: {
             /** @constant */
-            action_type: "setup_testnet";
+            action_type?: "setup_testnet";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            why?: components["schemas"]["why"];
-            /**
-             * @description Plain text, at most 2,000 characters
-             * @default mock
-             */
-            mode: string | null;
-            /** @default null */
-            versions: string[] | null;
-            seed_liquidity?: components["schemas"]["swap_to_optimal_ratio"];
-            /**
-             * @description A count, at least 1
-             * @default 3
-             */
-            funded_accounts: number | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            mode?: string | null;
+            versions?: (string[] | null) | null;
+            seed_liquidity?: boolean | null;
+            funded_accounts?: number | null;
         };
-        TestnetStopLocal: {
+        /** @description testnet_stop_local: Stop a private test chain that this golem started. */
+        TestnetStopLocalBody: {
             /** @constant */
-            action_type: "stop_testnet";
+            action_type?: "stop_testnet";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            why?: components["schemas"]["why"];
-            chain_ref?: components["schemas"]["chain_ref"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            chain_ref?: (string | null) | null;
         };
-        TestnetTimeTravel: {
+        /** @description testnet_time_travel: Move the clock of a private test chain ahead and mine blocks. */
+        TestnetTimeTravelBody: {
             /** @constant */
-            action_type: "time_travel";
+            action_type?: "time_travel";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            why?: components["schemas"]["why"];
-            /** @description Length of time in seconds */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Length of time in seconds. */
             seconds: number;
-            /**
-             * @description A count, at least 1
-             * @default 1
-             */
-            mine_blocks: number | null;
-            chain_ref?: components["schemas"]["chain_ref"];
+            mine_blocks?: number | null;
+            chain_ref?: (string | null) | null;
         };
         /** @description The answer of a tool. Amounts are base units as decimal text, with whole units beside them. */
         ToolResultOutput: {
@@ -3582,555 +4260,710 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        UniswapApiBatchSwap: {
+        /** @description uniswap_api_batch_swap: Swap with a bundle of calls of the Trading API (EIP-5792), for a wallet that carries out several calls as one. */
+        UniswapApiBatchSwapBody: {
             /** @constant */
-            action_type: "api_batch_swap";
+            action_type?: "api_batch_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCheckApproval: {
+        /** @description uniswap_api_check_approval: Ask the Trading API whether a token of the golem's wallet would have to be approved first. */
+        UniswapApiCheckApprovalBody: {
             /** @constant */
-            query: "api_approval";
+            query?: "api_approval";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCheckSwapStatus: {
+        /** @description uniswap_api_check_swap_status: Ask the Trading API what became of swaps or bridges, by the hashes of their transactions. */
+        UniswapApiCheckSwapStatusBody: {
             /** @constant */
-            query: "api_swap_status";
+            query?: "api_swap_status";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description Transaction hashes, at most 20 */
+            cursor?: string | null;
+            /** @description Transaction hashes, at most 20. */
             transaction_hashes: string[];
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCheckWalletDelegation: {
+        /** @description uniswap_api_check_wallet_delegation: Ask the Trading API whether an account is delegated to a contract (EIP-7702), chain by chain. */
+        UniswapApiCheckWalletDelegationBody: {
             /** @constant */
-            query: "api_delegation";
+            query?: "api_delegation";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description EIP-155 chain ids, at most 10 */
+            cursor?: string | null;
+            /** @description EIP-155 chain ids, at most 10. */
             chain_ids: number[];
-            wallet_address?: components["schemas"]["account_2"];
+            wallet_address?: (string | null) | null;
         };
-        UniswapApiClaimLpFees: {
+        /** @description uniswap_api_claim_lp_fees: Collect the fees of a Uniswap V3 position of the golem with calldata of the Trading API. */
+        UniswapApiClaimLpFeesBody: {
             /** @constant */
-            action_type: "api_collect_fees";
+            action_type?: "api_collect_fees";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiClaimRewards: {
+        /** @description uniswap_api_claim_rewards: Say how rewards of a position are claimed: not by the Trading API, which has no such endpoint any more. */
+        UniswapApiClaimRewardsBody: {
             /** @constant */
-            query: "api_rewards";
+            query?: "api_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            position_id: components["schemas"]["position_id"];
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
         };
-        UniswapApiCreateDelegatedSwap: {
+        /** @description uniswap_api_create_delegated_swap: Swap with a bundle of the Trading API for an account that is delegated to `delegation_address` already. */
+        UniswapApiCreateDelegatedSwapBody: {
             /** @constant */
-            action_type: "api_delegated_swap";
+            action_type?: "api_delegated_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            delegation_address: components["schemas"]["pool"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description 0x-prefixed contract address. */
+            delegation_address: string;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCreateLpPosition: {
+        /** @description uniswap_api_create_lp_position: Open a Uniswap V3 position with calldata of the Trading API. */
+        UniswapApiCreateLpPositionBody: {
             /** @constant */
-            action_type: "api_add_liquidity";
+            action_type?: "api_add_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            price_lower: components["schemas"]["price_lower"];
-            price_upper: components["schemas"]["price_lower"];
-            fee?: components["schemas"]["fee"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_lower: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_upper: string;
+            fee?: (number | null) | null;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCreateSwapCalldata: {
+        /** @description uniswap_api_create_swap_calldata: Swap with calldata of the Trading API, quoted by it anew and held to our own plan. */
+        UniswapApiCreateSwapCalldataBody: {
             /** @constant */
-            action_type: "api_swap";
+            action_type?: "api_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiCreateTokenTransfer: {
+        /** @description uniswap_api_create_token_transfer: Ask the Trading API for the transaction of a transfer, and look at its bytes: the very transfer, or refused. */
+        UniswapApiCreateTokenTransferBody: {
             /** @constant */
-            query: "api_transfer";
+            query?: "api_transfer";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            recipient: components["schemas"]["account"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiDecreaseLpPosition: {
+        /** @description uniswap_api_decrease_lp_position: Take liquidity out of a Uniswap V3 position of the golem with calldata of the Trading API, fees included. */
+        UniswapApiDecreaseLpPositionBody: {
             /** @constant */
-            action_type: "api_remove_liquidity";
+            action_type?: "api_remove_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
-            liquidity_pct?: components["schemas"]["liquidity_pct"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            liquidity_pct?: number | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiGetBridgeableTokens: {
+        /** @description uniswap_api_get_bridgeable_tokens: List the chains and tokens to which the Trading API would bridge a token. */
+        UniswapApiGetBridgeableTokensBody: {
             /** @constant */
-            query: "api_bridgeable";
+            query?: "api_bridgeable";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiGetLimitOrderQuote: {
+        /** @description uniswap_api_get_limit_order_quote: Quote a limit order by the Trading API: `limit_price` is units of token_out for one of token_in. */
+        UniswapApiGetLimitOrderQuoteBody: {
             /** @constant */
-            query: "api_limit_quote";
+            query?: "api_limit_quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            limit_price: components["schemas"]["price_lower"];
-            exact_output?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            limit_price: string;
+            exact_output?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiGetLpPoolInfo: {
+        /** @description uniswap_api_get_lp_pool_info: Ask the Trading API about one pool: `pool_address` of V3, `pair_address` of V2, or `pool_id` of V4. */
+        UniswapApiGetLpPoolInfoBody: {
             /** @constant */
-            query: "api_pool";
+            query?: "api_pool";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            pool_address?: components["schemas"]["pool_address"];
-            pair_address?: components["schemas"]["pool_address"];
-            pool_id?: components["schemas"]["order_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            pool_address?: (string | null) | null;
+            pair_address?: (string | null) | null;
+            pool_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiGetOrders: {
+        /** @description uniswap_api_get_orders: List orders of the golem's account at the Trading API. */
+        UniswapApiGetOrdersBody: {
             /** @constant */
-            query: "api_orders";
+            query?: "api_orders";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            order_status: ("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null;
-            order_id?: components["schemas"]["order_id"];
-            limit?: components["schemas"]["limit_2"];
+            cursor?: string | null;
+            order_status?: (("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null) | null;
+            order_id?: (string | null) | null;
+            limit?: number | null;
         };
-        UniswapApiGetQuote: {
+        /** @description uniswap_api_get_quote: Quote a swap by the Trading API, over pools of every version and over orders. */
+        UniswapApiGetQuoteBody: {
             /** @constant */
-            query: "api_quote";
+            query?: "api_quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            token_out_chain_id?: components["schemas"]["chain_id"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            exact_output?: components["schemas"]["dry_run"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            token_out_chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+            exact_output?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiIncreaseLpPosition: {
+        /** @description uniswap_api_increase_lp_position: Add to a Uniswap V3 position of the golem with calldata of the Trading API. */
+        UniswapApiIncreaseLpPositionBody: {
             /** @constant */
-            action_type: "api_increase_liquidity";
+            action_type?: "api_increase_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapApiMigrateLiquidity: {
+        /** @description uniswap_api_migrate_liquidity: Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more. */
+        UniswapApiMigrateLiquidityBody: {
             /** @constant */
-            query: "api_migrate";
+            query?: "api_migrate";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            position_id: components["schemas"]["position_id"];
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
         };
-        UniswapApproveUniswapx: {
+        /** @description uniswap_approve_uniswapx: Let Permit2 take exactly so much of a token, for orders that are signed afterwards. */
+        UniswapApproveUniswapxBody: {
             /** @constant */
-            action_type: "approve_order_token";
+            action_type?: "approve_order_token";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapCancelUniswapxOrder: {
+        /** @description uniswap_cancel_uniswapx_order: Take an order back by its nonce, which Permit2 then takes from nobody. */
+        UniswapCancelUniswapxOrderBody: {
             /** @constant */
-            action_type: "cancel_order";
+            action_type?: "cancel_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            why?: components["schemas"]["why"];
-            nonce: components["schemas"]["position_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            nonce: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapCheckAllowance: {
+        /** @description uniswap_check_allowance: Read how much of a token a spender may take from the golem's wallet. */
+        UniswapCheckAllowanceBody: {
             /** @constant */
-            query: "allowance";
+            query?: "allowance";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            spender?: components["schemas"]["account_2"];
-            amount?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            spender?: (string | null) | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapExecuteSwap: {
+        /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2, V3 or V4 route. */
+        UniswapExecuteSwapBody: {
             /** @constant */
-            action_type: "swap";
+            action_type?: "swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            exact_output?: components["schemas"]["dry_run"];
-            route?: components["schemas"]["route"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            exact_output?: boolean | null;
+            route?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapGetQuote: {
+        /** @description uniswap_get_quote: Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block. */
+        UniswapGetQuoteBody: {
             /** @constant */
-            query: "quote";
+            query?: "quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            exact_output?: components["schemas"]["dry_run"];
-            route?: components["schemas"]["route"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            exact_output?: boolean | null;
+            route?: (string | null) | null;
+            with_call?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapGetSecondOpinion: {
+        /** @description uniswap_get_second_opinion: Compare our route for an exact input with that of Uniswap's official SDKs, over the same pools at one block. */
+        UniswapGetSecondOpinionBody: {
             /** @constant */
-            query: "second_opinion";
+            query?: "second_opinion";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapGetUniswapxOrderStatus: {
+        /** @description uniswap_get_uniswapx_order_status: What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now. */
+        UniswapGetUniswapxOrderStatusBody: {
             /** @constant */
-            query: "uniswapx_order";
+            query?: "uniswapx_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            cursor?: components["schemas"]["cursor"];
-            /** @description The order's hash or EIP-712 digest, as the commit answered */
+            cursor?: string | null;
+            /** @description The order's hash or EIP-712 digest, as the commit answered. */
             order_hash: string;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        UniswapLpAddLiquidity: {
+        /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 or V4 liquidity position in a price range. */
+        UniswapLpAddLiquidityBody: {
             /** @constant */
-            action_type: "add_liquidity";
+            action_type?: "add_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
-            price_lower: components["schemas"]["price_lower"];
-            price_upper: components["schemas"]["price_lower"];
-            fee?: components["schemas"]["fee"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            pool?: components["schemas"]["pool_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_lower: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_upper: string;
+            fee?: (number | null) | null;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            pool?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpBatchOperations: {
+        /** @description uniswap_lp_batch_operations: Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole. */
+        UniswapLpBatchOperationsBody: {
             /** @constant */
-            action_type: "batch_liquidity";
+            action_type?: "batch_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            /** @description The text of a JSON list such as [{"op_type": "collect"… */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The text of a JSON list such as [{"op_type": "collect", "position_id": "7"}], at most ten: collect; compound; remove with "params": {"percent_to_remove": 50}; rebalance with {"new_price_lower", "new_price_upper"}; add with {"token0", "token1", "price_lower", "price_upper", "amount0"}. */
             operations: string;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpCancelTwammOrder: {
+        /** @description uniswap_lp_cancel_twamm_order: Close an order over time of the golem, at any time. */
+        UniswapLpCancelTwammOrderBody: {
             /** @constant */
-            action_type: "cancel_twamm_order";
+            action_type?: "cancel_twamm_order";
             /** @enum {unknown} */
             venue?: "uniswap_twamm" | null;
-            why?: components["schemas"]["why"];
-            order_id: components["schemas"]["position_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            order_id: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpClaimRewards: {
+        /** @description uniswap_lp_claim_rewards: Claim rewards for liquidity: of one staked V3 position, or one claim of a list under a Merkle root. */
+        UniswapLpClaimRewardsBody: {
             /** @constant */
-            action_type: "claim_rewards";
+            action_type?: "claim_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id?: components["schemas"]["position_id_2"];
-            /**
-             * @description Who pays: the chain's staker, or a list of claims
-             * @default auto
-             */
-            reward_contract: string | null;
-            incentive?: components["schemas"]["incentive"];
-            /** @default null */
-            listed_claim: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            position_id?: (string | null) | null;
+            reward_contract?: string | null;
+            incentive?: (string | null) | null;
+            listed_claim?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpCollectFees: {
+        /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 or V4 position of the golem has earned. */
+        UniswapLpCollectFeesBody: {
             /** @constant */
-            action_type: "collect_fees";
+            action_type?: "collect_fees";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            position_id: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpCompoundFees: {
+        /** @description uniswap_lp_compound_fees: Put the fees a Uniswap V3 or V4 position of the golem has earned back into the same position. */
+        UniswapLpCompoundFeesBody: {
             /** @constant */
-            action_type: "compound_fees";
+            action_type?: "compound_fees";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            swap_to_optimal_ratio?: components["schemas"]["swap_to_optimal_ratio"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            position_id: string;
+            swap_to_optimal_ratio?: boolean | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpGetRewards: {
+        /** @description uniswap_lp_get_rewards: What the golem's staked V3 positions are owed; with `position_id`, also what runs in the pool of that position. */
+        UniswapLpGetRewardsBody: {
             /** @constant */
-            query: "lp_rewards";
+            query?: "lp_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: components["schemas"]["cursor"];
-            position_id?: components["schemas"]["position_id_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            position_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpGetTwammOrderStatus: {
+        /** @description uniswap_lp_get_twamm_order_status: How far an order over time is: sold, bought, left, and at what average price. */
+        UniswapLpGetTwammOrderStatusBody: {
             /** @constant */
-            query: "twamm_order";
+            query?: "twamm_order";
             /** @enum {unknown} */
             venue?: "uniswap_twamm" | null;
-            cursor?: components["schemas"]["cursor"];
-            order_id: components["schemas"]["position_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            order_id: string;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpHarvestRewards: {
+        /** @description uniswap_lp_harvest_rewards: Claim the rewards of many staked V3 positions at once. */
+        UniswapLpHarvestRewardsBody: {
             /** @constant */
-            action_type: "harvest_rewards";
+            action_type?: "harvest_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            /** @default null */
-            positions: string[] | null;
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            positions?: (string[] | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpIncreaseLiquidity: {
+        /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 or V4 position of the golem without changing its range. */
+        UniswapLpIncreaseLiquidityBody: {
             /** @constant */
-            action_type: "increase_liquidity";
+            action_type?: "increase_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            position_id: string;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpMigratePosition: {
+        /** @description uniswap_lp_migrate_position: Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3. */
+        UniswapLpMigratePositionBody: {
             /** @constant */
-            action_type: "migrate_position";
+            action_type?: "migrate_position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
             target_version?: ("v3" | "v4") | null;
-            target_fee?: components["schemas"]["fee"];
-            pool?: components["schemas"]["pool_2"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            target_fee?: (number | null) | null;
+            pool?: (string | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpRebalancePosition: {
+        /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 or V4 position of the golem to another price range, by default in the same pool. */
+        UniswapLpRebalancePositionBody: {
             /** @constant */
-            action_type: "rebalance_position";
+            action_type?: "rebalance_position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            new_price_lower: components["schemas"]["price_lower"];
-            new_price_upper: components["schemas"]["price_lower"];
-            fee?: components["schemas"]["fee"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            position_id: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            new_price_lower: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            new_price_upper: string;
+            fee?: (number | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpRemoveLiquidity: {
+        /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 or V4 position of the golem. */
+        UniswapLpRemoveLiquidityBody: {
             /** @constant */
-            action_type: "remove_liquidity";
+            action_type?: "remove_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            percent_to_remove?: components["schemas"]["liquidity_pct"];
-            collect_fees?: components["schemas"]["swap_to_optimal_ratio"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
+            position_id: string;
+            percent_to_remove?: number | null;
+            collect_fees?: boolean | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpRemoveShares: {
+        /** @description uniswap_lp_remove_shares: Take liquidity out of a Uniswap V2 pair of which the golem holds shares. */
+        UniswapLpRemoveSharesBody: {
             /** @constant */
-            action_type: "remove_shares";
+            action_type?: "remove_shares";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            pair: components["schemas"]["account"];
-            percent_to_remove?: components["schemas"]["liquidity_pct"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            pair: string;
+            percent_to_remove?: number | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpStakePosition: {
+        /** @description uniswap_lp_stake_position: Stake a Uniswap V3 position of the golem where an incentive pays for liquidity. */
+        UniswapLpStakePositionBody: {
             /** @constant */
-            action_type: "stake_position";
+            action_type?: "stake_position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
-            incentive?: components["schemas"]["incentive"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            incentive?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpSubmitTwammOrder: {
+        /** @description uniswap_lp_submit_twamm_order: Sell `amount` of one token for another in even parts over a length of time, through fillers. */
+        UniswapLpSubmitTwammOrderBody: {
             /** @constant */
-            action_type: "submit_twamm_order";
+            action_type?: "submit_twamm_order";
             /** @enum {unknown} */
             venue?: "uniswap_twamm" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
             /**
-             * @description Over how long it is sold: 1h, 4h, 24h or 7d
+             * @description Over how long it is sold: 1h, 4h, 24h or 7d.
              * @enum {string}
              */
             duration: "1h" | "4h" | "24h" | "7d";
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
-            chain_id?: components["schemas"]["chain_id"];
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapLpUnstakePosition: {
+        /** @description uniswap_lp_unstake_position: Bring a staked Uniswap V3 position back into the golem's wallet, with what it earned. */
+        UniswapLpUnstakePositionBody: {
             /** @constant */
-            action_type: "unstake_position";
+            action_type?: "unstake_position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id"];
-            incentive?: components["schemas"]["incentive"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            incentive?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapSdkSwap: {
+        /** @description uniswap_sdk_swap: Swap an exact input with calldata of Uniswap's official SDK for the Universal Router, held to our own plan. */
+        UniswapSdkSwapBody: {
             /** @constant */
-            action_type: "sdk_swap";
+            action_type?: "sdk_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            deadline?: components["schemas"]["deadline"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+            chain_id?: (number | null) | null;
         };
-        UniswapSubmitCrossChainIntent: {
+        /** @description uniswap_submit_cross_chain_intent: Ask fillers for the same token on another chain of the golem, as a cross-chain intent (ERC-7683) over Across. */
+        UniswapSubmitCrossChainIntentBody: {
             /** @constant */
-            action_type: "cross_chain_intent";
+            action_type?: "cross_chain_intent";
             /** @enum {unknown} */
             venue?: "across" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            source_chain: components["schemas"]["source_chain"];
-            destination_chain: components["schemas"]["source_chain"];
-            /**
-             * @description Seconds in which a relayer may pay it out
-             * @default 3600
-             */
-            deadline: number | null;
-            max_fee_bps?: components["schemas"]["max_fee_bps"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            destination_chain: number;
+            deadline?: number | null;
+            max_fee_bps?: (number | null) | null;
         };
-        UniswapSubmitUniswapxOrder: {
+        /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
+        UniswapSubmitUniswapxOrderBody: {
             /** @constant */
-            action_type: "submit_order";
+            action_type?: "submit_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            /**
-             * @description Seconds from now at which the price begins to fall
-             * @default 10
-             */
-            decay_start_time: number | null;
-            /**
-             * @description Seconds from now at which it reaches its worst
-             * @default 120
-             */
-            decay_end_time: number | null;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            decay_start_time?: number | null;
+            decay_end_time?: number | null;
+            slippage_bps?: number | null;
             order_type?: ("auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit") | null;
-            limit_amount_out?: components["schemas"]["limit_amount_out"];
-            /**
-             * @description For a limit order: seconds it stands, up to about a week
-             * @default 86400
-             */
-            lasts_seconds: number | null;
-            chain_id?: components["schemas"]["chain_id"];
+            limit_amount_out?: string | null;
+            lasts_seconds?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {
@@ -4150,536 +4983,352 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        VaultCancelRequest: {
+        /** @description vault_cancel_request: Take back what was asked of a vault and what it has not begun to settle. */
+        VaultCancelRequestBody: {
             /** @constant */
-            action_type: "cancel_request";
+            action_type?: "cancel_request";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            chain_id?: (number | null) | null;
         };
-        VaultClaimRequest: {
+        /** @description vault_claim_request: Claim what a vault has settled of a request of the golem. */
+        VaultClaimRequestBody: {
             /** @constant */
-            action_type: "claim_request";
+            action_type?: "claim_request";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
             /**
-             * @description deposit: claim shares of a deposit that was asked for
+             * @description deposit: claim shares of a deposit that was asked for; withdrawal: claim assets of shares.
              * @enum {string}
              */
             request: "deposit" | "withdrawal";
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        VaultDeposit: {
+        /** @description vault_deposit: Deposit an asset into an ERC-4626 vault for shares. */
+        VaultDepositBody: {
             /** @constant */
-            action_type: "deposit";
+            action_type?: "deposit";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        VaultGetSavings: {
+        /** @description vault_get_savings: Read Sky's savings rate, and what an account has in sUSDS. */
+        VaultGetSavingsBody: {
             /** @constant */
-            query: "vault_savings";
+            query?: "vault_savings";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        VaultGetSharePriceHistory: {
+        /** @description vault_get_share_price_history: Read what a share of a vault was worth in the past. */
+        VaultGetSharePriceHistoryBody: {
             /** @constant */
-            query: "vault_share_prices";
+            query?: "vault_share_prices";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            cursor?: components["schemas"]["cursor"];
-            vault: components["schemas"]["pool"];
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
             period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-            interval?: components["schemas"]["interval"];
-            chain_id?: components["schemas"]["chain_id"];
+            interval?: ("1h" | "1d" | "1w") | null;
+            chain_id?: (number | null) | null;
         };
-        VaultWithdraw: {
+        /** @description vault_withdraw: Redeem shares of an ERC-4626 vault for its asset. */
+        VaultWithdrawBody: {
             /** @constant */
-            action_type: "withdraw";
+            action_type?: "withdraw";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            shares: components["schemas"]["shares"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            shares: string;
+            chain_id?: (number | null) | null;
         };
-        WalletConfigurePolicy: {
+        /** @description wallet_configure_policy: Ask the golem's owners for another wallet policy: a template, contracts, dollars per transaction, chains. */
+        WalletConfigurePolicyBody: {
             /** @constant */
-            action_type: "configure_policy";
+            action_type?: "configure_policy";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
-            /** @default null */
-            policy_template: ("read-only" | "defi-trading") | null;
-            allowed_contracts?: components["schemas"]["allowed_contracts"];
-            spending_limit_usd?: components["schemas"]["spending_limit_usd"];
-            /** @default null */
-            chain_restrictions: number[] | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            policy_template?: (("read-only" | "defi-trading") | null) | null;
+            allowed_contracts?: (string[] | null) | null;
+            spending_limit_usd?: (string | null) | null;
+            chain_restrictions?: (number[] | null) | null;
         };
-        WalletDetectAccountType: {
+        /** @description wallet_detect_account_type: Say what an address is, by the code that is there now. */
+        WalletDetectAccountTypeBody: {
             /** @constant */
-            query: "account_type";
+            query?: "account_type";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
-            address: components["schemas"]["account"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            address: string;
+            chain_id?: (number | null) | null;
         };
-        WalletFund: {
+        /** @description wallet_fund: Fund the golem's wallet with test money, or learn who can fund it. */
+        WalletFundBody: {
             /** @constant */
-            action_type: "fund";
+            action_type?: "fund";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
             /**
-             * @description faucet: test money of the local chain
+             * @description faucet: test money of the local chain. The others only answer who can send and where to.
              * @enum {string}
              */
             source: "faucet" | "transfer" | "bridge";
-            token?: components["schemas"]["token"];
-            amount?: components["schemas"]["min_lp_tokens"];
-            chain_id?: components["schemas"]["chain_id"];
+            token?: string | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        WalletGetDelegation: {
+        /** @description wallet_get_delegation: Read what delegations touch the golem's account: its own code by EIP-7702, and rights that others gave it. */
+        WalletGetDelegationBody: {
             /** @constant */
-            query: "delegation";
+            query?: "delegation";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
-            contract?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            contract?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        WalletGetGasPrice: {
+        /** @description wallet_get_gas_price: Read what gas costs on a chain now, in gwei and in US dollars for typical actions. */
+        WalletGetGasPriceBody: {
             /** @constant */
-            query: "gas_price";
+            query?: "gas_price";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        WalletGetPaymentHosts: {
+        /** @description wallet_get_payment_hosts: The hosts that this golem may pay, with their caps and whom they are paid at. */
+        WalletGetPaymentHostsBody: {
             /** @constant */
-            query: "payment_hosts";
+            query?: "payment_hosts";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        WalletGetStatus: {
+        /** @description wallet_get_status: Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left. */
+        WalletGetStatusBody: {
             /** @constant */
-            query: "wallet_status";
+            query?: "wallet_status";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
-        WalletGetSupportedChains: {
+        /** @description wallet_get_supported_chains: List the chains that this server reads, each with how it is now. */
+        WalletGetSupportedChainsBody: {
             /** @constant */
-            query: "supported_chains";
+            query?: "supported_chains";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: components["schemas"]["cursor"];
+            cursor?: string | null;
         };
-        WalletLearnPayee: {
+        /** @description wallet_learn_payee: Have a listed host asked whom it is paid at, and keep that. */
+        WalletLearnPayeeBody: {
             /** @constant */
-            action_type: "learn_payee";
+            action_type?: "learn_payee";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
             /** @description An address of the host that answers 402, as https://… */
             url: string;
             method?: ("GET" | "POST") | null;
-            chain_id?: components["schemas"]["chain_id"];
+            chain_id?: (number | null) | null;
         };
-        WalletMigrate: {
+        /** @description wallet_migrate: Move every balance of the golem's account to a wallet that its owner registered. */
+        WalletMigrateBody: {
             /** @constant */
-            action_type: "migrate";
+            action_type?: "migrate";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
-            recipient: components["schemas"]["account"];
-            /**
-             * @description Wei of the chain's coin that stay for gas
-             * @default 10000000000000000
-             */
-            gas_reserve: string | null;
-            /** @default null */
-            tokens: string[] | null;
-            /**
-             * @description US dollars as decimal text, such as 1500.00
-             * @default 0.01
-             */
-            min_balance_usd: string | null;
-            include_coin?: components["schemas"]["swap_to_optimal_ratio"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            gas_reserve?: string | null;
+            tokens?: (string[] | null) | null;
+            min_balance_usd?: string | null;
+            include_coin?: boolean | null;
+            chain_id?: (number | null) | null;
         };
-        WalletProvision: {
+        /** @description wallet_provision: Ask the golem's owners for a wallet to act with. */
+        WalletProvisionBody: {
             /** @constant */
-            action_type: "provision";
+            action_type?: "provision";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
             provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev") | null;
-            label?: components["schemas"]["label"];
-            address?: components["schemas"]["account_2"];
+            label?: (string | null) | null;
+            address?: (string | null) | null;
         };
-        WalletTransferToken: {
+        /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */
+        WalletTransferTokenBody: {
             /** @constant */
-            action_type: "transfer";
+            action_type?: "transfer";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
-            recipient: components["schemas"]["account"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        X402Approve: {
+        /** @description x402_approve: Let Permit2 take exactly so much of a token, for payments that are signed afterwards. */
+        X402ApproveBody: {
             /** @constant */
-            action_type: "approve_payments";
+            action_type?: "approve_payments";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        X402CancelPayment: {
+        /** @description x402_cancel_payment: Take a signed payment back on the chain. */
+        X402CancelPaymentBody: {
             /** @constant */
-            action_type: "cancel_payment";
+            action_type?: "cancel_payment";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            why?: components["schemas"]["why"];
-            payment_id: components["schemas"]["payment_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            payment_id: string;
+            chain_id?: (number | null) | null;
         };
-        X402GetPayment: {
+        /** @description x402_get_payment: What became of a payment that this golem signed, as the chain says now. */
+        X402GetPaymentBody: {
             /** @constant */
-            query: "x402_payment";
+            query?: "x402_payment";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            cursor?: components["schemas"]["cursor"];
-            payment_id: components["schemas"]["payment_id"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            /** @description 0x-prefixed id of 32 bytes. */
+            payment_id: string;
+            chain_id?: (number | null) | null;
         };
-        X402Pay: {
+        /** @description x402_pay: Sign the payment that a 402 answer asks for (x402, exact or upto), through Permit2. */
+        X402PayBody: {
             /** @constant */
-            action_type: "pay";
+            action_type?: "pay";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            why?: components["schemas"]["why"];
-            /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came */
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came. */
             payment_required: string;
-            recipient: components["schemas"]["account"];
-            token: components["schemas"]["token0"];
-            most: components["schemas"]["amount"];
-            /**
-             * @description A word that tells a second payment for the same resource…
-             * @default
-             */
-            reference: string | null;
-            chain_id?: components["schemas"]["chain_id"];
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            most: string;
+            reference?: string | null;
+            chain_id?: (number | null) | null;
         };
-        YearnDeposit: {
+        /** @description yearn_deposit: Deposit an asset into a Yearn V3 vault for shares. */
+        YearnDepositBody: {
             /** @constant */
-            action_type: "deposit_yearn";
+            action_type?: "deposit_yearn";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            amount: components["schemas"]["amount"];
-            chain_id?: components["schemas"]["chain_id"];
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
         };
-        YearnGetPosition: {
+        /** @description yearn_get_position: Read what an account has in known Yearn V3 vaults, and what it earned there. */
+        YearnGetPositionBody: {
             /** @constant */
-            query: "yearn_position";
+            query?: "yearn_position";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        YearnGetVaults: {
+        /** @description yearn_get_vaults: List known Yearn V3 vaults, highest rate first. */
+        YearnGetVaultsBody: {
             /** @constant */
-            query: "yearn_vaults";
+            query?: "yearn_vaults";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            min_apy?: components["schemas"]["min_delegated_eth"];
-            min_tvl?: components["schemas"]["min_delegated_eth"];
-            chain_id?: components["schemas"]["chain_id"];
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            min_apy?: (string | null) | null;
+            min_tvl?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
-        YearnWithdraw: {
+        /** @description yearn_withdraw: Redeem shares of a Yearn V3 vault for its asset. */
+        YearnWithdrawBody: {
             /** @constant */
-            action_type: "withdraw_yearn";
+            action_type?: "withdraw_yearn";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            shares: components["schemas"]["shares"];
-            /**
-             * @description Most loss taken of what leaves, in basis points: 50 is 0.5%
-             * @default 0
-             */
-            max_loss_bps: number | null;
-            chain_id?: components["schemas"]["chain_id"];
-        };
-        /** @description 0x-prefixed account or contract address */
-        account: string;
-        /** @default null */
-        account_2: string | null;
-        action_type: string;
-        /** @description Agent as chain:number, such as 8453:22 */
-        agent_id: string;
-        /** @default null */
-        allowed_contracts: string[] | null;
-        /** @description Amount in the token's base units, as a decimal string: 500… */
-        amount: string;
-        /** @description US dollars as decimal text, such as 1500.00 */
-        amount_usd: string;
-        /**
-         * @description The bridge
-         * @enum {string}
-         */
-        bridge: "across" | "stargate" | "hop";
-        /** @default null */
-        category: components["schemas"]["MemoryManageInsightInsightCategory"] | null;
-        /** @default null */
-        category_2: string | null;
-        /** @description The id of an episode or insight */
-        cause_id: string;
-        /** @default null */
-        chain: string | null;
-        /** @default null */
-        chain_id: number | null;
-        /** @default null */
-        chain_id_2: number | null;
-        /** @default null */
-        chain_ref: string | null;
-        /** @description Plain text, at most 2,000 characters */
-        collateral_type: string;
-        /** @default null */
-        content: string | null;
-        cursor: string | null;
-        /**
-         * @description Days to look back, 1 to 90
-         * @default 30
-         */
-        days: number | null;
-        /**
-         * @description Seconds from now after which the transaction must not run
-         * @default 300
-         */
-        deadline: number | null;
-        direction: ("buy" | "sell") | null;
-        /** @default null */
-        domain: components["schemas"]["MemoryPublishArtifactDomain"] | null;
-        /**
-         * @description true or false
-         * @default false
-         */
-        dry_run: boolean | null;
-        /** @description Your own id of the execution, such as a permit_id */
-        execution_id: string;
-        /** @default null */
-        fee: number | null;
-        /** @default null */
-        fees_earned: string | null;
-        /** @default null */
-        flash_provider: string | null;
-        /** @default null */
-        golem_id: string | null;
-        /** @description Percent a year, as text: 6.5 is 6.5% */
-        implied_apy: string;
-        /** @default null */
-        incentive: string | null;
-        interest_rate_mode: ("variable" | "stable") | null;
-        interval: ("1h" | "1d" | "1w") | null;
-        /**
-         * @description Milliseconds between two looks, at least 5000
-         * @default 15000
-         */
-        interval_ms: number | null;
-        /** @default null */
-        label: string | null;
-        /**
-         * @description Seconds the order stands, up to about a week
-         * @default 86400
-         */
-        lasts_seconds: number | null;
-        /**
-         * @description Most rows to answer, 1 to 100
-         * @default 20
-         */
-        limit: number | null;
-        /**
-         * @description Most rows to answer, 1 to 100
-         * @default 10
-         */
-        limit_2: number | null;
-        /**
-         * @description Most results, 1 to 50
-         * @default 20
-         */
-        limit_3: number | null;
-        /**
-         * @description Most results, 1 to 50
-         * @default 10
-         */
-        limit_4: number | null;
-        /**
-         * @description Amount in the token's base units, as a decimal string: 500…
-         * @default 0
-         */
-        limit_amount_out: string | null;
-        /**
-         * @description Whole percent, 1 to 100
-         * @default 100
-         */
-        liquidity_pct: number | null;
-        lookback: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
-        /** @description A market by its id, or by its five parameters */
-        market_id: string | components["schemas"]["MorphoBorrowMarketMarketFields"];
-        /** @default null */
-        market_id_2: string | components["schemas"]["MorphoBorrowMarketMarketFields"] | null;
-        /** @default null */
-        max_fee_bps: number | null;
-        /**
-         * @description Least confidence of insights, 0 to 1, such as 0.6
-         * @default 0
-         */
-        min_confidence: string | null;
-        /** @default null */
-        min_delegated_eth: string | null;
-        /** @default null */
-        min_lp_tokens: string | null;
-        /** @default null */
-        min_reputation: number | null;
-        /** @default null */
-        order_id: string | null;
-        /** @description Path below the folder, such as src/main.py */
-        path: string;
-        /**
-         * @description Path below the folder, such as src/main.py
-         * @default .
-         */
-        path_2: string | null;
-        /** @description Regular expression (grep) or shell pattern of names (find) */
-        pattern: string;
-        /** @description 0x-prefixed id of 32 bytes */
-        payment_id: string;
-        period: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-        /** @description 0x-prefixed contract address */
-        pool: string;
-        /** @default null */
-        pool_2: string | null;
-        /** @description 0x-prefixed pool address, or 32-byte id of one without */
-        pool_3: string;
-        /** @default null */
-        pool_address: string | null;
-        /** @description The text of a JSON object without null, such as {"fee": 500} */
-        portfolio_snapshot: string;
-        /** @default null */
-        position: string | null;
-        /** @description Liquidity position NFT id, as a decimal string */
-        position_id: string;
-        /** @default null */
-        position_id_2: string | null;
-        /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of… */
-        position_id_3: string;
-        /** @description Positive decimal number written as text, such as 2950.5 */
-        price_lower: string;
-        /** @description A lender by its name, as lending_compare_rates lists them */
-        protocol: string;
-        /**
-         * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH)
-         * @enum {string}
-         */
-        protocol_2: "etherfi" | "kelp" | "renzo";
-        /** @description US dollars as decimal text, such as -12.50 */
-        realized_pnl: string;
-        /** @description Plain text, at most 1,000 characters */
-        reason: string;
-        /** @description ABI-encoded call data, 0x-prefixed */
-        receiver_calldata: string;
-        /** @default null */
-        reflection: string | null;
-        result_shape: ("blocks" | "legacy") | null;
-        /** @default null */
-        route: string | null;
-        /** @description Amount in the token's base units, as a decimal string: 500… */
-        shares: string;
-        /**
-         * @description Most slippage accepted, in basis points: 50 is 0.5%
-         * @default 30
-         */
-        slippage_bps: number | null;
-        /**
-         * @description Most slippage accepted, in basis points: 50 is 0.5%
-         * @default 50
-         */
-        slippage_bps_2: number | null;
-        /**
-         * @description Most slippage accepted, in basis points: 50 is 0.5%
-         * @default 100
-         */
-        slippage_bps_3: number | null;
-        /** @description EIP-155 chain id, such as 1 or 8453 */
-        source_chain: number;
-        /** @default null */
-        spending_limit_usd: string | null;
-        /** @description Name of a strategy, such as eth-range-12 */
-        strategy_name: string;
-        /** @default null */
-        strategy_name_2: string | null;
-        /**
-         * @description true or false
-         * @default true
-         */
-        swap_to_optimal_ratio: boolean | null;
-        /** @default null */
-        tag1: string | null;
-        /** @default null */
-        tick_lower: number | null;
-        /** @description Tick of a pool with ranges */
-        tick_lower_2: number;
-        /**
-         * @description Token address (0x…) or a symbol registered on the chain…
-         * @default ETH
-         */
-        token: string | null;
-        /** @description Token address (0x…) or a symbol registered on the chain… */
-        token0: string;
-        /** @default null */
-        token_2: string | null;
-        /** @default null */
-        token_pair: string | null;
-        /** @default null */
-        tool: string | null;
-        venue: string | null;
-        why: string | null;
-    };
-    responses: {
-        /** @description A refusal: application/problem+json */
-        Refusal: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemOutput"];
-            };
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            shares: string;
+            max_loss_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
     };
+    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -4720,22 +5369,94 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            406: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     cancel_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4755,23 +5476,103 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     commit_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: do not wait for the outcome */
                 Prefer?: string;
@@ -4803,23 +5604,103 @@ export interface operations {
                     "application/json": components["schemas"]["CommitActionOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     emergency_halt: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4839,16 +5720,96 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyHaltOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     manifest: {
@@ -4880,16 +5841,96 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     list_permits: {
@@ -4926,16 +5967,96 @@ export interface operations {
                     "application/json": components["schemas"]["PermitListOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     get_permit: {
@@ -4957,31 +6078,124 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     preview_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["PreviewActionAddLiquidity"] | components["schemas"]["UniswapApiCreateLpPosition"] | components["schemas"]["UniswapApiBatchSwap"] | components["schemas"]["UniswapApiClaimLpFees"] | components["schemas"]["UniswapApiCreateDelegatedSwap"] | components["schemas"]["UniswapApiIncreaseLpPosition"] | components["schemas"]["UniswapApiDecreaseLpPosition"] | components["schemas"]["UniswapApiCreateSwapCalldata"] | components["schemas"]["UniswapApproveUniswapx"] | components["schemas"]["X402Approve"] | components["schemas"]["LendingAutoDeleverage"] | components["schemas"]["CodingBash"] | components["schemas"]["UniswapLpBatchOperations"] | components["schemas"]["SafetyBatchRevokeApprovals"] | components["schemas"]["PreviewActionBorrow"] | components["schemas"]["BridgeExecute"] | components["schemas"]["FirepitBurn"] | components["schemas"]["UniswapCancelUniswapxOrder"] | components["schemas"]["X402CancelPayment"] | components["schemas"]["VaultCancelRequest"] | components["schemas"]["UniswapLpCancelTwammOrder"] | components["schemas"]["SafetySetCircuitBreaker"] | components["schemas"]["CompoundV3ClaimRewards"] | components["schemas"]["ConvexClaimRewards"] | components["schemas"]["IdentityClaimMilestone"] | components["schemas"]["MoonwellClaimRewards"] | components["schemas"]["VaultClaimRequest"] | components["schemas"]["UniswapLpClaimRewards"] | components["schemas"]["EthenaClaimUnstaked"] | components["schemas"]["LidoClaimWithdrawal"] | components["schemas"]["SafetyClearHealthAlert"] | components["schemas"]["MakerCloseVault"] | components["schemas"]["UniswapLpCollectFees"] | components["schemas"]["EigenlayerCompleteWithdrawal"] | components["schemas"]["UniswapLpCompoundFees"] | components["schemas"]["WalletConfigurePolicy"] | components["schemas"]["MemoryConsolidate"] | components["schemas"]["UniswapSubmitCrossChainIntent"] | components["schemas"]["MemoryTriggerCuratorCycle"] | components["schemas"]["GolemDelegateTask"] | components["schemas"]["EigenlayerDelegate"] | components["schemas"]["TestnetDeployMockPool"] | components["schemas"]["VaultDeposit"] | components["schemas"]["MakerDepositCollateral"] | components["schemas"]["EigenlayerDepositLst"] | components["schemas"]["YearnDeposit"] | components["schemas"]["AaveDisableCollateral"] | components["schemas"]["CodingEdit"] | components["schemas"]["AaveEnableCollateral"] | components["schemas"]["SushiBarEnter"] | components["schemas"]["LendingExecuteLeverageLoop"] | components["schemas"]["LendingFlashLoan"] | components["schemas"]["WalletFund"] | components["schemas"]["TestnetFundAccount"] | components["schemas"]["MakerGenerateDai"] | components["schemas"]["IdentitySubmitFeedback"] | components["schemas"]["UniswapLpHarvestRewards"] | components["schemas"]["LidoHarvestYield"] | components["schemas"]["MemoryImportGrimoire"] | components["schemas"]["UniswapLpIncreaseLiquidity"] | components["schemas"]["WalletLearnPayee"] | components["schemas"]["SushiBarLeave"] | components["schemas"]["MemoryLinkCausalNodes"] | components["schemas"]["MorphoLiquidate"] | components["schemas"]["MemoryManageInsight"] | components["schemas"]["WalletMigrate"] | components["schemas"]["UniswapLpMigratePosition"] | components["schemas"]["MakerOpenVault"] | components["schemas"]["X402Pay"] | components["schemas"]["PendleAddLp"] | components["schemas"]["PendleApproveLimitOrders"] | components["schemas"]["PendleBuyPt"] | components["schemas"]["PendleBuyYt"] | components["schemas"]["PendleCancelLimitOrder"] | components["schemas"]["PendlePlaceLimitOrder"] | components["schemas"]["PendlePlaceYtBid"] | components["schemas"]["PendleRedeem"] | components["schemas"]["PendleRemoveLp"] | components["schemas"]["PendleSellPt"] | components["schemas"]["PendleSellYt"] | components["schemas"]["WalletProvision"] | components["schemas"]["SessionProvisionKey"] | components["schemas"]["MemoryPublishArtifact"] | components["schemas"]["EigenlayerQueueWithdrawal"] | components["schemas"]["UniswapLpRebalancePosition"] | components["schemas"]["MemoryRecordExecution"] | components["schemas"]["MemoryRecordOutcome"] | components["schemas"]["MetamaskRedeemRunway"] | components["schemas"]["IdentityRegisterAgent"] | components["schemas"]["PreviewActionRemoveLiquidity"] | components["schemas"]["UniswapLpRemoveShares"] | components["schemas"]["PreviewActionRepay"] | components["schemas"]["MakerRepayDai"] | components["schemas"]["MetamaskRequestRunway"] | components["schemas"]["LrtClaimWithdrawal"] | components["schemas"]["LrtDeposit"] | components["schemas"]["LrtWithdraw"] | components["schemas"]["MetamaskRevokePermissions"] | components["schemas"]["SessionRevokeKey"] | components["schemas"]["UniswapSdkSwap"] | components["schemas"]["SafetySetHealthAlert"] | components["schemas"]["TestnetSetupLocal"] | components["schemas"]["PreviewActionStake"] | components["schemas"]["ConvexStakeLp"] | components["schemas"]["CurveStakeGauge"] | components["schemas"]["UniswapLpStakePosition"] | components["schemas"]["EthenaStakeUsde"] | components["schemas"]["TestnetStopLocal"] | components["schemas"]["MemoryStoreEpisode"] | components["schemas"]["MemoryStoreStrategy"] | components["schemas"]["UniswapSubmitUniswapxOrder"] | components["schemas"]["UniswapLpSubmitTwammOrder"] | components["schemas"]["PreviewActionSupply"] | components["schemas"]["UniswapExecuteSwap"] | components["schemas"]["TestnetTimeTravel"] | components["schemas"]["WalletTransferToken"] | components["schemas"]["IdentityTransferOwnership"] | components["schemas"]["MemoryTuneParameters"] | components["schemas"]["EigenlayerUndelegate"] | components["schemas"]["PreviewActionUnstake"] | components["schemas"]["ConvexUnstakeLp"] | components["schemas"]["UniswapLpUnstakePosition"] | components["schemas"]["EthenaUnstakeUsde"] | components["schemas"]["LendingUnwindLoop"] | components["schemas"]["LidoUnwrap"] | components["schemas"]["IdentityUpdateMetadata"] | components["schemas"]["MemoryUpdateHeuristicConfidence"] | components["schemas"]["IdentityVerifyAgent"] | components["schemas"]["PreviewActionWithdraw"] | components["schemas"]["YearnWithdraw"] | components["schemas"]["LidoWrap"] | components["schemas"]["CodingWrite"] | components["schemas"]["PreviewActionOwnWord"] | components["schemas"]["PreviewActionOwnVenue"] | components["schemas"]["PreviewActionWish"];
+                "application/json": (({
+                    /** @description One of the manifest's actions; `kind` and `type` also work. */
+                    action_type?: string;
+                    /** @description Needed where several venues serve the action. */
+                    venue?: string | null;
+                    /** @description EIP-155 chain id; the golem's home chain when left out. */
+                    chain_id?: number | null;
+                    /** @description Why; owners who are asked to approve it read this. */
+                    why?: string | null;
+                    /** @description The action's parameters, if not given flat. */
+                    params?: Record<string, never>;
+                } & {
+                    [key: string]: unknown;
+                }) & (unknown & unknown & unknown & unknown & unknown)) | unknown | unknown | unknown;
             };
         };
         responses: {
@@ -4993,16 +6207,96 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewActionOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     query_grimoire: {
@@ -5012,9 +6306,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["QueryGrimoireInput"] | components["schemas"]["MemoryGetEpisode"] | components["schemas"]["MemoryExportGrimoire"] | components["schemas"]["MemoryGetFailurePatterns"] | components["schemas"]["MemoryGetInsights"] | components["schemas"]["MemoryGetStats"] | components["schemas"]["MemoryComparePrediction"] | components["schemas"]["MemorySearch"] | components["schemas"]["MemorySearchEpisodes"] | components["schemas"]["MemorySearchInsights"] | components["schemas"]["MemoryRetrieveStrategies"] | components["schemas"]["QueryGrimoireOwnWord"];
+                "application/json": components["schemas"]["QueryGrimoireBody"];
             };
         };
         responses: {
@@ -5026,16 +6320,96 @@ export interface operations {
                     "application/json": components["schemas"]["QueryGrimoireOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     query_state: {
@@ -5045,9 +6419,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["WalletDetectAccountType"] | components["schemas"]["GolemClusterArchetypes"] | components["schemas"]["IdentityCheckEligibility"] | components["schemas"]["IdentityGetAgentProfile"] | components["schemas"]["IdentityGetReputationSummary"] | components["schemas"]["IdentityGetTier"] | components["schemas"]["IdentityEvaluateAgentTrust"] | components["schemas"]["IdentityGetValidationStatus"] | components["schemas"]["IdentityDiscoverAgents"] | components["schemas"]["UniswapCheckAllowance"] | components["schemas"]["UniswapApiCheckApproval"] | components["schemas"]["UniswapApiGetBridgeableTokens"] | components["schemas"]["UniswapApiCheckWalletDelegation"] | components["schemas"]["UniswapApiGetLimitOrderQuote"] | components["schemas"]["UniswapApiMigrateLiquidity"] | components["schemas"]["UniswapApiGetOrders"] | components["schemas"]["UniswapApiGetLpPoolInfo"] | components["schemas"]["UniswapApiGetQuote"] | components["schemas"]["UniswapApiClaimRewards"] | components["schemas"]["UniswapApiCheckSwapStatus"] | components["schemas"]["UniswapApiCreateTokenTransfer"] | components["schemas"]["SafetyAuditApprovals"] | components["schemas"]["IntelBacktestStrategy"] | components["schemas"]["SushiBarGetPosition"] | components["schemas"]["BridgeCompare"] | components["schemas"]["BridgeGetLimits"] | components["schemas"]["BridgeGetQuote"] | components["schemas"]["BridgeGetStatus"] | components["schemas"]["BridgeEstimateTime"] | components["schemas"]["OwnBrowseTools"] | components["schemas"]["LendingBuildLoop"] | components["schemas"]["IntelGetChainStatus"] | components["schemas"]["LendingCompareRates"] | components["schemas"]["IntelCompareVenues"] | components["schemas"]["IntelCompareYields"] | components["schemas"]["CompoundV3GetMarkets"] | components["schemas"]["CompoundV3GetPosition"] | components["schemas"]["ConvexGetPools"] | components["schemas"]["IdentityGetCredentials"] | components["schemas"]["CurveGetPools"] | components["schemas"]["GolemMineTestaments"] | components["schemas"]["OwnDecisions"] | components["schemas"]["IntelGetDefiContext"] | components["schemas"]["WalletGetDelegation"] | components["schemas"]["OwnDescribeTool"] | components["schemas"]["IntelDiscoverToken"] | components["schemas"]["EigenlayerGetAvsList"] | components["schemas"]["EigenlayerGetOperators"] | components["schemas"]["EigenlayerGetPosition"] | components["schemas"]["EthenaGetApy"] | components["schemas"]["EthenaGetPosition"] | components["schemas"]["LidoExitDecision"] | components["schemas"]["IntelCalculateFeeSwitchImpact"] | components["schemas"]["IntelRecommendFeeTier"] | components["schemas"]["DataGetFeedHistory"] | components["schemas"]["CodingFind"] | components["schemas"]["IntelAdviseGasOptimization"] | components["schemas"]["WalletGetGasPrice"] | components["schemas"]["OwnGolem"] | components["schemas"]["GolemGetHealth"] | components["schemas"]["IntelTrackGovernance"] | components["schemas"]["CodingGrep"] | components["schemas"]["SafetyGetHealthAlerts"] | components["schemas"]["LendingGetHealthDashboard"] | components["schemas"]["AaveGetHealthFactor"] | components["schemas"]["GolemGetHeartbeatStats"] | components["schemas"]["SafetyDetectHoneypot"] | components["schemas"]["HookEvaluate"] | components["schemas"]["HookGetTemplate"] | components["schemas"]["HookDiscover"] | components["schemas"]["IntelCalculateIl"] | components["schemas"]["AaveGetRates"] | components["schemas"]["QueryStateLendingSummary"] | components["schemas"]["OwnLimits"] | components["schemas"]["AaveGetLiquidationRisk"] | components["schemas"]["SafetyGetLiquidationRisks"] | components["schemas"]["OwnLoadTools"] | components["schemas"]["LendingGetLoopHealth"] | components["schemas"]["UniswapLpGetRewards"] | components["schemas"]["IntelComputeLvr"] | components["schemas"]["MorphoGetMarketInfo"] | components["schemas"]["IntelGetMarketSentiment"] | components["schemas"]["IntelAssessMevRisk"] | components["schemas"]["MoonwellGetMarkets"] | components["schemas"]["MoonwellGetPosition"] | components["schemas"]["GolemGetMortalityState"] | components["schemas"]["DataGetNewPools"] | components["schemas"]["IntelOptimizeRange"] | components["schemas"]["LidoGetOracleStatus"] | components["schemas"]["IntelGetOrderFlowMetrics"] | components["schemas"]["WalletGetPaymentHosts"] | components["schemas"]["SafetyCheckPendingAlerts"] | components["schemas"]["PendleGetLimitOrder"] | components["schemas"]["PendleGetMarkets"] | components["schemas"]["PendleGetPosition"] | components["schemas"]["MetamaskCheckPermissionHealth"] | components["schemas"]["OwnPermits"] | components["schemas"]["DataGetPoolInfo"] | components["schemas"]["DataGetPoolHealthScore"] | components["schemas"]["IntelSimulatePoolScenario"] | components["schemas"]["DataGetPoolVolumeHistory"] | components["schemas"]["IntelDefilamaGetYields"] | components["schemas"]["DataGetPoolsByTokenPair"] | components["schemas"]["DataGetPoolsByToken"] | components["schemas"]["SafetyGetPortfolioHealth"] | components["schemas"]["DataGetPosition"] | components["schemas"]["DataGetPositionsByOwner"] | components["schemas"]["IntelSimulatePriceImpact"] | components["schemas"]["SafetySimulatePriceStress"] | components["schemas"]["OwnPromises"] | components["schemas"]["SafetyGetProtocolExposure"] | components["schemas"]["UniswapGetQuote"] | components["schemas"]["DataGetRateHistory"] | components["schemas"]["CodingRead"] | components["schemas"]["IntelClassifyRegime"] | components["schemas"]["OwnRequests"] | components["schemas"]["LrtGetPosition"] | components["schemas"]["LrtGetApy"] | components["schemas"]["LrtGetDepegRisk"] | components["schemas"]["IntelEstimateRevertRisk"] | components["schemas"]["SafetyGetRiskDashboard"] | components["schemas"]["SafetyGetStatus"] | components["schemas"]["DataSearchTokens"] | components["schemas"]["UniswapGetSecondOpinion"] | components["schemas"]["SessionGetKeys"] | components["schemas"]["SafetySimulateTransaction"] | components["schemas"]["MemoryGetSleepwalkerArtifact"] | components["schemas"]["MemoryGetSleepwalkerCatalog"] | components["schemas"]["MemoryGetSleepwalkerOffers"] | components["schemas"]["RocketpoolGetOperators"] | components["schemas"]["QueryStateStakingPosition"] | components["schemas"]["QueryStateStakingRates"] | components["schemas"]["StreamNewPools"] | components["schemas"]["StreamPoolEvents"] | components["schemas"]["StreamPoolState"] | components["schemas"]["StreamPositionAlerts"] | components["schemas"]["StreamPriceFeed"] | components["schemas"]["StreamTokenjar"] | components["schemas"]["StreamTrades"] | components["schemas"]["StreamUnsubscribe"] | components["schemas"]["WalletGetSupportedChains"] | components["schemas"]["DataGetTickData"] | components["schemas"]["SafetyValidateToken"] | components["schemas"]["DataGetTokenPrice"] | components["schemas"]["FirepitGetTokenjarBalances"] | components["schemas"]["UniswapLpGetTwammOrderStatus"] | components["schemas"]["UniswapGetUniswapxOrderStatus"] | components["schemas"]["SafetyEstimateUnwindCost"] | components["schemas"]["MorphoGetUserPosition"] | components["schemas"]["VaultGetSavings"] | components["schemas"]["VaultGetSharePriceHistory"] | components["schemas"]["GolemGetVitalityScore"] | components["schemas"]["IntelComputeVpin"] | components["schemas"]["WalletGetStatus"] | components["schemas"]["X402GetPayment"] | components["schemas"]["YearnGetPosition"] | components["schemas"]["YearnGetVaults"] | components["schemas"]["QueryStateOwnWord"] | components["schemas"]["QueryStateOwnVenue"];
+                "application/json": ({
+                    /** @description One of the manifest's queries. */
+                    query: string;
+                    /** @description Needed where several venues serve the query. */
+                    venue?: string | null;
+                    /** @description EIP-155 chain id; the golem's home chain when left out. */
+                    chain_id?: number | null;
+                    /** @description The query's parameters, if not given flat. */
+                    params?: Record<string, never>;
+                } & {
+                    [key: string]: unknown;
+                }) & (unknown & unknown);
             };
         };
         responses: {
@@ -5059,16 +6444,96 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     search_context: {
@@ -5078,7 +6543,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["SearchContextBody"];
             };
@@ -5092,23 +6557,103 @@ export interface operations {
                     "application/json": components["schemas"]["SearchContextOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
     update_directive: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5128,16 +6673,96 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateDirectiveOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            /** @description A refusal: application/problem+json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
+            /** @description A refusal: application/problem+json */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOutput"];
+                };
+            };
         };
     };
 }

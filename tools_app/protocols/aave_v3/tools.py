@@ -159,6 +159,7 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token) -> TxPlan:
 
 @aave.read(
     budget=TickBudget.FAST,
+    schema_version=2,
     snippet="aave_get_health_factor: health factor, collateral, debt and what may still be borrowed at Aave V3.",
     guidelines=(
         "Read it before and after each loan or withdrawal, and leave room for prices and interest: the golem's "
@@ -168,8 +169,8 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token) -> TxPlan:
 def aave_get_health_factor(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """Health factor, collateral and debt of an account at Aave V3.
 
-    Use before borrowing or withdrawing. Dollars are those of Aave's own oracle; 1.00 is liquidation.
-    Does not list single assets; aave_get_user_summary does.
+    Use before borrowing or withdrawing. Dollars are those of Aave's own oracle; 1.00 is liquidation. `assets` are
+    those whose prices move it. Does not say how much of each is there; aave_get_user_summary does.
     """
     return figures.health_factor(ctx, AAVE, account)
 

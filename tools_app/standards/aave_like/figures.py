@@ -90,6 +90,15 @@ def health_factor(ctx: ReadContext, lender: Lender, account: str) -> dict[str, A
         "liquidation_threshold": percent(100 * found.threshold_bps),
         "net_apy": None if statement.net_apy_ppm is None else percent(statement.net_apy_ppm),
         "e_mode": found.e_mode,
+        "assets": [
+            {
+                "token": reader.token(reserve.asset),
+                "is_collateral": bool(held.supplied and held.is_collateral),
+                "is_owed": held.owed > 0,
+            }
+            for reserve, held in statement.parts
+            if held.owed or (held.supplied and held.is_collateral)
+        ],
     }
 
 

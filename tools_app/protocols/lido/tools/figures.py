@@ -132,6 +132,7 @@ class ExitDecision:
 @lido.read(
     query="staking_position",
     chains=HELD_ON,
+    schema_version=2,
     snippet="staking_position at lido: stETH, wstETH, their ETH, what they earned, and requests in the queue.",
     guidelines=(
         "Requests in the queue are part of what is held: count them before you stake again or ask for another "
@@ -178,6 +179,7 @@ def lido_get_position(ctx: ReadContext, account: Address | None = None) -> Stake
 @lido.read(
     query="staking_rates",
     chains=READ_ON,
+    schema_version=2,
     snippet="staking_rates at lido: ETH of a share, how it grew, and what that is a year.",
     guidelines=(
         "Compare it with lenders' rates over the same days, and take gas and the market's discount off before you "
@@ -219,6 +221,7 @@ def lido_get_rates(ctx: ReadContext, days: Days = 30) -> StakingRates:
 @lido.read(
     budget=TickBudget.FAST,
     chains=READ_ON,
+    schema_version=2,
     snippet="oracle_status at lido: whether the oracle that moves the rate and the withdrawal queue reports in time.",
     guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
 )

@@ -21,8 +21,8 @@ from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out
+from tools_app.protocols.uniswap.swap_calls import build_swap_call
 from tools_app.protocols.uniswap.tools.family import deadline_after
-from tools_app.protocols.uniswap.tools.swaps import build_swap_call
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, amount_to_swap, plan_deposit, plan_exact_deposit
 from tools_app.protocols.uniswap.v3.positions import Position, least_amounts

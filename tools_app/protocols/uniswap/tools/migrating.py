@@ -78,9 +78,9 @@ def uniswap_lp_migrate_position(
 
     Use when the other pool trades more, or at a better fee; the range is widened to its ticks. By default the V4 pool
     without a hook at the same fee is taken; the wrapped coin comes out as the coin where the pool is of the coin. The
-    permit bounds the whole: the least that comes out, and the most that goes in, which is never more than that. Into
-    V4 it is several transactions unless a Safe sends them as one, and a price that moves in between leaves the tokens
-    in the wallet. Does not swap.
+    permit bounds the whole: the least that comes out, and the most that goes in, which is never more than that. Into V4
+    it is several transactions unless a Safe sends them as one, and a price that moves in between leaves the tokens in
+    the wallet. wallet_get_status lists positions. Does not swap.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)

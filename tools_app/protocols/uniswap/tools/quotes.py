@@ -13,11 +13,12 @@ from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.ratio import Ratio, bps_as_percent, ratio_text
 from tools_app.core.units import BPS, value_in_micro_usd
-from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.splitting import Split, find_split
+from tools_app.protocols.uniswap.swap_calls import build_swap_call
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.standards import permit2
 from tools_app.standards.permit2 import PERMIT2
@@ -54,10 +55,20 @@ class QuotePart:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotedCall:
+    """The router's call, to be simulated; a token that is sold needs an approval first. `value` is wei of the coin."""
+
+    to: str
+    data: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """What `uniswap_get_quote` answers. Percentages and prices are decimal text, the deadline Unix seconds.
 
-    `parts` are the two ways of a swap that is split, empty for one that is not; `route` has the pools of both.
+    `parts` are the two ways of a swap that is split, empty for one that is not; `route` has the pools of both. `call`
+    is there where it was asked for.
     """
 
     quote_id: str
@@ -82,6 +93,7 @@ class Quote:
     parts: tuple[QuotePart, ...]
     route_type: str
     deadline: int
+    call: QuotedCall | None
 
 
 @uniswap.read(
@@ -95,7 +107,7 @@ class Quote:
         "Quote again when the last quote is older than 30 seconds or a block has changed the pool.",
         "In DEFENSIVE, SURVIVAL or TERMINAL quote only swaps into the base asset; others will be refused.",
     ),
-    schema_version=2,
+    schema_version=3,
 )
 def uniswap_get_quote(
     ctx: ReadContext,
@@ -105,13 +117,15 @@ def uniswap_get_quote(
     slippage_bps: SlippageBps = 50,
     exact_output: Flag = False,
     route: SwapRoute | None = None,
+    with_call: Flag = False,
 ) -> Quote:
     """Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block.
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
     out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
     between V2 and V3 when the input is exact; a large amount is split over two of them where that brings more after
-    gas. `route` quotes that one, such as a V4 pool with a hook by its id.
+    gas. `route` quotes that one, such as a V4 pool with a hook by its id. `with_call` quotes one way and adds the
+    router's call of the golem's wallet, for safety_simulate_transaction; previews build their own.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
     reader = ctx.chain()
@@ -130,7 +144,7 @@ def uniswap_get_quote(
         slippage_bps=BPS if route else 0,
         may_call=partial(may_call, ctx, reader.chain_id),
     )
-    split = find_split(reader, deployment, routes, token_out=bought) if route is None else None
+    split = find_split(reader, deployment, routes, token_out=bought) if route is None and not with_call else None
     found, told = routes.taken, split or routes.taken
     minimum = least_out(found, slippage_bps)
     if split is not None:
@@ -138,6 +152,11 @@ def uniswap_get_quote(
     hops = list_hops(found) if split is None else tuple(hop for part in split.parts for hop in list_hops(part.quote))
     names = {routes.name} if split is None else {part.name for part in split.parts}
     usd, reason = price_gas(reader, told.gas)
+    until = deadline_after(ctx, reader, QUOTE_LIFE_SECONDS)
+    call = None
+    if with_call:
+        limit = most_in(found, slippage_bps) if exact_output else minimum
+        call = _write_call(ctx, deployment, found, token_in=sold, token_out=bought, limit=limit, until=until)
     return Quote(
         quote_id=hash_canonical(
             {
@@ -167,8 +186,33 @@ def uniswap_get_quote(
         other_routes=tuple(name for name in routes.names if name not in names),
         parts=() if split is None else tuple(_list_parts(split)),
         route_type=ROUTE_TYPE,
-        deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
+        deadline=until,
+        call=call,
     )
+
+
+def _write_call(
+    ctx: ReadContext,
+    deployment: Deployment,
+    found: RouteQuote,
+    *,
+    token_in: TokenMeta,
+    token_out: TokenMeta,
+    limit: int,
+    until: int,
+) -> QuotedCall:
+    if ctx.golem.address is None:
+        raise WalletNotConfigured("a router's call belongs to a wallet, and this golem has none")
+    made = build_swap_call(
+        deployment,
+        found,
+        token_in=token_in,
+        token_out=token_out,
+        limit=limit,
+        recipient=ctx.golem.address,
+        deadline=until,
+    )
+    return QuotedCall(made.to, "0x" + made.data.hex(), str(made.value))
 
 
 def _list_parts(split: Split) -> list[QuotePart]:

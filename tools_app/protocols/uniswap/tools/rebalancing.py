@@ -162,7 +162,8 @@ def uniswap_lp_compound_fees(
     """Put the fees a Uniswap V3 or V4 position of the golem has earned back into the same position.
 
     Use when the fees are worth more than the gas. Without the swap it is one call at V3, which does both or nothing.
-    Does not change the range and adds no more than the fees; what the range does not take stays in the wallet.
+    wallet_get_status lists positions. Does not change the range and adds no more than the fees; what the range does not
+    take stays in the wallet.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, slippage_bps=slippage_bps)

@@ -155,8 +155,9 @@ def uniswap_lp_unstake_position(
 ) -> TxPlan:
     """Bring a staked Uniswap V3 position back into the golem's wallet, with what it earned.
 
-    Use before collecting, moving or closing it. `incentive` names one that logs do not reach back to.
-    Does not take liquidity out. A reward token that is not registered is not claimed, so that none stops the way out.
+    Use before collecting, moving or closing it. `incentive` names one that logs do not reach back to. wallet_get_status
+    lists positions. Does not take liquidity out. A reward token that is not registered is not claimed, so that none
+    stops the way out.
     """
     reader = ctx.chain()
     ctx.step("Reading the staker")

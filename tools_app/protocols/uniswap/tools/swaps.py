@@ -12,24 +12,20 @@ from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
-from tools_app.protocols.uniswap.paths import MIXED, V4
+from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
 from tools_app.protocols.uniswap.splitting import Part, Split, find_split
+from tools_app.protocols.uniswap.swap_calls import build_swap_call, find_router, name_version
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_parts, describe_route, effective_price
-from tools_app.protocols.uniswap.v2 import plans as v2_plans
-from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.protocols.uniswap.v4 import plans as v4_plans
-from tools_app.protocols.uniswap.v4.addresses import v4_on
-from tools_app.protocols.uniswap.v4.quotes import list_steps
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
-from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -217,96 +213,6 @@ def _find_spender(deployment: Deployment, quote: RouteQuote) -> str:
     return PERMIT2 if quote.version == V4 else find_router(deployment, quote)
 
 
-def find_router(deployment: Deployment, quote: RouteQuote) -> str:
-    """The contract that carries a quoted route out."""
-    v4 = v4_on(deployment.chain_id) if quote.version == V4 else None
-    if v4 is not None:
-        return v4.router
-    return deployment.v2_router if quote.version == "v2" else deployment.v3_router
-
-
-def build_swap_call(
-    deployment: Deployment,
-    quote: RouteQuote,
-    *,
-    token_in: TokenMeta,
-    token_out: TokenMeta,
-    limit: int,
-    recipient: str,
-    deadline: int,
-) -> Call:
-    """The router call of a quoted route. `limit` is the least received, or the most spent for an exact output."""
-    amounts = f"{format_units(quote.amount_in, token_in.decimals, token_in.symbol)} for " + format_units(
-        quote.amount_out, token_out.decimals, token_out.symbol
-    )
-    label = f"Swap {amounts} on Uniswap {_venue(quote)}"
-    if quote.version == V4:
-        steps = list_steps([(hop.pool, hop.token_in) for hop in quote.hops], deployment.wrapped_native)
-        return v4_plans.swap(
-            router=find_router(deployment, quote),
-            wrapped=deployment.wrapped_native,
-            steps=steps or (),
-            amount=quote.amount_out if quote.is_exact_out else quote.amount_in,
-            limit=limit,
-            is_exact_out=quote.is_exact_out,
-            recipient=recipient,
-            deadline=deadline,
-            coin_in=token_in.is_native,
-            coin_out=token_out.is_native,
-            label=label,
-        )
-    if quote.version == MIXED:
-        return v3_plans.swap_mixed(
-            router=deployment.v3_router,
-            legs=[v3_plans.Leg(hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops],
-            amount_in=quote.amount_in,
-            minimum_out=limit,
-            recipient=recipient,
-            deadline=deadline,
-            coin_in=token_in.is_native,
-            coin_out=token_out.is_native,
-            label=label,
-        )
-    if quote.version == "v3":
-        return v3_plans.swap(
-            router=deployment.v3_router,
-            path=quote.path,
-            fees=[hop.pool.fee for hop in quote.hops],
-            amount=quote.amount_out if quote.is_exact_out else quote.amount_in,
-            limit=limit,
-            is_exact_out=quote.is_exact_out,
-            recipient=recipient,
-            deadline=deadline,
-            coin_in=token_in.is_native,
-            coin_out=token_out.is_native,
-            label=label,
-        )
-    if quote.is_exact_out:
-        return v2_plans.swap_exact_out(
-            router=deployment.v2_router,
-            path=quote.path,
-            amount_out=quote.amount_out,
-            maximum_in=limit,
-            recipient=recipient,
-            deadline=deadline,
-            coin_in=token_in.is_native,
-            coin_out=token_out.is_native,
-            label=label,
-        )
-    return v2_plans.swap_exact_in(
-        router=deployment.v2_router,
-        path=quote.path,
-        amount_in=quote.amount_in,
-        minimum_out=limit,
-        recipient=recipient,
-        deadline=deadline,
-        coin_in=token_in.is_native,
-        coin_out=token_out.is_native,
-        has_transfer_fee=quote.fees.any,
-        label=label,
-    )
-
-
 def classify_swap(
     ctx: WriteContext, reader: ChainReader, deployment: Deployment, *, sold: Holding, bought: Holding, spent: int
 ) -> ActionClass:
@@ -321,10 +227,6 @@ def classify_swap(
     if base == pool_token(deployment, sold.token):
         return ActionClass.INCREASE_POSITION if bought.balance > 0 else ActionClass.NEW_POSITION
     return ActionClass.REBALANCE
-
-
-def _venue(quote: RouteQuote) -> str:
-    return "v2+v3" if quote.version == MIXED else quote.version
 
 
 def _base_address(ctx: WriteContext, registered: Sequence[TokenMeta]) -> str:
@@ -351,7 +253,7 @@ def _details(
     told = split or routes.taken
     names = {part.name for part in parts}
     return {
-        "venue": "uniswap " + "+".join(sorted({_venue(part.quote) for part in parts})),
+        "venue": "uniswap " + "+".join(sorted({name_version(part.quote) for part in parts})),
         "router": find_router(deployment, parts[0].quote),
         "token_in": token_in.symbol,
         "token_out": token_out.symbol,

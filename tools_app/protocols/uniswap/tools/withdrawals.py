@@ -185,9 +185,9 @@ def uniswap_lp_remove_liquidity(
 def uniswap_lp_collect_fees(ctx: WriteContext, position_id: RangeId) -> TxPlan:
     """Collect the fees a Uniswap V3 or V4 position of the golem has earned.
 
-    Use when the fees are worth more than the gas. Both tokens come to the golem's wallet.
-    Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind the golem's
-    cage are sold for the other one in the same plan.
+    Use when the fees are worth more than the gas. Both tokens come to the golem's wallet. wallet_get_status lists
+    positions. Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind
+    the golem's cage are sold for the other one in the same plan.
     """
     reader = ctx.chain()
     deployment = deployment_on(reader.chain_id)

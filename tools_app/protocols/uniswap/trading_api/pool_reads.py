@@ -136,7 +136,7 @@ class NoEndpoint:
 def uniswap_api_migrate_liquidity(ctx: ReadContext, position_id: PositionId) -> NoEndpoint:
     """Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more.
 
-    Use to learn the way that there is. Does not ask the service and moves nothing.
+    Use to learn the way that there is. wallet_get_status lists positions. Does not ask the service and moves nothing.
     """
     return NoEndpoint(
         False,

@@ -27,7 +27,7 @@ from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from permits_app.models.action_record import ActionRecord
 from permits_app.pages.golem_switches import show_heartbeat
-from permits_app.permits.tick_decisions import describe_decision
+from permits_app.permits.tick_decisions import describe_with_agents
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -209,10 +209,10 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         told = format_html_join("", "<p>{}</p>", [(line,) for line in tell_decision(obj)])
         return show_unchecked(told, of="Reasons are in the words of its planner, a model perhaps")
 
-    @display(description="The whole record, with its actions and outcomes")
+    @display(description="The whole record, with its actions, those of agents until the next tick, and their outcomes")
     def whole(self, obj: DecisionCycleRecord) -> SafeString:
         """Indented, folded."""
-        stored = json.dumps(describe_decision(obj), indent=2)
+        stored = json.dumps(describe_with_agents(obj), indent=2)
         record = format_html(
             '<details><summary>As it is stored</summary><pre class="gx-pre">{}</pre></details>', stored
         )

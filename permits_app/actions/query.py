@@ -267,8 +267,9 @@ def _show_promise(row: SignedPromise) -> dict[str, Any]:
 
 
 def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
-    """The newest decisions of the heartbeat that thought, and the newest of all."""
-    newest, thinking = list_decisions(golem=golem, limit=1), list_decisions(golem=golem, limit=10, only_thinking=True)
+    """The newest decisions of the heartbeat that thought, and the newest of all with what agents did since."""
+    newest = list_decisions(golem=golem, limit=1, with_agents=True)
+    thinking = list_decisions(golem=golem, limit=10, only_thinking=True)
     return {"newest": newest[0] if newest else None, "thinking": thinking}
 
 

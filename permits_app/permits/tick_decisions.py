@@ -1,24 +1,52 @@
-"""list_decisions: what a golem's last ticks saw, decided and did, for a page or a program."""
+"""list_decisions: what a golem's last ticks saw, decided and did, for a page or a program.
+
+What agents do belongs to the tick after which they do it: it is read from its permits and from what was refused before
+there was one, so that no second row can say otherwise.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
-from django.db.models import Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Q, Subquery
 
 from archetypes_app.models import DecisionCycleRecord, Golem
-from permits_app.models.action_record import ActionRecord
+from permits_app.models import ActionPermit, DeniedCall
+from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.models.permit import PermitStatus
 from tools_app.core.units import format_micro_usd
 
 LARGEST_PAGE = 100
+_STATES: Final[Mapping[str, ActionState]] = {
+    PermitStatus.CREATED: ActionState.PREVIEWED,
+    PermitStatus.AWAITING_APPROVAL: ActionState.WAITING,
+    PermitStatus.ANNOUNCED: ActionState.WAITING,
+    PermitStatus.COMMITTING: ActionState.COMMITTING,
+    PermitStatus.UNKNOWN: ActionState.COMMITTING,
+    PermitStatus.COMMITTED: ActionState.EXECUTED,
+    PermitStatus.REVERTED: ActionState.REVERTED,
+    PermitStatus.BLOCKED: ActionState.BLOCKED,
+    PermitStatus.CANCELLED: ActionState.DEFERRED,
+    PermitStatus.EXPIRED: ActionState.DEFERRED,
+}
+_Acts = Sequence[tuple[datetime, dict[str, Any]]]
 
 
 def list_decisions(
-    *, golem: Golem, limit: int = 20, before_tick: int | None = None, only_thinking: bool = False
+    *,
+    golem: Golem,
+    limit: int = 20,
+    before_tick: int | None = None,
+    only_thinking: bool = False,
+    with_agents: bool = False,
 ) -> list[dict[str, Any]]:
     """The newest decisions first, at most 100, older than `before_tick`; quiet ones left out with `only_thinking`.
 
-    Each with its actions and the outcomes of their permits. Amounts in micro-USD are decimal strings, USD beside them.
+    Each with its actions and the outcomes of their permits, and `with_agents` with what agents did until the next, the
+    newest 100.
+    Amounts in micro-USD are decimal strings, USD beside them.
     """
     outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
     actions = ActionRecord.objects.select_related("permit").prefetch_related(outcomes).order_by("position")
@@ -32,7 +60,16 @@ def list_decisions(
         rows = rows.filter(heartbeat_tick__lt=before_tick)
     if only_thinking:
         rows = rows.exclude(tier="T0")
-    return [describe_decision(row) for row in rows[: max(1, min(limit, LARGEST_PAGE))]]
+    page = rows[: max(1, min(limit, LARGEST_PAGE))]
+    if not with_agents:
+        return [describe_decision(row) for row in page]
+    return [_with_agents(row) for row in page.annotate(next_at=Subquery(_find_next()))]
+
+
+def describe_with_agents(row: DecisionCycleRecord) -> dict[str, Any]:
+    """One decision as JSON, with what agents did until the next."""
+    known = DecisionCycleRecord.objects.filter(pk=row.pk).annotate(next_at=Subquery(_find_next()))
+    return _with_agents(known.select_related("tick").get())
 
 
 def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
@@ -69,19 +106,114 @@ def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
     }
 
 
-def _describe_action(action: ActionRecord) -> dict[str, Any]:
-    outcome = action.permit.outcome if action.permit is not None else None
-    gas = action.gas_micro_usd
+def _find_next() -> Any:
+    later = DecisionCycleRecord.objects.filter(
+        golem_id=OuterRef("golem_id"), heartbeat_tick__gt=OuterRef("heartbeat_tick")
+    )
+    return later.order_by("heartbeat_tick").values("decided_at")[:1]
+
+
+def _with_agents(row: Any) -> dict[str, Any]:
+    """`row` has `next_at`, when the tick after it decided; None for the newest."""
+    acts = [*_list_permits(row.golem_id, row.decided_at, row.next_at)]
+    acts += _list_refusals(row.golem_id, row.decided_at, row.next_at)
+    acts.sort(key=lambda act: act[0])
     return {
-        "action_type": action.action_type,
-        "venue": action.venue or None,
-        "tool": action.tool_name or None,
+        **describe_decision(row),
+        "agent_actions": [{"at": at.isoformat(), **told} for at, told in acts[-LARGEST_PAGE:]],
+    }
+
+
+def _between(name: str, since: datetime, until: datetime | None) -> Q:
+    found = Q(**{f"{name}__gte": since})
+    return found if until is None else found & Q(**{f"{name}__lt": until})
+
+
+def _list_permits(golem_id: Any, since: datetime, until: datetime | None) -> _Acts:
+    wanted = ActionRecord.objects.filter(permit=OuterRef("pk"))
+    rows = (
+        ActionPermit.objects.filter(_between("created_at", since, until), golem_id=golem_id, halt_epoch__isnull=True)
+        .exclude(Exists(wanted))
+        .prefetch_related(Prefetch("outcomes", to_attr="known_outcomes"), "transactions")
+        .order_by("-created_at")[:LARGEST_PAGE]
+    )
+    return [(row.created_at, _describe_permit(row)) for row in rows]
+
+
+def _list_refusals(golem_id: Any, since: datetime, until: datetime | None) -> _Acts:
+    """What hooks refused before there was a permit; what ticks wanted stands with them."""
+    rows = DeniedCall.objects.filter(
+        _between("denied_at", since, until), golem_id=golem_id, api_key_id__isnull=False
+    ).order_by("-denied_at")[:LARGEST_PAGE]
+    return [
+        (
+            row.denied_at,
+            _tell(
+                action_type=row.action_type,
+                venue=row.venue,
+                tool=row.tool_name,
+                state=ActionState.BLOCKED,
+                block_reason=f"{row.code}: {row.detail}" if row.detail else row.code,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _describe_permit(permit: ActionPermit) -> dict[str, Any]:
+    state = _STATES[permit.status]
+    has_ended_badly = state in (ActionState.BLOCKED, ActionState.DEFERRED, ActionState.REVERTED)
+    return _tell(
+        action_type=permit.action_type,
+        venue=permit.venue,
+        tool=permit.tool_name,
+        state=state,
+        block_reason=permit.status_reason if has_ended_badly else "",
+        permit=permit,
+        tx_hashes=[each.tx_hash for each in permit.transactions.all() if each.tx_hash],
+    )
+
+
+def _describe_action(action: ActionRecord) -> dict[str, Any]:
+    return {
         "params": action.params,
         "reason": action.reason,
-        "state": action.state,
-        "block_reason": action.block_reason or None,
-        "permit_id": str(action.permit_id) if action.permit_id is not None else None,
-        "tx_hashes": action.tx_hashes,
+        **_tell(
+            action_type=action.action_type,
+            venue=action.venue,
+            tool=action.tool_name,
+            state=action.state,
+            block_reason=action.block_reason,
+            permit=action.permit,
+            tx_hashes=action.tx_hashes,
+            gas=action.gas_micro_usd,
+        ),
+    }
+
+
+def _tell(
+    *,
+    action_type: str,
+    venue: str,
+    tool: str,
+    state: str,
+    block_reason: str,
+    permit: ActionPermit | None = None,
+    tx_hashes: Sequence[str] = (),
+    gas: int | None = None,
+) -> dict[str, Any]:
+    outcome = permit.outcome if permit is not None else None
+    if gas is None and outcome is not None and "gas" in outcome.pnl_parts:
+        # A loss among the parts, a cost here.
+        gas = -int(outcome.pnl_parts["gas"])
+    return {
+        "action_type": action_type,
+        "venue": venue or None,
+        "tool": tool or None,
+        "state": str(state),
+        "block_reason": block_reason or None,
+        "permit_id": str(permit.pk) if permit is not None else None,
+        "tx_hashes": list(tx_hashes),
         "gas_micro_usd": None if gas is None else str(gas),
         "gas_usd": None if gas is None else format_micro_usd(gas),
         "outcome": None

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
+from tools_app.core import event_bus
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead, EventSequence
 from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
@@ -41,18 +42,19 @@ def append(
     actor: str,
     data: dict[str, Any],
     now: datetime,
-    heartbeat_tick: int = 0,
+    heartbeat_tick: int | None = None,
     head: Sequence[tuple[Any, ...]] = (),
     along: Sequence[Filled] = (),
 ) -> AuditEntry:
     """Append one entry to the chain of `golem_id`; joins the caller's transaction and locks the chain's head.
 
     `data` is JSON-ready, integers as decimal strings, no secret. `head` is what `fill_lock` answered earlier in the
-    transaction. `along` is sent with it, after it: the events of the same change.
+    transaction. `along` is sent with it, after it: the events of the same change. Without `heartbeat_tick` it stands in
+    the tick that is under way, else in the golem's newest, as events do.
     """
     # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
     with transaction.atomic(savepoint=False):
-        ((seq, last_hash),) = head or _lock_head(golem_id)
+        ((seq, last_hash, newest_tick),) = head or _lock_head(golem_id)
         with about(golem_id):
             cleaned = clean_for(DataSink.AUDIT, data)
         entry = AuditEntry(
@@ -60,7 +62,7 @@ def append(
             seq=seq + 1,
             prev_hash=last_hash,
             timestamp_ms=int(now.timestamp() * 1000),
-            heartbeat_tick=heartbeat_tick,
+            heartbeat_tick=event_bus.current_tick() or newest_tick if heartbeat_tick is None else heartbeat_tick,
             event=event,
             actor=make_plain_value(actor),
             data=make_plain_value(cleaned),
@@ -93,10 +95,11 @@ _LOCK = Prepared(
     "lock_audit_head",
     f"""
 WITH counter AS MATERIALIZED (
-    SELECT golem_id FROM {EventSequence._meta.db_table} WHERE golem_id = %(golem_id)s FOR NO KEY UPDATE
+    SELECT heartbeat_tick FROM {EventSequence._meta.db_table} WHERE golem_id = %(golem_id)s FOR NO KEY UPDATE
 )
-SELECT head.seq, head.entry_hash
-  FROM (SELECT COUNT(*) FROM counter) AS held, {AuditHead._meta.db_table} AS head
+SELECT head.seq, head.entry_hash, held.newest_tick
+  FROM (SELECT COALESCE(MAX(heartbeat_tick), 0) AS newest_tick FROM counter) AS held,
+       {AuditHead._meta.db_table} AS head
  WHERE head.golem_id = %(golem_id)s FOR NO KEY UPDATE OF head
 """,  # noqa: S608  (the tables' own names)
 )

@@ -70,6 +70,11 @@ def within_tick(heartbeat_tick: int) -> Iterator[None]:
         _heartbeat_tick.reset(token)
 
 
+def current_tick() -> int:
+    """The tick that is under way in this context; 0 between ticks."""
+    return _heartbeat_tick.get()
+
+
 def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int | None = None) -> None:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
     emit_all(golem_id=golem_id, events=[event], now=now, heartbeat_tick=heartbeat_tick)

@@ -318,3 +318,16 @@ def test_a_stranger_is_taught_nothing(make_agent: MakeAgent) -> None:
     agent = make_agent(categories=["trading"], scopes=["read"], most_tools=MOST_TOOLS)
     refused = agent.post("commit_action", {"permit": PERMIT}).json()
     assert refused["code"] == "SCOPE_MISSING" and not {"next_call", "unfinished_call"} & set(refused)
+
+
+@pytest.mark.parametrize("word", ["browse_tools", "load_tools"])
+@pytest.mark.parametrize("category", ["restakng", "nothing like it", "derivatives"])
+def test_a_category_that_is_not_there_is_answered_with_another_call_that_works(
+    make_agent: MakeAgent, word: str, category: str
+) -> None:
+    agent = make_agent(categories=EVERYTHING)
+    body = {"query": word, "category": category}
+    refusal = agent.post("query_state", body).json()
+    assert refusal["code"] == "CATEGORY_UNKNOWN" and refusal["next_call"]["arguments"] != body, refusal
+    answer = agent.post(refusal["next_call"]["tool"], refusal["next_call"]["arguments"])
+    assert answer.status_code == 200, answer.content

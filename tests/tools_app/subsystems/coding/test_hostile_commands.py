@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from permits_app.models import ActionPermit
 from tests.coding_agent import CodingAgent, Refused
 from tools_app.core import clock
 from tools_app.subsystems.coding.errors import CommandsNotFenced
@@ -52,6 +53,7 @@ def test_a_command_over_its_time_is_killed_with_all_it_started(coder: CodingAgen
     assert told["exit_code"] == -1
     assert told["content"][0]["text"] == "before"
     assert told["content"][-1]["err_code"] == "timeout"
+    assert ActionPermit.objects.latest("created_at").result["is_error"] is True
     assert list_processes("sleep 7711") == []
 
 

@@ -148,7 +148,7 @@ class GasPrice:
 
 @wallet.read(
     query="wallet_status",
-    aliases=("get_wallet_address", "get_account_balance", "get_token_balance"),
+    aliases=("get_wallet_address", "get_account_balance", "get_token_balance", "portfolio"),
     requires=(Requirement.WALLET,),
     snippet=(
         "wallet_status: the golem's address, every balance and position with its value, debts and health, profit and"

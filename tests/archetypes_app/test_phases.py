@@ -167,3 +167,23 @@ def test_each_transition_is_a_row_an_audit_entry_and_an_event(golem: Golem) -> N
         ("phase:transition", "CAUTIOUS", 7),
         ("phase:transition", "THRIVING", 7),
     ]
+
+
+@pytest.mark.parametrize(
+    ("word", "phase"),
+    [
+        ("stable", Phase.CAUTIOUS),
+        ("Conservation", Phase.DEFENSIVE),
+        ("declining", Phase.SURVIVAL),
+        ("DESPERATE", Phase.SURVIVAL),
+        (" terminal ", Phase.TERMINAL),
+    ],
+)
+def test_other_words_for_a_phase_are_taken_for_it(word: str, phase: Phase) -> None:
+    assert Phase(word) is phase
+
+
+@pytest.mark.parametrize("word", ["", "stables", "CAUTIOUS;", "0"])
+def test_a_word_for_no_phase_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="is not a valid Phase"):
+        Phase(word)

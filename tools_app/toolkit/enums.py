@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 
 class Category(StrEnum):
@@ -139,10 +139,23 @@ class EngineSetting(StrEnum):
 
 
 class Phase(StrEnum):
-    """How much life a golem has left; phases only get worse by themselves."""
+    """How much life a golem has left; phases only get worse by themselves. Other words for one are taken for it."""
 
     THRIVING = "THRIVING"
     CAUTIOUS = "CAUTIOUS"
     DEFENSIVE = "DEFENSIVE"
     SURVIVAL = "SURVIVAL"
     TERMINAL = "TERMINAL"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Phase | None:
+        word = str(value).strip().upper()
+        return cls.__members__.get(_OTHER_WORDS.get(word, word))
+
+
+_OTHER_WORDS: Final = {
+    "STABLE": "CAUTIOUS",
+    "CONSERVATION": "DEFENSIVE",
+    "DECLINING": "SURVIVAL",
+    "DESPERATE": "SURVIVAL",
+}

@@ -172,8 +172,8 @@ def memory_update_heuristic_confidence(
 ) -> HeuristicConfidence:
     """Confirm or contradict a heuristic with a reason.
 
-    Use when an outcome spoke for or against what a heuristic does. Does not stop what outcomes taught, does not change
-    what it does to a parameter, nor any limit.
+    Use when an outcome spoke for or against what a heuristic does. memory_get_insights answers ids. Does not stop what
+    outcomes taught, does not change what it does to a parameter, nor any limit.
     """
     with transaction.atomic():
         row = _find_heuristic(ctx, insight_id)
@@ -264,8 +264,8 @@ def memory_link_causal_nodes(
 ) -> CausalLink:
     """Link two episodes or insights of this golem as cause and effect.
 
-    Use when a reflection found why something happened. Does not close circles, does not link other golems' memories
-    and does not tune anything.
+    Use when a reflection found why something happened. memory_search answers ids. Does not close circles, does not link
+    other golems' memories and does not tune anything.
     """
     with transaction.atomic():
         row, before = link_memories(

@@ -164,8 +164,8 @@ def memory_store_episode(
 def memory_get_episode(ctx: ReadContext, episode_id: MemoryId) -> EpisodeFound:
     """One episode of this golem by its id, archived ones too.
 
-    Use for an id that a search, an insight or a permit names. Does not show other golems' episodes nor quarantined
-    ones, and does not strengthen the memory.
+    Use for an id that a search, an insight or a permit names. memory_search_episodes answers ids. Does not show other
+    golems' episodes nor quarantined ones, and does not strengthen the memory.
     """
     row = find_episode(golem_id=ctx.golem.id, episode_id=read_id(episode_id, field="episode_id"))
     return EpisodeFound(episode=describe_episode(row, now=ctx.now))

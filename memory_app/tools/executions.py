@@ -210,7 +210,8 @@ def memory_record_outcome(
 ) -> RecordedOutcome:
     """Record the realised outcome of an execution, once, and how far the prediction was off.
 
-    Use when the result of a recorded execution is known. Does not tune anything: only verified outcomes of permits do.
+    Use when the result of a recorded execution is known. Call memory_record_execution before. Does not tune anything:
+    only verified outcomes of permits do.
     """
     realized = Realized(
         pnl_micro_usd=read_usd(realized_pnl, field="realized_pnl") or 0,

@@ -82,6 +82,12 @@ _SAID_OTHERWISE = {
     ),
     **dict.fromkeys(("stream_trades", "stream_tokenjar"), "it streams"),
 }
+_IDS_OF_THINGS = {"pool", "pool_address", "order_hash", "vault", "governor", "market"}
+# Tools that need an id which no tool answers, with whose it is.
+_OWN_IDS = {
+    "memory_record_execution": "the caller's own",
+    "intel_track_governance": "a protocol's people publish their governor",
+}
 # Tools without a test that names them, each with the reason; empty is the aim.
 _UNTESTED: dict[str, str] = {}
 
@@ -163,6 +169,22 @@ def test_a_description_says_what_when_and_what_not(tool: ToolDef) -> None:
     body = " ".join(rest.split())
     assert re.search(r"(^|\. )Use ", body)
     assert re.search(r"\bDoes not ", body)
+
+
+@EACH_TOOL
+def test_a_tool_that_needs_an_id_names_the_tool_that_answers_it(tool: ToolDef) -> None:
+    """What has to be asked first: no model can guess which pool, position, market or order is meant."""
+    needed = {
+        name
+        for name, field in tool.params_model.model_fields.items()
+        if field.is_required()
+        and (name in _IDS_OF_THINGS or name.endswith(("_id", "_ids")))
+        and name not in ("chain_id", "chain_ids")
+    }
+    if needed and tool.name not in _OWN_IDS:
+        told = " ".join([tool.description, *tool.guidelines, str([tool.schema["properties"][each] for each in needed])])
+        words = set(re.findall(r"\w+", told)) - {tool.name, tool.key}
+        assert words & {word for each in TOOLS for word in (each.name, each.key) if "_" in word}, tool.name
 
 
 @EACH_TOOL

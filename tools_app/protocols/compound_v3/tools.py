@@ -278,8 +278,8 @@ def compound_v3_repay(ctx: WriteContext, market: Token, amount: RawAmountOrMax) 
     """Pay back what the golem owes in a Compound V3 market.
 
     Use to lower risk or to close a debt. `max` is all that is owed, or all that is held where that is less. Interest
-    until the transaction runs is covered by a small margin, which is taken back.
-    Does not lend what is too much, although the market's own call would, and takes no cover out.
+    until the transaction runs is covered by a small margin, which is taken back. compound_v3_get_position names its
+    markets. Does not lend what is too much, although the market's own call would, and takes no cover out.
     """
     desk = open_desk(ctx, market)
     owed = desk.own.owed
@@ -319,7 +319,7 @@ def compound_v3_repay(ctx: WriteContext, market: Token, amount: RawAmountOrMax) 
 def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
     """Claim what a Compound V3 market pays beside interest.
 
-    Use to collect rewards of lending or borrowing, COMP on public chains.
+    Use to collect rewards of lending or borrowing, COMP on public chains. compound_v3_get_position names its markets.
     Does not sell them, and does not touch what is lent or owed.
     """
     desk = open_desk(ctx, market)

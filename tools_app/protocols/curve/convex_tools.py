@@ -207,8 +207,8 @@ def convex_unstake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmoun
 def convex_claim_rewards(ctx: WriteContext, pool: ContractAddress) -> TxPlan:
     """Claim CRV and CVX of LP tokens that are staked at Convex.
 
-    Use to collect what was earned. CRV is promised; CVX comes along as Convex makes it then.
-    Does not claim other rewards, whose tokens may be anybody's, and does not sell anything.
+    Use to collect what was earned. CRV is promised; CVX comes along as Convex makes it then. convex_get_pools lists
+    pools. Does not claim other rewards, whose tokens may be anybody's, and does not sell anything.
     """
     reader = ctx.chain()
     ctx.step("Reading the pool")

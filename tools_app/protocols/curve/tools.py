@@ -282,7 +282,7 @@ def curve_stake_gauge(
     """Stake LP tokens in a Curve pool's gauge, take them out, or claim its CRV.
 
     Use to earn CRV with LP tokens. `amount` is base units of LP tokens; without it, all of them. A claim takes none.
-    Does not lock CRV for votes, and does not claim what a gauge pays in other tokens.
+    curve_get_pools lists pools. Does not lock CRV for votes, and does not claim what a gauge pays in other tokens.
     """
     reader = ctx.chain()
     ctx.step("Reading the gauge")

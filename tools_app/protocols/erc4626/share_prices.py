@@ -42,7 +42,8 @@ def vault_get_share_price_history(
     """Read what a share of a vault was worth in the past.
 
     Use to see what a vault earned, and whether it ever lost. Asking has the vault followed by this server's index for a
-    while. Does not know the time before it was followed and read back, and does not serve vaults that are not known.
+    while. intel_compare_yields names vaults. Does not know the time before it was followed and read back, and does not
+    serve vaults that are not known.
     """
     reader = ctx.chain()
     ctx.step("Reading the vault")

@@ -228,8 +228,8 @@ def vault_claim_request(ctx: WriteContext, vault: ContractAddress, request: Requ
 def vault_cancel_request(ctx: WriteContext, vault: ContractAddress) -> TxPlan:
     """Take back what was asked of a vault and what it has not begun to settle.
 
-    Use to get out of a vault by request before it has the assets; all that waits comes back.
-    Does not take shares back that were asked to be redeemed: no vault gives those back.
+    Use to get out of a vault by request before it has the assets; all that waits comes back. wallet_get_status lists
+    requests. Does not take shares back that were asked to be redeemed: no vault gives those back.
     """
     reader = ctx.chain()
     ctx.step("Reading the vault")

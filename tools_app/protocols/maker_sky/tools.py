@@ -83,8 +83,8 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
 def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: RawAmount) -> TxPlan:
     """Put collateral into a Maker vault of the golem.
 
-    Use before drawing DAI, or to raise a vault's health. The collateral is the wrapped coin.
-    Does not draw DAI and does not fill vaults of others.
+    Use before drawing DAI, or to raise a vault's health. The collateral is the wrapped coin. maker_open_vault answers a
+    vault's id. Does not draw DAI and does not fill vaults of others.
     """
     ctx.step("Reading the vault")
     opened = _open(ctx, vault_id)
@@ -125,7 +125,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
     """Draw DAI against the collateral of a Maker vault.
 
     Use to get DAI without selling the collateral. Collateral counts at the lower of Maker's price and the price feeds.
-    The right the DAI adapter needs is given and taken back in the same plan.
+    The right the DAI adapter needs is given and taken back in the same plan. maker_open_vault answers a vault's id.
     Does not put collateral in first, and does not go over a ceiling of Maker.
     """
     ctx.step("Reading the vault")

@@ -164,7 +164,8 @@ def pendle_place_limit_order(
     Use to wait for a better rate than the market's. Refused where it loses more than `slippage_bps` against the average
     of fifteen minutes; what is sold counts as if shares doubled in a year meanwhile and fell half a percent below now.
     Beyond that a fill brings less, as what it sells is worth less. The product follows it, and a halt cancels it.
-    Does not send a transaction, trade in the market, or promise that anybody fills it.
+    pendle_get_markets lists markets. Does not send a transaction, trade in the market, or promise that anybody fills
+    it.
     """
     asked = _Asked(Side[side.upper()], market, amount, implied_apy, lasts_seconds, slippage_bps)
     return _plan_order(ctx, asked)
@@ -255,7 +256,8 @@ class OrderTold:
 def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
     """What became of a limit order that this golem signed, as the chain says now.
 
-    Use with the order_hash that the commit answered. Does not tell orders of others.
+    Use with the order_hash that the commit answered. pendle_place_limit_order answers the hash. Does not tell orders of
+    others.
     """
     reader = ctx.chain()
     ctx.step("Reading the order")

@@ -102,8 +102,8 @@ def pendle_buy_pt(
     """Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity.
 
     Use to lock a rate. `amount` is base units of the asset. Refused without an average price of fifteen minutes, and
-    where the market asks more than `slippage_bps` above it.
-    Does not hold them to maturity by itself, and fills no limit orders.
+    where the market asks more than `slippage_bps` above it. pendle_get_markets lists markets. Does not hold them to
+    maturity by itself, and fills no limit orders.
     """
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
@@ -263,8 +263,8 @@ def pendle_add_lp(
 ) -> TxPlan:
     """Deposit the market's asset as liquidity: some of it buys the PT that go in beside it.
 
-    Use to earn the market's fees. A market that somebody pushed away from its average is refused.
-    Does not keep yield tokens, and takes no PT of the wallet.
+    Use to earn the market's fees. A market that somebody pushed away from its average is refused. pendle_get_markets
+    lists markets. Does not keep yield tokens, and takes no PT of the wallet.
     """
     reader = ctx.chain()
     place, standing = open_market(ctx, reader, market)
@@ -306,7 +306,7 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
     """Give LP tokens back for both parts of a market, before or after maturity.
 
     Use to leave a market. No price decides what comes: shares are paid as the asset, claims come as they are.
-    Does not sell the claims.
+    pendle_get_position names its markets. Does not sell the claims.
     """
     reader = ctx.chain()
     place, standing = look_at(ctx, reader, market)

@@ -179,8 +179,8 @@ def uniswap_lp_submit_twamm_order(
 def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> TxPlan:
     """Close an order over time of the golem, at any time.
 
-    Use to end it early, or to have what it bought paid out once it is sold or over.
-    Does not undo what was sold.
+    Use to end it early, or to have what it bought paid out once it is sold or over. uniswap_lp_submit_twamm_order
+    answers the id. Does not undo what was sold.
     """
     reader = ctx.chain()
     contract = contract_on(reader.chain_id)
@@ -216,7 +216,8 @@ def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> 
 def uniswap_lp_get_twamm_order_status(ctx: ReadContext, order_id: TwammOrderId) -> TwammStatus:
     """How far an order over time is: sold, bought, left, and at what average price.
 
-    Use to decide whether to wait or to close it. Does not tell orders of other accounts.
+    Use to decide whether to wait or to close it. uniswap_lp_submit_twamm_order answers the id. Does not tell orders of
+    other accounts.
     """
     reader = ctx.chain()
     ctx.step("Reading the order")

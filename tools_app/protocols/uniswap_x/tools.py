@@ -286,7 +286,8 @@ class OrderStatus:
 def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -> OrderStatus:
     """What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now.
 
-    Use with the order_hash that the commit answered. Does not tell orders of others, nor who may fill it.
+    Use with the order_hash that the commit answered. uniswap_submit_uniswapx_order answers the hash. Does not tell
+    orders of others, nor who may fill it.
     """
     reader = ctx.chain()
     found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]

@@ -236,7 +236,8 @@ class PaymentTold:
 def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
     """What became of a payment that this golem signed, as the chain says now.
 
-    Use with the payment_id that the commit answered, before paying again. Does not tell payments of others.
+    Use with the payment_id that the commit answered, before paying again. x402_pay answers the id. Does not tell
+    payments of others.
     """
     reader = ctx.chain()
     ctx.step("Reading the payment")

@@ -206,8 +206,8 @@ def yearn_withdraw(
     """Redeem shares of a Yearn V3 vault for its asset.
 
     Use to leave a vault or to take a part out. `shares` are base units of the vault's own token, or max. The call
-    always says how much loss is taken: Yearn's own default takes any.
-    Does not wait for a vault whose strategies cannot give, and does not redeem shares of others.
+    always says how much loss is taken: Yearn's own default takes any. yearn_get_position names its vaults. Does not
+    wait for a vault whose strategies cannot give, and does not redeem shares of others.
     """
     reader = ctx.chain()
     ctx.step("Reading the vault")

@@ -69,8 +69,9 @@ class PositionInfo:
 def data_get_position(ctx: ReadContext, token_id: RangeId) -> PositionInfo:
     """Read one liquidity position with a range by its NFT id, whoever owns it.
 
-    Use to see its range, its amounts and the fees a collect would pay. Amounts are what taking everything out
-    would give now, rounded as the pool rounds. A V4 one is `v4:NUMBER`. Does not read V2 shares.
+    Use to see its range, its amounts and the fees a collect would pay. Amounts are what taking everything out would
+    give now, rounded as the pool rounds. A V4 one is `v4:NUMBER`. wallet_get_status lists the golem's own. Does not
+    read V2 shares.
     """
     reader = ctx.chain()
     markets = markets_on(reader.chain_id)

@@ -151,7 +151,8 @@ def stream_position_alerts(
     """Be told when a liquidity position leaves or re-enters its range, earns more fees than a threshold, or closes.
 
     Use to watch a position without a tick for each look. Each change is one `position:alert` event; fees are told once
-    each time they pass the threshold. Does not act on the position. It ends after a day unless renewed.
+    each time they pass the threshold. wallet_get_status lists positions. Does not act on the position. It ends after a
+    day unless renewed.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the position")

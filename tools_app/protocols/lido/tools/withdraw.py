@@ -160,8 +160,8 @@ def lido_unstake(
 def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
     """Claim the ETH of final withdrawal requests of the golem.
 
-    Use when a request is final; the ETH comes to the golem's own wallet.
-    Does not wait for requests that are not final, and does not claim for others.
+    Use when a request is final; the ETH comes to the golem's own wallet. lido_get_position lists requests. Does not
+    wait for requests that are not final, and does not claim for others.
     """
     reader = ctx.chain()
     at = deployment_on(reader)

@@ -108,7 +108,7 @@ def morpho_borrow_market(
     Use to get the loan token without selling the collateral. `collateral_amount` puts so much of the collateral token
     in first, in the same plan. Collateral counts at the lower of the market's oracle and the price feeds, and must
     cover the debt 1.5 times at its liquidation value, interest until the transaction runs included.
-    Does not borrow on behalf of others, and does not swap what is borrowed.
+    morpho_get_market_info lists markets. Does not borrow on behalf of others, and does not swap what is borrowed.
     """
     ctx.step("Reading the market")
     opened = open_market(ctx, market_id)

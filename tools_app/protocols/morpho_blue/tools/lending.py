@@ -100,9 +100,10 @@ def morpho_supply_market(
 ) -> TxPlan:
     """Lend into an isolated Morpho market, or put in collateral for a debt there.
 
-    Use to earn interest on the market's loan token, or with `asset` naming the collateral token to cover a debt.
-    `max` is all the golem holds. The price feeds and the market's oracle must agree when lending.
-    Does not borrow, does not act for another account, and does not take the chain's own coin (use its wrapped token).
+    Use to earn interest on the market's loan token, or with `asset` naming the collateral token to cover a debt. `max`
+    is all the golem holds. The price feeds and the market's oracle must agree when lending. morpho_get_market_info
+    lists markets. Does not borrow, does not act for another account, and does not take the chain's own coin (use its
+    wrapped token).
     """
     check_own(ctx, on_behalf_of)
     ctx.step("Reading the market")
@@ -136,10 +137,10 @@ def morpho_withdraw_market(
 ) -> TxPlan:
     """Withdraw what was lent in a Morpho market, or its collateral.
 
-    Use to leave a market or to take a part out. Without `asset` it is the loan token; name the collateral token to
-    take collateral, which a debt holds down to a health of 1.5. `max` is all that is there. What retires behind the
-    golem's cage is sold for its base asset in the same plan.
-    Does not repay debt and does not wait for liquidity: what is borrowed by others cannot be taken.
+    Use to leave a market or to take a part out. Without `asset` it is the loan token; name the collateral token to take
+    collateral, which a debt holds down to a health of 1.5. `max` is all that is there. What retires behind the golem's
+    cage is sold for its base asset in the same plan. morpho_get_user_position names its markets. Does not repay debt
+    and does not wait for liquidity: what is borrowed by others cannot be taken.
     """
     ctx.step("Reading the market")
     opened = open_market(ctx, market_id)

@@ -30,6 +30,10 @@ _DEPTH: Final = 6
 _TOLD_AS_ONE: Final = (TokenMeta, TokenAmount, UsdAmount)
 """Values that an answer spells in its own way, the same everywhere."""
 _MEDIA: Final = "application/json"
+_SPELT_OTHERWISE_TOO: Final = frozenset({"action_type"})
+"""Words that the server takes by other spellings too, as every version's clients may write them, though the document
+asks for one of them.
+"""
 
 Answers = Mapping[str, Any]
 """Members of an answer by name, those of an object inside as its own mapping; a list is told by its members."""
@@ -135,7 +139,8 @@ def _find_broken_paths(release: Release, paths: Mapping[str, Any]) -> Iterator[s
             yield f"{name} is gone"
             continue
         yield from (f"{name} no longer takes {each}" for each in old["takes"] if each not in new["takes"])
-        yield from (f"{name} needs {each} now" for each in new["needs"] if each not in old["needs"])
+        needed = set(new["needs"]) - set(old["needs"]) - _SPELT_OTHERWISE_TOO
+        yield from (f"{name} needs {each} now" for each in sorted(needed))
         yield from (f"{name} no longer answers {each}" for each in _list_lost(old["answers"], new["answers"]))
 
 

@@ -29,7 +29,7 @@ SHORT: Final[Mapping[str, str]] = {
     "true or false": "",
     "Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000": "base units",
     "Amounts in the token's base units, one for each request": "base units",
-    "0x-prefixed account or contract address": "0x",
+    "0x-prefixed account or contract address": "",
     "0x-prefixed contract address": "0x",
     "0x-prefixed pool address": "0x",
     "Most slippage accepted, in basis points: 50 is 0": "",

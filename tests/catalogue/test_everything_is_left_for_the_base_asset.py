@@ -157,9 +157,9 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
 
 
 @pytest.mark.parametrize(
-    ("words", "world"),
+    "words",
     [
-        pytest.param(words, world, marks=pytest.mark.protocols(world))
+        pytest.param(words, marks=pytest.mark.protocols(world))
         for words, world in (
             ("it signed an order that gives 300 DAI for a tenth of a WETH", "uniswap_x"),
             ("it signed an order that gives 300 DAI for claims", "pendle"),
@@ -167,9 +167,7 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
         )
     ],
 )
-def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(
-    live_golem: LiveGolem, words: str, world: str
-) -> None:
+def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(live_golem: LiveGolem, words: str) -> None:
     stage = open_stage(live_golem, CASES)
     stage.prepare(Case("", {}, ActionClass.CLOSE_POSITION, given=(words,)))
     (promise,) = SignedPromise.objects.all()

@@ -152,7 +152,7 @@ def test_a_quoted_call_is_simulated_ahead_as_its_answer_writes_it(shared_golem: 
     sold = {"token_in": "ETH", "token_out": "USDC", "amount": str(10**17)}
     plain = _ask(shared_golem, "quote", **sold)["data"]
     assert plain["call"] is None and ahead == [], "without the call there is nothing to simulate"
-    call = _ask(shared_golem, "quote", **sold, with_call=True)["data"]["call"]
+    call = _ask(shared_golem, "quote", **sold, call=True)["data"]["call"]
     told = _ask(shared_golem, "simulate_transaction", **call)["data"]
     assert ahead == ["safety_simulate_transaction"] and call["value"] == sold["amount"]
     assert told["success"] and {each["symbol"] for each in told["balance_changes"]} >= {"USDC"}

@@ -245,256 +245,182 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description aave_borrow: Borrow an asset at Aave V3 against the golem's collateral there. */
-        AaveBorrowBody: {
+        AaveBorrow: {
             /** @constant */
-            action_type?: "borrow";
+            action_type: "borrow";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            interest_rate_mode?: ("variable" | "stable") | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_disable_collateral: Take a supplied asset out of the golem's collateral at Aave V3. */
-        AaveDisableCollateralBody: {
+        AaveDisableCollateral: {
             /** @constant */
-            action_type?: "disable_collateral";
+            action_type: "disable_collateral";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_enable_collateral: Let a supplied asset count as collateral at Aave V3, or no longer. */
-        AaveEnableCollateralBody: {
+        AaveEnableCollateral: {
             /** @constant */
-            action_type?: "enable_collateral";
+            action_type: "enable_collateral";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            use_as_collateral?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            use_as_collateral?: components["schemas"]["swap_to_optimal_ratio"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_get_health_factor: Health factor, collateral and debt of an account at Aave V3. */
-        AaveGetHealthFactorBody: {
+        AaveGetHealthFactor: {
             /** @constant */
-            query?: "health_factor";
+            query: "health_factor";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_get_liquidation_risk: How near an account at Aave V3 is to liquidation. */
-        AaveGetLiquidationRiskBody: {
+        AaveGetLiquidationRisk: {
             /** @constant */
-            query?: "liquidation_risk";
+            query: "liquidation_risk";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_get_rates: Rates, liquidity, caps and risk parameters of one asset at Aave V3. */
-        AaveGetRatesBody: {
+        AaveGetRates: {
             /** @constant */
-            query?: "lending_rates";
+            query: "lending_rates";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_get_user_summary: Everything an account supplied and owes at Aave V3. */
-        AaveGetUserSummaryBody: {
+        AaveGetUserSummary: {
             /** @constant */
-            query?: "lending_summary";
+            query: "lending_summary";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_repay: Pay back what the golem owes at Aave V3. */
-        AaveRepayBody: {
+        AaveRepay: {
             /** @constant */
-            action_type?: "repay";
+            action_type: "repay";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            interest_rate_mode?: ("variable" | "stable") | null;
-            withdraw_collateral?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
+            withdraw_collateral?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_supply: Lend an asset at Aave V3 and earn interest on it. */
-        AaveSupplyBody: {
+        AaveSupply: {
             /** @constant */
-            action_type?: "supply";
+            action_type: "supply";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            on_behalf_of?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            on_behalf_of?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description aave_withdraw: Take a supplied asset out of Aave V3, with the interest it earned. */
-        AaveWithdrawBody: {
+        AaveWithdraw: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "aave" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description bridge_compare: Rank bridges by what arrives on the other chain, with why one is left out. */
-        BridgeCompareBody: {
+        BridgeCompare: {
             /** @constant */
-            query?: "bridge_compare";
+            query: "bridge_compare";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            dest_chain: number;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            source_chain: components["schemas"]["source_chain"];
+            dest_chain: components["schemas"]["source_chain"];
         };
-        /** @description bridge_estimate_time: Tell how long transfers between two chains took: half of them, and nine of ten, in seconds. */
-        BridgeEstimateTimeBody: {
+        BridgeEstimateTime: {
             /** @constant */
-            query?: "bridge_time";
+            query: "bridge_time";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
+            bridge: components["schemas"]["bridge"];
+            source_chain: components["schemas"]["source_chain"];
+            dest_chain: components["schemas"]["source_chain"];
             /**
-             * @description The bridge; only across is served.
-             * @enum {string}
+             * @description Token address (0x…) or a symbol registered on the chain…
+             * @default USDC
              */
-            bridge: "across" | "stargate" | "hop";
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            dest_chain: number;
-            token?: string | null;
+            token: string | null;
         };
-        /** @description bridge_execute: Send a token to the golem's own account on another of its chains. */
-        BridgeExecuteBody: {
+        BridgeExecute: {
             /** @constant */
-            action_type?: "bridge";
+            action_type: "bridge";
             /** @enum {unknown} */
             venue?: "across" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
+            bridge: components["schemas"]["bridge"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            source_chain: components["schemas"]["source_chain"];
+            dest_chain: components["schemas"]["source_chain"];
+            max_fee_bps?: components["schemas"]["max_fee_bps"];
             /**
-             * @description The bridge; only across is served.
-             * @enum {string}
+             * @description Seconds in which a relayer may pay it out
+             * @default 7200
              */
-            bridge: "across" | "stargate" | "hop";
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            dest_chain: number;
-            max_fee_bps?: (number | null) | null;
-            deadline?: number | null;
+            deadline: number | null;
         };
-        /** @description bridge_get_limits: Tell how much may go over a bridge at once, and the most that arrived of late. */
-        BridgeGetLimitsBody: {
+        BridgeGetLimits: {
             /** @constant */
-            query?: "bridge_limits";
+            query: "bridge_limits";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: string | null;
-            /**
-             * @description The bridge; only across is served.
-             * @enum {string}
-             */
-            bridge: "across" | "stargate" | "hop";
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            dest_chain: number;
+            cursor?: components["schemas"]["cursor"];
+            bridge: components["schemas"]["bridge"];
+            token: components["schemas"]["token0"];
+            source_chain: components["schemas"]["source_chain"];
+            dest_chain: components["schemas"]["source_chain"];
         };
-        /** @description bridge_get_quote: Tell what a transfer to another chain costs and how long it takes, by what others paid in the last two hours. */
-        BridgeGetQuoteBody: {
+        BridgeGetQuote: {
             /** @constant */
-            query?: "bridge_quote";
+            query: "bridge_quote";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            dest_chain: number;
-            /**
-             * @description The bridge; only across is served.
-             * @enum {string}
-             */
-            bridge: "across" | "stargate" | "hop";
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            source_chain: components["schemas"]["source_chain"];
+            dest_chain: components["schemas"]["source_chain"];
+            bridge: components["schemas"]["bridge"];
         };
-        /** @description bridge_get_status: Tell where a transfer of the golem is, by its number and the chain it left within the last week. */
-        BridgeGetStatusBody: {
+        BridgeGetStatus: {
             /** @constant */
-            query?: "bridge_status";
+            query: "bridge_status";
             /** @enum {unknown} */
             venue?: "across" | null;
-            cursor?: string | null;
-            /**
-             * @description The bridge; only across is served.
-             * @enum {string}
-             */
-            bridge: "across" | "stargate" | "hop";
-            /** @description Number of the transfer, as bridge_execute told it. */
+            cursor?: components["schemas"]["cursor"];
+            bridge: components["schemas"]["bridge"];
+            /** @description Number of the transfer, as bridge_execute told it */
             bridge_id: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
+            source_chain: components["schemas"]["source_chain"];
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CancelActionInput: {
@@ -509,89 +435,87 @@ export interface components {
          * @enum {string}
          */
         ChoiceEnum: "STOP" | "LEAVE_POSITIONS" | "LEAVE_FOR_BASE";
-        /** @description coding_bash: Run one shell command in the folder and show the end of what it prints. */
-        CodingBashBody: {
+        CodingBash: {
             /** @constant */
-            action_type?: "bash";
+            action_type: "bash";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description What bash runs in the folder. */
+            why?: components["schemas"]["why"];
+            /** @description What bash runs in the folder */
             command: string;
-            timeout_ms?: number | null;
-            result_shape?: ("blocks" | "legacy") | null;
+            /**
+             * @description Milliseconds until it is killed with all it started, at…
+             * @default 30000
+             */
+            timeout_ms: number | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description coding_edit: Replace one exact piece of text in a file. */
-        CodingEditBody: {
+        CodingEdit: {
             /** @constant */
-            action_type?: "edit";
+            action_type: "edit";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Path below the folder, such as src/main.py. */
-            path: string;
-            /** @description Text that is in the file exactly once, whitespace included. */
+            why?: components["schemas"]["why"];
+            path: components["schemas"]["path"];
+            /** @description Text that is in the file exactly once, whitespace included */
             old_string: string;
-            new_string?: string | null;
-            result_shape?: ("blocks" | "legacy") | null;
+            /**
+             * @description What takes its place
+             * @default
+             */
+            new_string: string | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description coding_find: Find files and folders by their name. */
-        CodingFindBody: {
+        CodingFind: {
             /** @constant */
-            query?: "find";
+            query: "find";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: string | null;
-            /** @description Regular expression (grep) or shell pattern of names (find). */
-            pattern: string;
-            path?: string | null;
-            type?: (("f" | "d") | null) | null;
-            result_shape?: ("blocks" | "legacy") | null;
+            cursor?: components["schemas"]["cursor"];
+            pattern: components["schemas"]["pattern"];
+            path?: components["schemas"]["path_2"];
+            /** @default null */
+            type: ("f" | "d") | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description coding_grep: Search the text of files for a regular expression. */
-        CodingGrepBody: {
+        CodingGrep: {
             /** @constant */
-            query?: "grep";
+            query: "grep";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: string | null;
-            /** @description Regular expression (grep) or shell pattern of names (find). */
-            pattern: string;
-            path?: string | null;
-            include?: (string | null) | null;
-            result_shape?: ("blocks" | "legacy") | null;
+            cursor?: components["schemas"]["cursor"];
+            pattern: components["schemas"]["pattern"];
+            path?: components["schemas"]["path_2"];
+            /** @default null */
+            include: string | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description coding_read: Read a text file by lines, or a small image. */
-        CodingReadBody: {
+        CodingRead: {
             /** @constant */
-            query?: "read";
+            query: "read";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            cursor?: string | null;
-            /** @description Path below the folder, such as src/main.py. */
-            path: string;
-            offset?: number | null;
-            limit?: (number | null) | null;
-            result_shape?: ("blocks" | "legacy") | null;
+            cursor?: components["schemas"]["cursor"];
+            path: components["schemas"]["path"];
+            /**
+             * @description First line to show, counted from 1
+             * @default 1
+             */
+            offset: number | null;
+            /** @default null */
+            limit: number | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description coding_write: Write a whole file, and the folders it lies in. */
-        CodingWriteBody: {
+        CodingWrite: {
             /** @constant */
-            action_type?: "write";
+            action_type: "write";
             /** @enum {unknown} */
             venue?: "coding" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Path below the folder, such as src/main.py. */
-            path: string;
-            /** @description The whole text of the file; empty makes an empty file. */
+            why?: components["schemas"]["why"];
+            path: components["schemas"]["path"];
+            /** @description The whole text of the file */
             content: string;
-            result_shape?: ("blocks" | "legacy") | null;
+            result_shape?: components["schemas"]["result_shape"];
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CommitActionInput: {
@@ -604,472 +528,396 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
-        /** @description compound_v3_borrow: Borrow what a Compound V3 market lends against covers in it. */
-        CompoundV3BorrowBody: {
+        CompoundV3Borrow: {
             /** @constant */
-            action_type?: "borrow";
+            action_type: "borrow";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_claim_rewards: Claim what a Compound V3 market pays beside interest. */
-        CompoundV3ClaimRewardsBody: {
+        CompoundV3ClaimRewards: {
             /** @constant */
-            action_type?: "claim_compound";
+            action_type: "claim_compound";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            market: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_get_markets: List the known markets of Compound V3 with rates, liquidity and what covers debts in them. */
-        CompoundV3GetMarketsBody: {
+        CompoundV3GetMarkets: {
             /** @constant */
-            query?: "compound_v3_markets";
+            query: "compound_v3_markets";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            cursor?: string | null;
-            market?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            market?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_get_position: Read everything an account has at Compound V3. */
-        CompoundV3GetPositionBody: {
+        CompoundV3GetPosition: {
             /** @constant */
-            query?: "compound_v3_position";
+            query: "compound_v3_position";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_repay: Pay back what the golem owes in a Compound V3 market. */
-        CompoundV3RepayBody: {
+        CompoundV3Repay: {
             /** @constant */
-            action_type?: "repay";
+            action_type: "repay";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_supply: Lend into a Compound V3 market, or put a cover into it. */
-        CompoundV3SupplyBody: {
+        CompoundV3Supply: {
             /** @constant */
-            action_type?: "supply";
+            action_type: "supply";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            asset?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            asset?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description compound_v3_withdraw: Take out of a Compound V3 market what is lent there, or a cover. */
-        CompoundV3WithdrawBody: {
+        CompoundV3Withdraw: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            asset?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            asset?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description convex_claim_rewards: Claim CRV and CVX of LP tokens that are staked at Convex. */
-        ConvexClaimRewardsBody: {
+        ConvexClaimRewards: {
             /** @constant */
-            action_type?: "claim_convex";
+            action_type: "claim_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description convex_get_pools: List known pools of Convex with their rates. */
-        ConvexGetPoolsBody: {
+        ConvexGetPools: {
             /** @constant */
-            query?: "convex_pools";
+            query: "convex_pools";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            cursor?: string | null;
-            asset?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description convex_stake_lp: Stake LP tokens of a Curve pool at Convex. */
-        ConvexStakeLpBody: {
+        ConvexStakeLp: {
             /** @constant */
-            action_type?: "stake_convex";
+            action_type: "stake_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description convex_unstake_lp: Take LP tokens of a Curve pool out of Convex, and claim CRV and CVX unless `claim` is off. */
-        ConvexUnstakeLpBody: {
+        ConvexUnstakeLp: {
             /** @constant */
-            action_type?: "unstake_convex";
+            action_type: "unstake_convex";
             /** @enum {unknown} */
             venue?: "convex" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            claim?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
+            amount: components["schemas"]["shares"];
+            claim?: components["schemas"]["swap_to_optimal_ratio"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description curve_add_liquidity: Deposit into a Curve pool for LP tokens, with one coin or several. */
-        CurveAddLiquidityBody: {
+        CurveAddLiquidity: {
             /** @constant */
-            action_type?: "add_liquidity";
+            action_type: "add_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
-            /** @description Base units of each coin, in the pool's order; 0 for none. */
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
+            /** @description Base units of each coin, in the pool's order */
             amounts: string[];
-            min_lp_tokens?: (string | null) | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            min_lp_tokens?: components["schemas"]["min_lp_tokens"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description curve_get_pools: List known Curve pools with rates, size and gauge. */
-        CurveGetPoolsBody: {
+        CurveGetPools: {
             /** @constant */
-            query?: "curve_pools";
+            query: "curve_pools";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            cursor?: string | null;
-            asset?: (string | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset?: components["schemas"]["single_coin"];
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
-            pool?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            /** @default null */
+            pool: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description curve_remove_liquidity: Give LP tokens of a Curve pool back for its coins. */
-        CurveRemoveLiquidityBody: {
+        CurveRemoveLiquidity: {
             /** @constant */
-            action_type?: "remove_liquidity";
+            action_type: "remove_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            lp_amount: string;
-            single_coin?: (string | null) | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
+            lp_amount: components["schemas"]["shares"];
+            single_coin?: components["schemas"]["single_coin"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description curve_stake_gauge: Stake LP tokens in a Curve pool's gauge, take them out, or claim its CRV. */
-        CurveStakeGaugeBody: {
+        CurveStakeGauge: {
             /** @constant */
-            action_type?: "stake_gauge";
+            action_type: "stake_gauge";
             /** @enum {unknown} */
             venue?: "curve" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            pool: string;
+            why?: components["schemas"]["why"];
+            pool: components["schemas"]["pool"];
             action?: ("stake" | "unstake" | "claim") | null;
-            amount?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            /** @default null */
+            amount: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_feed_history: Read what the price feed of a token answered in the past. */
-        DataGetFeedHistoryBody: {
+        DataGetFeedHistory: {
             /** @constant */
-            query?: "feed_history";
+            query: "feed_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-            interval?: ("1h" | "1d" | "1w") | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            period?: components["schemas"]["period"];
+            interval?: components["schemas"]["interval"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_new_pools: List the pools of every market created in the last hours, newest first. */
-        DataGetNewPoolsBody: {
+        DataGetNewPools: {
             /** @constant */
-            query?: "new_pools";
+            query: "new_pools";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            hours?: number | null;
-            min_tvl?: string | null;
-            limit?: number | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /**
+             * @description Hours to look back
+             * @default 24
+             */
+            hours: number | null;
+            /**
+             * @description US dollars as decimal text, such as 1500.00
+             * @default 0
+             */
+            min_tvl: string | null;
+            limit?: components["schemas"]["limit_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_pool_health_score: Score how sound a pool of a market is, from 0 to 100. */
-        DataGetPoolHealthScoreBody: {
+        DataGetPoolHealthScore: {
             /** @constant */
-            query?: "pool_health";
+            query: "pool_health";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_pool_info: Read the current state of one pool of a market. */
-        DataGetPoolInfoBody: {
+        DataGetPoolInfo: {
             /** @constant */
-            query?: "pool";
+            query: "pool";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool_address: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool_address: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_pool_volume_history: Read what was traded in one pool, by hour or by day, from this server's index of logs. */
-        DataGetPoolVolumeHistoryBody: {
+        DataGetPoolVolumeHistory: {
             /** @constant */
-            query?: "pool_volume_history";
+            query: "pool_volume_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool_address: string;
+            cursor?: components["schemas"]["cursor"];
+            pool_address: components["schemas"]["pool_3"];
             span?: ("hour" | "day") | null;
-            limit?: number | null;
-            chain_id?: (number | null) | null;
+            /**
+             * @description Most rows to answer, 1 to 100
+             * @default 30
+             */
+            limit: number | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_pools_by_token: List the pools of one token in every market, the deepest first. */
-        DataGetPoolsByTokenBody: {
+        DataGetPoolsByToken: {
             /** @constant */
-            query?: "pools_by_token";
+            query: "pools_by_token";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            limit?: number | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            limit?: components["schemas"]["limit_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_pools_by_token_pair: List the pools of two tokens in every market, the deepest first. */
-        DataGetPoolsByTokenPairBody: {
+        DataGetPoolsByTokenPair: {
             /** @constant */
-            query?: "pools_by_pair";
+            query: "pools_by_pair";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_position: Read one liquidity position with a range by its NFT id, whoever owns it. */
-        DataGetPositionBody: {
+        DataGetPosition: {
             /** @constant */
-            query?: "position";
+            query: "position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            token_id: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_id: components["schemas"]["position_id_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_positions_by_owner: List the liquidity positions with a range of a wallet, by default the golem's own. */
-        DataGetPositionsByOwnerBody: {
+        DataGetPositionsByOwner: {
             /** @constant */
-            query?: "positions";
+            query: "positions";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            owner?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            owner?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_rate_history: Read the past rates of a lender's market or of an issuer's token. */
-        DataGetRateHistoryBody: {
+        DataGetRateHistory: {
             /** @constant */
-            query?: "rate_history";
+            query: "rate_history";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Lender or issuer, by its name. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description Lender or issuer, by its name */
             protocol: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
+            token: components["schemas"]["token0"];
             side?: ("supply" | "borrow") | null;
-            market?: (string | null) | null;
-            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-            interval?: ("1h" | "1d" | "1w") | null;
-            chain_id?: (number | null) | null;
+            /**
+             * @description Of a lender with several markets for the token: which
+             * @default null
+             */
+            market: string | null;
+            period?: components["schemas"]["period"];
+            interval?: components["schemas"]["interval"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_tick_data: Read the initialised ticks of a pool with ranges around the current one. */
-        DataGetTickDataBody: {
+        DataGetTickData: {
             /** @constant */
-            query?: "ticks";
+            query: "ticks";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            range?: number | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            /**
+             * @description How many tick spacings to read on each side of the current…
+             * @default 100
+             */
+            range: number | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_get_token_price: Read the price of one token, in US dollars or in another token. */
-        DataGetTokenPriceBody: {
+        DataGetTokenPrice: {
             /** @constant */
-            query?: "token_price";
+            query: "token_price";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            quote_currency?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            /**
+             * @description Token address (0x…) or a symbol registered on the chain…
+             * @default USD
+             */
+            quote_currency: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description data_search_tokens: Find tokens of a chain by a part of their symbol or name, or by their address. */
-        DataSearchTokensBody: {
+        DataSearchTokens: {
             /** @constant */
-            query?: "search_tokens";
+            query: "search_tokens";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Part of a symbol or name, or an address. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description Part of a symbol or name, or an address */
             text: string;
-            limit?: number | null;
-            chain_id?: (number | null) | null;
+            limit?: components["schemas"]["limit_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_complete_withdrawal: Take what a queued withdrawal gives, as tokens, into the golem's wallet. */
-        EigenlayerCompleteWithdrawalBody: {
+        EigenlayerCompleteWithdrawal: {
             /** @constant */
-            action_type?: "complete_withdrawal";
+            action_type: "complete_withdrawal";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed id of 32 bytes. */
-            withdrawal_root: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            withdrawal_root: components["schemas"]["payment_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_delegate: Delegate everything that is restaked to one operator. */
-        EigenlayerDelegateBody: {
+        EigenlayerDelegate: {
             /** @constant */
-            action_type?: "delegate_stake";
+            action_type: "delegate_stake";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            operator: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            operator: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_deposit_lst: Restake a token in the strategy that takes it. */
-        EigenlayerDepositLstBody: {
+        EigenlayerDepositLst: {
             /** @constant */
-            action_type?: "deposit_lst";
+            action_type: "deposit_lst";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_get_avs_list: List services that described themselves in the last 90 days, newest first. */
-        EigenlayerGetAvsListBody: {
+        EigenlayerGetAvsList: {
             /** @constant */
-            query?: "eigenlayer_avs";
+            query: "eigenlayer_avs";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_get_operators: List operators to whom somebody delegated in the last 90 days, most delegated first. */
-        EigenlayerGetOperatorsBody: {
+        EigenlayerGetOperators: {
             /** @constant */
-            query?: "eigenlayer_operators";
+            query: "eigenlayer_operators";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: string | null;
-            min_delegated_eth?: (string | null) | null;
-            avs_filter?: (string[] | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            min_delegated_eth?: components["schemas"]["min_delegated_eth"];
+            avs_filter?: components["schemas"]["allowed_contracts"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_get_position: Read what an account has at EigenLayer: deposits after slashes, its operator, and withdrawals that wait. */
-        EigenlayerGetPositionBody: {
+        EigenlayerGetPosition: {
             /** @constant */
-            query?: "eigenlayer_position";
+            query: "eigenlayer_position";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_queue_withdrawal: Queue deposit shares of one or more strategies as one withdrawal. */
-        EigenlayerQueueWithdrawalBody: {
+        EigenlayerQueueWithdrawal: {
             /** @constant */
-            action_type?: "queue_withdrawal";
+            action_type: "queue_withdrawal";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Strategies to leave, each once, in the order of `shares`; eigenlayer_get_position lists them. */
+            why?: components["schemas"]["why"];
+            /** @description Strategies to leave, each once, in the order of `shares`… */
             strategies: string[];
-            /** @description Amounts in the token's base units, one for each request. */
-            shares: string[];
-            chain_id?: (number | null) | null;
+            shares: components["schemas"]["shares_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description eigenlayer_undelegate: Leave the operator: every deposit goes into the queue, one withdrawal a strategy. */
-        EigenlayerUndelegateBody: {
+        EigenlayerUndelegate: {
             /** @constant */
-            action_type?: "undelegate";
+            action_type: "undelegate";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            new_operator?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            new_operator?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         EmergencyHaltInput: {
@@ -1097,63 +945,50 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description ethena_claim_unstaked: Claim the USDe of an exit whose cooldown is over. */
-        EthenaClaimUnstakedBody: {
+        EthenaClaimUnstaked: {
             /** @constant */
-            action_type?: "claim_unstaked";
+            action_type: "claim_unstaked";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description ethena_get_apy: Read what staked USDe earns: the rate that drips in now, and what the last week and month paid. */
-        EthenaGetApyBody: {
+        EthenaGetApy: {
             /** @constant */
-            query?: "ethena_apy";
+            query: "ethena_apy";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description ethena_get_position: Read what an account has at Ethena: USDe, sUSDe and its worth, cooldowns, and what was earned. */
-        EthenaGetPositionBody: {
+        EthenaGetPosition: {
             /** @constant */
-            query?: "ethena_position";
+            query: "ethena_position";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description ethena_stake_usde: Stake USDe for sUSDe. */
-        EthenaStakeUsdeBody: {
+        EthenaStakeUsde: {
             /** @constant */
-            action_type?: "stake_usde";
+            action_type: "stake_usde";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description ethena_unstake_usde: Give up sUSDe: its USDe cools down, or comes at once where the contract has no cooldown now. */
-        EthenaUnstakeUsdeBody: {
+        EthenaUnstakeUsde: {
             /** @constant */
-            action_type?: "unstake_usde";
+            action_type: "unstake_usde";
             /** @enum {unknown} */
             venue?: "ethena" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["shares"];
             mode?: ("cooldown" | "instant") | null;
-            restart_cooldown?: boolean | null;
-            chain_id?: (number | null) | null;
+            restart_cooldown?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /** @description One event; what `payload` holds depends on `type`, see docs/events.md. */
         EventOutput: {
@@ -1180,318 +1015,277 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
-        /** @description firepit_burn: Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`. */
-        FirepitBurnBody: {
+        FirepitBurn: {
             /** @constant */
-            action_type?: "burn";
+            action_type: "burn";
             /** @enum {unknown} */
             venue?: "firepit" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Tokens or the chain's coin that lie in the jar, each once. */
+            why?: components["schemas"]["why"];
+            /** @description Tokens or the chain's coin that lie in the jar, each once */
             assets: string[];
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description firepit_get_tokenjar_balances: What lies in Uniswap's jar of fees, and what has to be given up to empty it. */
-        FirepitGetTokenjarBalancesBody: {
+        FirepitGetTokenjarBalances: {
             /** @constant */
-            query?: "tokenjar_balances";
+            query: "tokenjar_balances";
             /** @enum {unknown} */
             venue?: "firepit" | null;
-            cursor?: string | null;
-            tokens?: (string[] | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /** @default null */
+            tokens: string[] | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description golem_cluster_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
-        GolemClusterArchetypesBody: {
+        GolemClusterArchetypes: {
             /** @constant */
-            query?: "agent_archetypes";
+            query: "agent_archetypes";
             /** @enum {unknown} */
             venue?: "cluster" | null;
-            cursor?: string | null;
-            days?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            days?: components["schemas"]["days"];
         };
-        /** @description golem_delegate_task: Ask another archetype to work inside this golem, its wallet and its limits. */
-        GolemDelegateTaskBody: {
+        GolemDelegateTask: {
             /** @constant */
-            action_type?: "delegate";
+            action_type: "delegate";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Name of the archetype to ask; this golem's own archetype must list it. */
+            why?: components["schemas"]["why"];
+            /** @description Name of the archetype to ask */
             target: string;
-            /** @description What the delegate should do; kept in the audit log. */
+            /** @description What the delegate should do */
             instruction: string;
-            context?: (string | null) | null;
+            /** @default null */
+            context: string | null;
         };
-        /** @description golem_get_health: Read in one answer how the golem itself is: halt, vitality, heartbeat and permits under way. */
-        GolemGetHealthBody: {
+        GolemGetHealth: {
             /** @constant */
-            query?: "golem_health";
+            query: "golem_health";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description golem_get_heartbeat_stats: Read how regularly the golem ticks and how its newest hundred ticks ended. */
-        GolemGetHeartbeatStatsBody: {
+        GolemGetHeartbeatStats: {
             /** @constant */
-            query?: "heartbeat_stats";
+            query: "heartbeat_stats";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description golem_get_mortality_state: Read whether the golem's end is announced, and what its life rests on. */
-        GolemGetMortalityStateBody: {
+        GolemGetMortalityState: {
             /** @constant */
-            query?: "mortality_state";
+            query: "mortality_state";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description golem_get_vitality_score: Read the golem's vitality and its three factors as its last tick measured them. */
-        GolemGetVitalityScoreBody: {
+        GolemGetVitalityScore: {
             /** @constant */
-            query?: "vitality_score";
+            query: "vitality_score";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description golem_mine_testaments: Read what golems of this golem's owner that have ended left behind. */
-        GolemMineTestamentsBody: {
+        GolemMineTestaments: {
             /** @constant */
-            query?: "death_testaments";
+            query: "death_testaments";
             /** @enum {unknown} */
             venue?: "mine" | null;
-            cursor?: string | null;
-            limit?: number | null;
-        };
-        /** @description hook_discover: List the newest pools with hooks, and what each hook could do. */
-        HookDiscoverBody: {
-            /** @constant */
-            query?: "hooks";
-            /** @enum {unknown} */
-            venue?: "hook" | null;
-            cursor?: string | null;
-            token_a?: (string | null) | null;
-            token_b?: (string | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description hook_evaluate: Judge the hook of a pool by its address and by what it does when it is tried, before anybody enters. */
-        HookEvaluateBody: {
-            /** @constant */
-            query?: "hook_safety";
-            /** @enum {unknown} */
-            venue?: "hook" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
-        };
-        /** @description hook_get_template: Give the text of a hook to begin with. */
-        HookGetTemplateBody: {
-            /** @constant */
-            query?: "hook_template";
-            /** @enum {unknown} */
-            venue?: "hook" | null;
-            cursor?: string | null;
-            kind?: ("counter" | "dynamic_fee") | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
-        IdentityCheckEligibilityBody: {
-            /** @constant */
-            query?: "agent_eligibility";
-            /** @enum {unknown} */
-            venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            min_reputation?: (number | null) | null;
-            min_clients?: (number | null) | null;
-            requires_validation?: boolean | null;
-        };
-        /** @description identity_claim_milestone: Write a tier that one of the golem's own agents has reached into its metadata. */
-        IdentityClaimMilestoneBody: {
-            /** @constant */
-            action_type?: "claim_milestone";
-            /** @enum {unknown} */
-            venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
+            cursor?: components["schemas"]["cursor"];
             /**
-             * @description The tier that was reached.
+             * @description Most testaments, 1 to 20
+             * @default 10
+             */
+            limit: number | null;
+        };
+        HookDiscover: {
+            /** @constant */
+            query: "hooks";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: components["schemas"]["cursor"];
+            token_a?: components["schemas"]["single_coin"];
+            token_b?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        HookEvaluate: {
+            /** @constant */
+            query: "hook_safety";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        HookGetTemplate: {
+            /** @constant */
+            query: "hook_template";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: components["schemas"]["cursor"];
+            kind?: ("counter" | "dynamic_fee") | null;
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        IdentityCheckEligibility: {
+            /** @constant */
+            query: "agent_eligibility";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
+            min_reputation?: components["schemas"]["min_reputation"];
+            /** @default null */
+            min_clients: number | null;
+            requires_validation?: components["schemas"]["dry_run"];
+        };
+        IdentityClaimMilestone: {
+            /** @constant */
+            action_type: "claim_milestone";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            why?: components["schemas"]["why"];
+            agent_id: components["schemas"]["agent_id"];
+            /**
+             * @description The tier that was reached
              * @enum {string}
              */
             tier: "silver" | "gold" | "platinum";
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_discover_agents: Search agents that were registered on a chain, by the registry's own logs. */
-        IdentityDiscoverAgentsBody: {
+        IdentityDiscoverAgents: {
             /** @constant */
-            query?: "agents";
+            query: "agents";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            text?: (string | null) | null;
-            protocol?: (string | null) | null;
-            min_reputation?: (number | null) | null;
-            sort_by?: (string | null) | null;
-            limit?: number | null;
-            page?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /** @default null */
+            text: string | null;
+            /** @default null */
+            protocol: string | null;
+            min_reputation?: components["schemas"]["min_reputation"];
+            /** @default null */
+            sort_by: string | null;
+            limit?: components["schemas"]["limit"];
+            /** @default null */
+            page: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_evaluate_agent_trust: Weigh what three registries say of an agent into a figure of 0 to 100. */
-        IdentityEvaluateAgentTrustBody: {
+        IdentityEvaluateAgentTrust: {
             /** @constant */
-            query?: "agent_trust";
+            query: "agent_trust";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
         };
-        /** @description identity_get_agent_profile: Read everything about one registered agent. */
-        IdentityGetAgentProfileBody: {
+        IdentityGetAgentProfile: {
             /** @constant */
-            query?: "agent_profile";
+            query: "agent_profile";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            include_feedback?: boolean | null;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
+            include_feedback?: components["schemas"]["dry_run"];
         };
-        /** @description identity_get_credentials: List the golem's own API keys and session keys by fingerprint. */
-        IdentityGetCredentialsBody: {
+        IdentityGetCredentials: {
             /** @constant */
-            query?: "credentials";
+            query: "credentials";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description identity_get_reputation_summary: Read what clients said of an agent, as counts, a mean and a Beta posterior. */
-        IdentityGetReputationSummaryBody: {
+        IdentityGetReputationSummary: {
             /** @constant */
-            query?: "agent_reputation";
+            query: "agent_reputation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            track?: (string | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
+            /** @default null */
+            track: string | null;
         };
-        /** @description identity_get_tier: Read an agent's tier and how many points the next one takes. */
-        IdentityGetTierBody: {
+        IdentityGetTier: {
             /** @constant */
-            query?: "agent_tier";
+            query: "agent_tier";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
         };
-        /** @description identity_get_validation_status: Read what validators said about an agent. */
-        IdentityGetValidationStatusBody: {
+        IdentityGetValidationStatus: {
             /** @constant */
-            query?: "agent_validation";
+            query: "agent_validation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            cursor?: string | null;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
+            cursor?: components["schemas"]["cursor"];
+            agent_id: components["schemas"]["agent_id"];
         };
-        /** @description identity_register_agent: Register the golem's account as an agent by ERC-8004. */
-        IdentityRegisterAgentBody: {
+        IdentityRegisterAgent: {
             /** @constant */
-            action_type?: "register_agent";
+            action_type: "register_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Name of the agent. */
+            why?: components["schemas"]["why"];
+            /** @description Name of the agent */
             name: string;
-            /** @description The text of a JSON object without null, such as {"a2a_endpoint": "https://…"}; also tool_endpoint, tool_version, a2a_version, a2a_skills, ens, did, x402_support, supported_trusts (reputation, crypto-economic, tee-attestation). */
+            /** @description The text of a JSON object without null, such as… */
             registration: string;
-            description?: (string | null) | null;
-            image?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            /** @default null */
+            description: string | null;
+            /** @default null */
+            image: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_submit_feedback: Publish what the golem thinks of another's agent, as stars with tags and a review. */
-        IdentitySubmitFeedbackBody: {
+        IdentitySubmitFeedback: {
             /** @constant */
-            action_type?: "give_feedback";
+            action_type: "give_feedback";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            /** @description Hundredths of a star, 0 to 500. */
+            why?: components["schemas"]["why"];
+            agent_id: components["schemas"]["agent_id"];
+            /** @description Hundredths of a star, 0 to 500 */
             score: number;
-            tag1?: (string | null) | null;
-            tag2?: (string | null) | null;
-            review?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            tag1?: components["schemas"]["tag1"];
+            tag2?: components["schemas"]["tag1"];
+            /** @default null */
+            review: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_transfer_ownership: Hand an agent of the golem over to another account. */
-        IdentityTransferOwnershipBody: {
+        IdentityTransferOwnership: {
             /** @constant */
-            action_type?: "transfer_agent";
+            action_type: "transfer_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            /** @description 0x-prefixed account or contract address. */
-            recipient: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            agent_id: components["schemas"]["agent_id"];
+            recipient: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_update_metadata: Change fields of the registration file of an agent that is the golem's own. */
-        IdentityUpdateMetadataBody: {
+        IdentityUpdateMetadata: {
             /** @constant */
-            action_type?: "update_agent";
+            action_type: "update_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
-            /** @description The text of a JSON object without null, such as {"active": false}; also name, description, image, tool_endpoint, a2a_endpoint. */
+            why?: components["schemas"]["why"];
+            agent_id: components["schemas"]["agent_id"];
+            /** @description The text of a JSON object without null, such as {"active"… */
             updates: string;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description identity_verify_agent: Record a proof for one of the golem's own agents and ask a validator to judge it. */
-        IdentityVerifyAgentBody: {
+        IdentityVerifyAgent: {
             /** @constant */
-            action_type?: "verify_agent";
+            action_type: "verify_agent";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
-            agent_id: string;
+            why?: components["schemas"]["why"];
+            agent_id: components["schemas"]["agent_id"];
             /**
-             * @description How it is validated.
+             * @description How it is validated
              * @enum {string}
              */
             method: "zkml" | "tee-attestation" | "stake-secured";
-            /** @description The proof, or where it lies. */
+            /** @description The proof, or where it lies */
             proof: string;
-            /** @description 0x-prefixed account or contract address. */
-            validator: string;
-            chain_id?: (number | null) | null;
+            validator: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /**
          * @description * `BASE` - BASE
@@ -1502,722 +1296,583 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
-        /** @description intel_advise_gas_optimization: Compare what operations cost in gas on several chains now, and say whether to wait and whether to batch. */
-        IntelAdviseGasOptimizationBody: {
+        IntelAdviseGasOptimization: {
             /** @constant */
-            query?: "gas_advice";
+            query: "gas_advice";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description What is to be done, one for each transaction. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description What is to be done, one for each transaction */
             operations: ("TRANSFER" | "APPROVE" | "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "SUPPLY" | "BORROW" | "REPAY" | "CLAIM")[];
-            chain_ids?: (number[] | null) | null;
+            /** @default null */
+            chain_ids: number[] | null;
         };
-        /** @description intel_assess_mev_risk: Compute what a sandwich around a swap could take from it, at most, on one pool. */
-        IntelAssessMevRiskBody: {
+        IntelAssessMevRisk: {
             /** @constant */
-            query?: "mev_risk";
+            query: "mev_risk";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description US dollars as decimal text, such as 1500.00. */
-            amount_usd: string;
-            chain_id?: (number | null) | null;
-            pool?: (string | null) | null;
-            slippage_bps?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount_usd: components["schemas"]["amount_usd"];
+            chain_id?: components["schemas"]["chain_id"];
+            pool?: components["schemas"]["pool_2"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
         };
-        /** @description intel_backtest_strategy: Replay liquidity strategies on the real trades of a pool. */
-        IntelBacktestStrategyBody: {
+        IntelBacktestStrategy: {
             /** @constant */
-            query?: "backtest_strategy";
+            query: "backtest_strategy";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            /** @description US dollars as decimal text, such as 1500.00. */
-            amount_usd: string;
-            chain_id?: (number | null) | null;
-            fee?: (number | null) | null;
-            days?: number | null;
-            widths_pct?: (number[] | null) | null;
-            rebalance_threshold_pct?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            amount_usd: components["schemas"]["amount_usd"];
+            chain_id?: components["schemas"]["chain_id"];
+            fee?: components["schemas"]["fee"];
+            days?: components["schemas"]["days"];
+            /** @default null */
+            widths_pct: number[] | null;
+            /**
+             * @description Percent beyond its edge at which a range is moved
+             * @default 0
+             */
+            rebalance_threshold_pct: number | null;
         };
-        /** @description intel_calculate_fee_switch_impact: Compute what a protocol's share of the fees would take from a pool's liquidity. */
-        IntelCalculateFeeSwitchImpactBody: {
+        IntelCalculateFeeSwitchImpact: {
             /** @constant */
-            query?: "fee_switch";
+            query: "fee_switch";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
-            fee_switch_bps?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
+            /**
+             * @description Part of the fees that the protocol would take, in basis…
+             * @default 1000
+             */
+            fee_switch_bps: number | null;
         };
-        /** @description intel_calculate_il: Compute the impermanent loss of a range in a pool for a change of its price. */
-        IntelCalculateIlBody: {
+        IntelCalculateIl: {
             /** @constant */
-            query?: "impermanent_loss";
+            query: "impermanent_loss";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            /** @description Price of token0 afterwards as a multiple of now: 2 is twice, 0.5 half. */
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            /** @description Price of token0 afterwards as a multiple of now: 2 is… */
             price_change: string;
-            tick_lower?: (number | null) | null;
-            tick_upper?: (number | null) | null;
-            chain_id?: (number | null) | null;
-            position_size_usd?: (string | null) | null;
+            tick_lower?: components["schemas"]["tick_lower"];
+            tick_upper?: components["schemas"]["tick_lower"];
+            chain_id?: components["schemas"]["chain_id"];
+            position_size_usd?: components["schemas"]["spending_limit_usd"];
         };
-        /** @description intel_classify_regime: Classify the market of an asset as strong or weak, bull or bear, or sideways, from a week of its deepest pool. */
-        IntelClassifyRegimeBody: {
+        IntelClassifyRegime: {
             /** @constant */
-            query?: "regime";
+            query: "regime";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            asset?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /**
+             * @description Token address (0x…) or a symbol registered on the chain…
+             * @default WETH
+             */
+            asset: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description intel_compare_venues: Compare what the venues of a chain would give for an exact amount, at one block and after gas. */
-        IntelCompareVenuesBody: {
+        IntelCompareVenues: {
             /** @constant */
-            query?: "compare_venues";
+            query: "compare_venues";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description intel_compare_yields: Rank where an amount of a token would earn over some days on a chain, best first, net of gas. */
-        IntelCompareYieldsBody: {
+        IntelCompareYields: {
             /** @constant */
-            query?: "compare_yields";
+            query: "compare_yields";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            days?: number | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            days?: components["schemas"]["days"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
-        IntelComputeLvrBody: {
+        IntelComputeLvr: {
             /** @constant */
-            query?: "lvr";
+            query: "lvr";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
+            lookback?: components["schemas"]["lookback"];
+        };
+        IntelComputeVpin: {
+            /** @constant */
+            query: "vpin";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
+            /**
+             * @description Into how many volume buckets
+             * @default 50
+             */
+            buckets: number | null;
             lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
         };
-        /** @description intel_compute_vpin: Measure how toxic the order flow of a pool is: VPIN over buckets of one volume. */
-        IntelComputeVpinBody: {
+        IntelDefilamaGetYields: {
             /** @constant */
-            query?: "vpin";
+            query: "pool_yields";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
-            buckets?: number | null;
-            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
-        };
-        /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size, and compare it with the chain. */
-        IntelDefilamaGetYieldsBody: {
-            /** @constant */
-            query?: "pool_yields";
-            /** @enum {unknown} */
-            venue?: "intel" | null;
-            cursor?: string | null;
-            chain?: (string | null) | null;
-            protocol?: (string | null) | null;
-            min_tvl_usd?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            chain?: components["schemas"]["chain"];
+            protocol?: components["schemas"]["chain"];
+            /**
+             * @description Whole US dollars, such as 100000
+             * @default 100000
+             */
+            min_tvl_usd: number | null;
             sort_by?: ("apy" | "tvl") | null;
-            limit?: number | null;
+            limit?: components["schemas"]["limit"];
         };
-        /** @description intel_discover_token: Look a token up by symbol or address and score its risk from what four sources of this server show. */
-        IntelDiscoverTokenBody: {
+        IntelDiscoverToken: {
             /** @constant */
-            query?: "discover_token";
+            query: "discover_token";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description intel_estimate_revert_risk: Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved. */
-        IntelEstimateRevertRiskBody: {
+        IntelEstimateRevertRisk: {
             /** @constant */
-            query?: "revert_risk";
+            query: "revert_risk";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            /** @description US dollars as decimal text, such as 1500.00. */
-            trade_size_usd: string;
-            chain_id?: (number | null) | null;
-            state_age_seconds?: (number | null) | null;
-            slippage_bps?: number | null;
-            direction?: ("buy" | "sell") | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            trade_size_usd: components["schemas"]["amount_usd"];
+            chain_id?: components["schemas"]["chain_id"];
+            /** @default null */
+            state_age_seconds: number | null;
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            direction?: components["schemas"]["direction"];
         };
-        /** @description intel_get_chain_status: Read how a chain is now: newest block, fees, and how quickly its node answers. */
-        IntelGetChainStatusBody: {
+        IntelGetChainStatus: {
             /** @constant */
-            query?: "chain_status";
+            query: "chain_status";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description intel_get_defi_context: Read what lies in the protocols of a chain, what was traded there in 24 hours, and how both changed. */
-        IntelGetDefiContextBody: {
+        IntelGetDefiContext: {
             /** @constant */
-            query?: "defi_context";
+            query: "defi_context";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
             lookback?: ("1d" | "7d" | "30d") | null;
         };
-        /** @description intel_get_market_sentiment: Read what others say of the market's mood: the Fear and Greed Index, open interest and funding of futures. */
-        IntelGetMarketSentimentBody: {
+        IntelGetMarketSentiment: {
             /** @constant */
-            query?: "market_sentiment";
+            query: "market_sentiment";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description intel_get_order_flow_metrics: Judge the order flow of a pool as a whole: toxicity, rebalancing loss, markouts, just-in-time liquidity. */
-        IntelGetOrderFlowMetricsBody: {
+        IntelGetOrderFlowMetrics: {
             /** @constant */
-            query?: "order_flow";
+            query: "order_flow";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            chain_id?: (number | null) | null;
-            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            chain_id?: components["schemas"]["chain_id"];
+            lookback?: components["schemas"]["lookback"];
         };
-        /** @description intel_optimize_range: Choose the width of a liquidity range by drawing price paths with the pool's own volatility. */
-        IntelOptimizeRangeBody: {
+        IntelOptimizeRange: {
             /** @constant */
-            query?: "optimize_range";
+            query: "optimize_range";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            /** @description US dollars as decimal text, such as 1500.00. */
-            amount_usd: string;
-            chain_id?: (number | null) | null;
-            fee?: (number | null) | null;
-            horizon_days?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            amount_usd: components["schemas"]["amount_usd"];
+            chain_id?: components["schemas"]["chain_id"];
+            fee?: components["schemas"]["fee"];
+            horizon_days?: components["schemas"]["days"];
             risk_tolerance?: ("conservative" | "moderate" | "aggressive") | null;
-            simulations?: number | null;
-        };
-        /** @description intel_recommend_fee_tier: Name the fee tier of a pair that paid liquidity most in the last seven days. */
-        IntelRecommendFeeTierBody: {
-            /** @constant */
-            query?: "fee_tier";
-            /** @enum {unknown} */
-            venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            chain_id?: (number | null) | null;
-        };
-        /** @description intel_simulate_pool_scenario: Project fees and loss of a position on one named way of the price. */
-        IntelSimulatePoolScenarioBody: {
-            /** @constant */
-            query?: "pool_scenario";
-            /** @enum {unknown} */
-            venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
             /**
-             * @description The price ends at 1.5 times, the same, or 0.67 times of now, on an even way.
+             * @description How many paths are drawn
+             * @default 5000
+             */
+            simulations: number | null;
+        };
+        IntelRecommendFeeTier: {
+            /** @constant */
+            query: "fee_tier";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: components["schemas"]["cursor"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        IntelSimulatePoolScenario: {
+            /** @constant */
+            query: "pool_scenario";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            /**
+             * @description The price ends at 1.5 times, the same, or 0.67 times of…
              * @enum {string}
              */
             scenario: "bull" | "sideways" | "bear";
-            /** @description Tick of a pool with ranges. */
-            tick_lower: number;
-            /** @description Tick of a pool with ranges. */
-            tick_upper: number;
-            /** @description US dollars as decimal text, such as 1500.00. */
-            position_size_usd: string;
-            chain_id?: (number | null) | null;
-            duration_days?: number | null;
+            tick_lower: components["schemas"]["tick_lower_2"];
+            tick_upper: components["schemas"]["tick_lower_2"];
+            position_size_usd: components["schemas"]["amount_usd"];
+            chain_id?: components["schemas"]["chain_id"];
+            duration_days?: components["schemas"]["days"];
         };
-        /** @description intel_simulate_price_impact: Compute what trades of several sizes would do to the price of one pool. */
-        IntelSimulatePriceImpactBody: {
+        IntelSimulatePriceImpact: {
             /** @constant */
-            query?: "price_impact";
+            query: "price_impact";
             /** @enum {unknown} */
             venue?: "intel" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool: string;
-            /** @description Sizes in US dollars, at most 10. */
+            cursor?: components["schemas"]["cursor"];
+            pool: components["schemas"]["pool_3"];
+            /** @description Sizes in US dollars, at most 10 */
             trade_sizes_usd: string[];
-            chain_id?: (number | null) | null;
-            direction?: ("buy" | "sell") | null;
+            chain_id?: components["schemas"]["chain_id"];
+            direction?: components["schemas"]["direction"];
         };
-        /** @description intel_track_governance: Read which proposals a governor's contract logged and what became of them. */
-        IntelTrackGovernanceBody: {
+        IntelTrackGovernance: {
             /** @constant */
-            query?: "governance_changes";
+            query: "governance_changes";
             /** @enum {unknown} */
             venue?: "track" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed contract address. */
-            governor: string;
-            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            governor: components["schemas"]["pool"];
+            lookback?: components["schemas"]["lookback"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
-        LendingAutoDeleverageBody: {
+        LendingAutoDeleverage: {
             /** @constant */
-            action_type?: "auto_deleverage";
+            action_type: "auto_deleverage";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            target_health_factor: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            slippage_bps?: number | null;
-            position?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            account: components["schemas"]["account"];
+            target_health_factor: components["schemas"]["price_lower"];
+            protocol: components["schemas"]["protocol"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            position?: components["schemas"]["position"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_build_loop: The steps, health and yield of a leverage loop, before anything is done. */
-        LendingBuildLoopBody: {
+        LendingBuildLoop: {
             /** @constant */
-            query?: "build_loop";
+            query: "build_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            collateral_asset: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            borrow_asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            initial_amount: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            target_leverage: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            collateral_asset: components["schemas"]["token0"];
+            borrow_asset: components["schemas"]["token0"];
+            initial_amount: components["schemas"]["amount"];
+            target_leverage: components["schemas"]["price_lower"];
+            protocol: components["schemas"]["protocol"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_compare_rates: What every lender of a chain pays for an asset, or asks for a loan of it, best first. */
-        LendingCompareRatesBody: {
+        LendingCompareRates: {
             /** @constant */
-            query?: "compare_rates";
+            query: "compare_rates";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
+            cursor?: components["schemas"]["cursor"];
+            asset: components["schemas"]["token0"];
             /**
-             * @description supply: what lending earns; borrow: what a debt costs.
+             * @description supply: what lending earns
              * @enum {string}
              */
             rate_type: "supply" | "borrow";
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_execute_leverage_loop: Build a leverage loop at a lender in one plan. */
-        LendingExecuteLeverageLoopBody: {
+        LendingExecuteLeverageLoop: {
             /** @constant */
-            action_type?: "execute_leverage_loop";
+            action_type: "execute_leverage_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            collateral_asset: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            borrow_asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            initial_amount: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            target_leverage: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            slippage_bps?: number | null;
-            flash_provider?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            collateral_asset: components["schemas"]["token0"];
+            borrow_asset: components["schemas"]["token0"];
+            initial_amount: components["schemas"]["amount"];
+            target_leverage: components["schemas"]["price_lower"];
+            protocol: components["schemas"]["protocol"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            flash_provider?: components["schemas"]["flash_provider"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_flash_loan: Take a flash loan that the golem's own account pays back in the same transaction. */
-        LendingFlashLoanBody: {
+        LendingFlashLoan: {
             /** @constant */
-            action_type?: "flash_loan";
+            action_type: "flash_loan";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description ABI-encoded call data, 0x-prefixed. */
-            receiver_calldata: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            provider: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            receiver_calldata: components["schemas"]["receiver_calldata"];
+            provider: components["schemas"]["protocol"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_get_health_dashboard: All that an account supplied and owes, at every lender of a chain. */
-        LendingGetHealthDashboardBody: {
+        LendingGetHealthDashboard: {
             /** @constant */
-            query?: "health_dashboard";
+            query: "health_dashboard";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_get_loop_health: Health, leverage and liquidation price of an account's largest loan at a lender. */
-        LendingGetLoopHealthBody: {
+        LendingGetLoopHealth: {
             /** @constant */
-            query?: "loop_health";
+            query: "loop_health";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            protocol: components["schemas"]["protocol"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lending_unwind_loop: Repay a part or all of a loop's debt out of its own collateral. */
-        LendingUnwindLoopBody: {
+        LendingUnwindLoop: {
             /** @constant */
-            action_type?: "unwind_loop";
+            action_type: "unwind_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            /** @description Whole percent, 1 to 100. */
+            why?: components["schemas"]["why"];
+            account: components["schemas"]["account"];
+            protocol: components["schemas"]["protocol"];
+            /** @description Whole percent, 1 to 100 */
             percent_to_unwind: number;
-            slippage_bps?: number | null;
-            position?: (string | null) | null;
-            flash_provider?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            position?: components["schemas"]["position"];
+            flash_provider?: components["schemas"]["flash_provider"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_claim_withdrawal: Claim the ETH of final withdrawal requests of the golem. */
-        LidoClaimWithdrawalBody: {
+        LidoClaimWithdrawal: {
             /** @constant */
-            action_type?: "claim_withdrawal";
+            action_type: "claim_withdrawal";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Withdrawal request ids, as decimal strings. */
+            why?: components["schemas"]["why"];
+            /** @description Withdrawal request ids, as decimal strings */
             request_ids: string[];
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_exit_decision: Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now. */
-        LidoExitDecisionBody: {
+        LidoExitDecision: {
             /** @constant */
-            query?: "exit_decision";
+            query: "exit_decision";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_get_oracle_status: Read whether Lido's accounting oracle is in time, and how many of its members have reported. */
-        LidoGetOracleStatusBody: {
+        LidoGetOracleStatus: {
             /** @constant */
-            query?: "oracle_status";
+            query: "oracle_status";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_get_position: Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests. */
-        LidoGetPositionBody: {
+        LidoGetPosition: {
             /** @constant */
-            query?: "staking_position";
+            query: "staking_position";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_get_rates: Read the rate of Lido's shares and its history from the oracle's own reports. */
-        LidoGetRatesBody: {
+        LidoGetRates: {
             /** @constant */
-            query?: "staking_rates";
+            query: "staking_rates";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            cursor?: string | null;
-            days?: number | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            days?: components["schemas"]["days"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_harvest_yield: Sell the yield earned with Lido for USDC, for operating reserves. */
-        LidoHarvestYieldBody: {
+        LidoHarvestYield: {
             /** @constant */
-            action_type?: "harvest_yield";
+            action_type: "harvest_yield";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            account?: (string | null) | null;
-            harvest_pct?: number | null;
-            min_usdc_out?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            account?: components["schemas"]["account_2"];
+            harvest_pct?: components["schemas"]["liquidity_pct"];
+            min_usdc_out?: components["schemas"]["min_lp_tokens"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_stake: Stake ETH with Lido and hold wstETH or stETH for it. */
-        LidoStakeBody: {
+        LidoStake: {
             /** @constant */
-            action_type?: "stake";
+            action_type: "stake";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
             output_token?: ("stETH" | "wstETH") | null;
-            referral?: (string | null) | null;
-            max_slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            referral?: components["schemas"]["account_2"];
+            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_unstake: Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue. */
-        LidoUnstakeBody: {
+        LidoUnstake: {
             /** @constant */
-            action_type?: "unstake";
+            action_type: "unstake";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amounts in the token's base units, one for each request. */
-            amounts: string[];
+            why?: components["schemas"]["why"];
+            amounts: components["schemas"]["shares_2"];
             token?: ("stETH" | "wstETH") | null;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_unwrap: Unwrap wstETH into stETH. */
-        LidoUnwrapBody: {
+        LidoUnwrap: {
             /** @constant */
-            action_type?: "unwrap";
+            action_type: "unwrap";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lido_wrap: Wrap stETH into wstETH. */
-        LidoWrapBody: {
+        LidoWrap: {
             /** @constant */
-            action_type?: "wrap";
+            action_type: "wrap";
             /** @enum {unknown} */
             venue?: "lido" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_claim_withdrawal: Claim the ETH of a withdrawal request that its issuer has paid. */
-        LrtClaimWithdrawalBody: {
+        LrtClaimWithdrawal: {
             /** @constant */
-            action_type?: "restake_claim";
+            action_type: "restake_claim";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Request id as lrt_withdraw answered, such as kelp-12. */
+            why?: components["schemas"]["why"];
+            /** @description Request id as lrt_withdraw answered, such as kelp-12 */
             request_id: string;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_deposit: Restake ETH with an issuer and hold its token for it. */
-        LrtDepositBody: {
+        LrtDeposit: {
             /** @constant */
-            action_type?: "restake_deposit";
+            action_type: "restake_deposit";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /**
-             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
-             * @enum {string}
-             */
-            protocol: "etherfi" | "kelp" | "renzo";
-            input_token?: string | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            protocol: components["schemas"]["protocol_2"];
+            input_token?: components["schemas"]["token"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_get_apy: Read by how much issuers' tokens grew against ETH, as a yearly rate. */
-        LrtGetApyBody: {
+        LrtGetApy: {
             /** @constant */
-            query?: "restaking_apy";
+            query: "restaking_apy";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
             protocol?: ("etherfi" | "kelp" | "renzo" | "all") | null;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_get_depeg_risk: Read how far a restaked token's market is from its ether, and what could make it worse. */
-        LrtGetDepegRiskBody: {
+        LrtGetDepegRisk: {
             /** @constant */
-            query?: "restaking_depeg_risk";
+            query: "restaking_depeg_risk";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: string | null;
-            /**
-             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
-             * @enum {string}
-             */
-            protocol: "etherfi" | "kelp" | "renzo";
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            protocol: components["schemas"]["protocol_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_get_position: Read what an account holds of restaked ether, at the issuers' rates, and its withdrawal requests. */
-        LrtGetPositionBody: {
+        LrtGetPosition: {
             /** @constant */
-            query?: "restaked_ether";
+            query: "restaked_ether";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description lrt_withdraw: Leave an issuer's token: redeem it now for a fee, or ask its ETH back and wait. */
-        LrtWithdrawBody: {
+        LrtWithdraw: {
             /** @constant */
-            action_type?: "restake_withdraw";
+            action_type: "restake_withdraw";
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            /**
-             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
-             * @enum {string}
-             */
-            protocol: "etherfi" | "kelp" | "renzo";
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["shares"];
+            protocol: components["schemas"]["protocol_2"];
             mode?: ("auto" | "instant" | "queue") | null;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description maker_close_vault: Pay all debt of a Maker vault and take all of its collateral back. */
-        MakerCloseVaultBody: {
+        MakerCloseVault: {
             /** @constant */
-            action_type?: "close_vault";
+            action_type: "close_vault";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            vault_id: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault_id: components["schemas"]["position_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description maker_deposit_collateral: Put collateral into a Maker vault of the golem. */
-        MakerDepositCollateralBody: {
+        MakerDepositCollateral: {
             /** @constant */
-            action_type?: "deposit_collateral";
+            action_type: "deposit_collateral";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            vault_id: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault_id: components["schemas"]["position_id"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description maker_generate_dai: Draw DAI against the collateral of a Maker vault. */
-        MakerGenerateDaiBody: {
+        MakerGenerateDai: {
             /** @constant */
-            action_type?: "generate_dai";
+            action_type: "generate_dai";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            vault_id: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            dai_amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault_id: components["schemas"]["position_id"];
+            dai_amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description maker_open_vault: Open an empty Maker vault. */
-        MakerOpenVaultBody: {
+        MakerOpenVault: {
             /** @constant */
-            action_type?: "open_vault";
+            action_type: "open_vault";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Plain text, at most 2,000 characters. */
-            collateral_type: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            collateral_type: components["schemas"]["collateral_type"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description maker_repay_dai: Pay a part of the debt of a Maker vault back. */
-        MakerRepayDaiBody: {
+        MakerRepayDai: {
             /** @constant */
-            action_type?: "repay_dai";
+            action_type: "repay_dai";
             /** @enum {unknown} */
             venue?: "maker" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            vault_id: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            dai_amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault_id: components["schemas"]["position_id"];
+            dai_amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         ManifestOutput: {
             manifest_version: number;
@@ -2243,548 +1898,453 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description memory_compare_prediction: Prediction error, calibration and drift of the settled executions of a period. */
-        MemoryComparePredictionBody: {
+        MemoryComparePrediction: {
             /** @constant */
-            read?: "prediction_accuracy";
-            cursor?: string | null;
-            strategy_name?: (string | null) | null;
+            read: "prediction_accuracy";
+            cursor?: components["schemas"]["cursor"];
+            strategy_name?: components["schemas"]["strategy_name_2"];
             period?: ("7d" | "30d" | "90d") | null;
         };
-        /** @description memory_consolidate: Cluster the newest verified outcomes, draw insights, and tune slippage where five or more agree. */
-        MemoryConsolidateBody: {
+        MemoryConsolidate: {
             /** @constant */
-            action_type?: "consolidate_memory";
+            action_type: "consolidate_memory";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            max_episodes?: number | null;
-            min_cluster_size?: number | null;
-            dry_run?: boolean | null;
+            why?: components["schemas"]["why"];
+            /**
+             * @description Most episodes of this cycle, 3 to 100
+             * @default 100
+             */
+            max_episodes: number | null;
+            /**
+             * @description Least episodes alike, 3 to 100
+             * @default 3
+             */
+            min_cluster_size: number | null;
+            dry_run?: components["schemas"]["dry_run"];
         };
-        /** @description memory_export_grimoire: Write this golem's memory to one archive, signed with the server's key. */
-        MemoryExportGrimoireBody: {
+        MemoryExportGrimoire: {
             /** @constant */
-            read?: "export";
-            cursor?: string | null;
-            include_decayed?: boolean | null;
-            min_confidence?: string | null;
+            read: "export";
+            cursor?: components["schemas"]["cursor"];
+            include_decayed?: components["schemas"]["dry_run"];
+            min_confidence?: components["schemas"]["min_confidence"];
         };
-        /** @description memory_get_episode: One episode of this golem by its id, archived ones too. */
-        MemoryGetEpisodeBody: {
+        MemoryGetEpisode: {
             /** @constant */
-            read?: "episode";
-            cursor?: string | null;
-            /** @description The id of an episode or insight. */
-            episode_id: string;
+            read: "episode";
+            cursor?: components["schemas"]["cursor"];
+            episode_id: components["schemas"]["cause_id"];
         };
-        /** @description memory_get_failure_patterns: Clusters of executions whose realised result lies under the threshold, with a hypothesis for each. */
-        MemoryGetFailurePatternsBody: {
+        MemoryGetFailurePatterns: {
             /** @constant */
-            read?: "failure_patterns";
-            cursor?: string | null;
-            strategy_name?: (string | null) | null;
-            min_executions?: number | null;
-            failure_threshold?: string | null;
+            read: "failure_patterns";
+            cursor?: components["schemas"]["cursor"];
+            strategy_name?: components["schemas"]["strategy_name_2"];
+            /**
+             * @description Least executions of a cluster
+             * @default 5
+             */
+            min_executions: number | null;
+            /**
+             * @description US dollars as decimal text, such as -12.50
+             * @default 0
+             */
+            failure_threshold: string | null;
         };
-        /** @description memory_get_insights: List this golem's insights, warnings and heuristics with confidence, votes and the episodes behind them. */
-        MemoryGetInsightsBody: {
+        MemoryGetInsights: {
             /** @constant */
-            read?: "insights";
-            cursor?: string | null;
-            category?: (components["schemas"]["MemoryGetInsightsBodyInsightCategory"] | null) | null;
-            min_confidence?: string | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
+            read: "insights";
+            cursor?: components["schemas"]["cursor"];
+            category?: components["schemas"]["category"];
+            min_confidence?: components["schemas"]["min_confidence"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
             sort_by?: ("confidence" | "created" | "updated") | null;
-            limit?: number | null;
+            limit?: components["schemas"]["limit_3"];
         };
-        /**
-         * @description The subject of a conclusion.
-         * @enum {string}
-         */
-        MemoryGetInsightsBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
-        /** @description memory_get_sleepwalker_artifact: Read one publication of this golem. */
-        MemoryGetSleepwalkerArtifactBody: {
+        MemoryGetSleepwalkerArtifact: {
             /** @constant */
-            query?: "sleepwalker_artifact";
+            query: "sleepwalker_artifact";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            cursor?: string | null;
-            /** @description The id of a publication. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description The id of a publication */
             artifact_id: string;
         };
-        /** @description memory_get_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
-        MemoryGetSleepwalkerCatalogBody: {
+        MemoryGetSleepwalkerCatalog: {
             /** @constant */
-            query?: "sleepwalker_catalog";
+            query: "sleepwalker_catalog";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            cursor?: string | null;
-            domain?: (components["schemas"]["MemoryGetSleepwalkerCatalogBodyDomain"] | null) | null;
-            min_confidence?: number | null;
-            limit?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            domain?: components["schemas"]["domain"];
+            /**
+             * @description Percent, 60 to 100
+             * @default 60
+             */
+            min_confidence: number | null;
+            limit?: components["schemas"]["limit_3"];
         };
-        /**
-         * @description What an observer looks at.
-         * @enum {string}
-         */
-        MemoryGetSleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
-        /** @description memory_get_sleepwalker_offers: List what this golem published, without what it says. */
-        MemoryGetSleepwalkerOffersBody: {
+        MemoryGetSleepwalkerOffers: {
             /** @constant */
-            query?: "sleepwalker_offers";
+            query: "sleepwalker_offers";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            cursor?: string | null;
-            domain?: (components["schemas"]["MemoryGetSleepwalkerOffersBodyDomain"] | null) | null;
-            limit?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            domain?: components["schemas"]["domain"];
+            limit?: components["schemas"]["limit_3"];
         };
-        /**
-         * @description What an observer looks at.
-         * @enum {string}
-         */
-        MemoryGetSleepwalkerOffersBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
-        /** @description memory_get_stats: How many episodes, insights, strategies, executions and dreams this golem keeps. */
-        MemoryGetStatsBody: {
+        MemoryGetStats: {
             /** @constant */
-            read?: "memory_stats";
-            cursor?: string | null;
+            read: "memory_stats";
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description memory_import_grimoire: Take in an archive of memory whose signature this server trusts, every row or none. */
-        MemoryImportGrimoireBody: {
+        MemoryImportGrimoire: {
             /** @constant */
-            action_type?: "import_grimoire";
+            action_type: "import_grimoire";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Name of an archive in this golem's folder, as memory_export_grimoire answers it. */
+            why?: components["schemas"]["why"];
+            /** @description Name of an archive in this golem's folder, as… */
             path: string;
-            import_confidence?: string | null;
-            dry_run?: boolean | null;
+            /**
+             * @description Confidence of what comes in, 0 to 0.4
+             * @default 0.4
+             */
+            import_confidence: string | null;
+            dry_run?: components["schemas"]["dry_run"];
         };
-        /** @description memory_link_causal_nodes: Link two episodes or insights of this golem as cause and effect. */
-        MemoryLinkCausalNodesBody: {
+        MemoryLinkCausalNodes: {
             /** @constant */
-            action_type?: "link_causal_nodes";
+            action_type: "link_causal_nodes";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The id of an episode or insight. */
-            cause_id: string;
-            /** @description The id of an episode or insight. */
-            effect_id: string;
-            /** @description Plain text, at most 1,000 characters. */
-            reason: string;
+            why?: components["schemas"]["why"];
+            cause_id: components["schemas"]["cause_id"];
+            effect_id: components["schemas"]["cause_id"];
+            reason: components["schemas"]["reason"];
         };
-        /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.6. */
-        MemoryManageInsightBody: {
+        MemoryManageInsight: {
             /** @constant */
-            action_type?: "manage_insight";
+            action_type: "manage_insight";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote. */
-            operation: components["schemas"]["MemoryManageInsightBodyOperation"];
-            insight_id?: (string | null) | null;
-            content?: (string | null) | null;
-            category?: (components["schemas"]["MemoryManageInsightBodyInsightCategory"] | null) | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            reason?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one… */
+            operation: components["schemas"]["MemoryManageInsightOperation"];
+            /** @default null */
+            insight_id: string | null;
+            content?: components["schemas"]["content"];
+            category?: components["schemas"]["category"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
+            reason?: components["schemas"]["content"];
         };
         /**
          * @description The subject of a conclusion.
          * @enum {string}
          */
-        MemoryManageInsightBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
+        MemoryManageInsightInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
         /**
          * @description What may be done to an insight.
          * @enum {string}
          */
-        MemoryManageInsightBodyOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
-        /** @description memory_publish_artifact: Publish a statement over the golem's own episodes, with a price. */
-        MemoryPublishArtifactBody: {
+        MemoryManageInsightOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
+        MemoryPublishArtifact: {
             /** @constant */
-            action_type?: "publish_artifact";
+            action_type: "publish_artifact";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Its field. */
-            domain: components["schemas"]["MemoryPublishArtifactBodyDomain"];
-            /** @description Such as a pool. */
+            why?: components["schemas"]["why"];
+            /** @description Its field */
+            domain: components["schemas"]["MemoryPublishArtifactDomain"];
+            /** @description Such as a pool */
             subject: string;
-            /** @description Plain text, at most 1,000 characters. */
-            statement: string;
-            /** @description Episodes' ids. */
+            statement: components["schemas"]["reason"];
+            /** @description Episodes' ids */
             bears_out: string[];
-            against?: (string[] | null) | null;
+            /** @default null */
+            against: string[] | null;
         };
         /**
          * @description What an observer looks at.
          * @enum {string}
          */
-        MemoryPublishArtifactBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
-        /** @description memory_record_execution: Record an execution and its prediction, once, before the outcome is known. */
-        MemoryRecordExecutionBody: {
+        MemoryPublishArtifactDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        MemoryRecordExecution: {
             /** @constant */
-            action_type?: "record_execution";
+            action_type: "record_execution";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Your own id of the execution, such as a permit_id. */
-            execution_id: string;
-            /** @description Name of a strategy, such as eth-range-12. */
-            strategy_name: string;
-            /** @description What the execution does. */
-            execution_type: components["schemas"]["MemoryRecordExecutionBodyExecutionKind"];
-            /** @description The text of a JSON object without null, such as {"fee": 500}. */
-            portfolio_snapshot: string;
-            /** @description The text of a JSON object without null, such as {"fee": 500}. */
-            market_conditions: string;
-            /** @description The text of a JSON object without null, such as {"fee": 500}. */
-            decision_params: string;
-            /** @description The text of a JSON object without null, such as {"fee": 500}. */
-            predicted_outcome: string;
-            reasoning_chain?: (string | null) | null;
-            tx_hash?: (string | null) | null;
-            reflection?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            execution_id: components["schemas"]["execution_id"];
+            strategy_name: components["schemas"]["strategy_name"];
+            /** @description What the execution does */
+            execution_type: components["schemas"]["MemoryRecordExecutionExecutionKind"];
+            portfolio_snapshot: components["schemas"]["portfolio_snapshot"];
+            market_conditions: components["schemas"]["portfolio_snapshot"];
+            decision_params: components["schemas"]["portfolio_snapshot"];
+            predicted_outcome: components["schemas"]["portfolio_snapshot"];
+            /** @default null */
+            reasoning_chain: string | null;
+            /** @default null */
+            tx_hash: string | null;
+            reflection?: components["schemas"]["reflection"];
         };
         /**
          * @description What an execution does.
          * @enum {string}
          */
-        MemoryRecordExecutionBodyExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";
-        /** @description memory_record_outcome: Record the realised outcome of an execution, once, and how far the prediction was off. */
-        MemoryRecordOutcomeBody: {
+        MemoryRecordExecutionExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";
+        MemoryRecordOutcome: {
             /** @constant */
-            action_type?: "record_outcome";
+            action_type: "record_outcome";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Your own id of the execution, such as a permit_id. */
-            execution_id: string;
-            /** @description US dollars as decimal text, such as -12.50. */
-            realized_pnl: string;
-            /** @description US dollars as decimal text, such as -12.50. */
-            gas_used_usd: string;
-            fees_earned?: (string | null) | null;
-            impermanent_loss?: (string | null) | null;
-            unrealized_pnl?: (string | null) | null;
-            slippage_actual?: (number | null) | null;
-            reflection?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            execution_id: components["schemas"]["execution_id"];
+            realized_pnl: components["schemas"]["realized_pnl"];
+            gas_used_usd: components["schemas"]["realized_pnl"];
+            fees_earned?: components["schemas"]["fees_earned"];
+            impermanent_loss?: components["schemas"]["fees_earned"];
+            unrealized_pnl?: components["schemas"]["fees_earned"];
+            /** @default null */
+            slippage_actual: number | null;
+            reflection?: components["schemas"]["reflection"];
         };
-        /** @description memory_retrieve_strategies: The newest version of each strategy, with executions, mean result, win rate and Sharpe ratio. */
-        MemoryRetrieveStrategiesBody: {
+        MemoryRetrieveStrategies: {
             /** @constant */
-            read?: "strategies";
-            cursor?: string | null;
-            strategy_name?: (string | null) | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            include_performance?: boolean | null;
+            read: "strategies";
+            cursor?: components["schemas"]["cursor"];
+            strategy_name?: components["schemas"]["strategy_name_2"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
+            include_performance?: components["schemas"]["swap_to_optimal_ratio"];
         };
-        /** @description memory_search: Search this golem's memory for episodes like a question, with scores and retention. */
-        MemorySearchBody: {
+        MemorySearch: {
             /** @constant */
-            read?: "search";
-            cursor?: string | null;
-            /** @description Plain text, at most 2,000 characters. */
-            query: string;
+            read: "search";
+            cursor?: components["schemas"]["cursor"];
+            query: components["schemas"]["collateral_type"];
             store?: ("episodes" | "insights" | "both") | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            tool?: (string | null) | null;
-            min_confidence?: string | null;
-            limit?: number | null;
-            apply_decay?: boolean | null;
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
+            tool?: components["schemas"]["tool"];
+            min_confidence?: components["schemas"]["min_confidence"];
+            limit?: components["schemas"]["limit_4"];
+            apply_decay?: components["schemas"]["swap_to_optimal_ratio"];
         };
-        /** @description memory_search_episodes: Search this golem's episodes; the best come first, weakened by forgetting. */
-        MemorySearchEpisodesBody: {
+        MemorySearchEpisodes: {
             /** @constant */
-            read?: "search_episodes";
-            cursor?: string | null;
-            /** @description Plain text, at most 2,000 characters. */
-            query: string;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            tool?: (string | null) | null;
-            importance?: (("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null) | null;
-            limit?: number | null;
+            read: "search_episodes";
+            cursor?: components["schemas"]["cursor"];
+            query: components["schemas"]["collateral_type"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
+            tool?: components["schemas"]["tool"];
+            /** @default null */
+            importance: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
+            limit?: components["schemas"]["limit_4"];
         };
-        /** @description memory_search_insights: Search this golem's insights, warnings and causal links; the best and surest come first. */
-        MemorySearchInsightsBody: {
+        MemorySearchInsights: {
             /** @constant */
-            read?: "search_insights";
-            cursor?: string | null;
-            /** @description Plain text, at most 2,000 characters. */
-            query: string;
-            min_confidence?: string | null;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
-            limit?: number | null;
+            read: "search_insights";
+            cursor?: components["schemas"]["cursor"];
+            query: components["schemas"]["collateral_type"];
+            min_confidence?: components["schemas"]["min_confidence"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
+            limit?: components["schemas"]["limit_4"];
         };
-        /** @description memory_store_episode: Remember an episode with its reflection; importance decides how slowly it fades. */
-        MemoryStoreEpisodeBody: {
+        MemoryStoreEpisode: {
             /** @constant */
-            action_type?: "store_episode";
+            action_type: "store_episode";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Full name of a tool, such as uniswap_execute_swap. */
+            why?: components["schemas"]["why"];
+            /** @description Full name of a tool, such as uniswap_execute_swap */
             tool: string;
-            /** @description Plain text, at most 1,000 characters. */
-            outcome: string;
-            /** @description Plain text, at most 1,000 characters. */
-            reflection: string;
-            chain_id?: (number | null) | null;
-            token_pair?: (string | null) | null;
+            outcome: components["schemas"]["reason"];
+            reflection: components["schemas"]["reason"];
+            chain_id?: components["schemas"]["chain_id"];
+            token_pair?: components["schemas"]["token_pair"];
             importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
-            dream_tag?: (string | null) | null;
+            /** @default null */
+            dream_tag: string | null;
         };
-        /** @description memory_store_strategy: Save a strategy as a new version; the same content again makes no version. */
-        MemoryStoreStrategyBody: {
+        MemoryStoreStrategy: {
             /** @constant */
-            action_type?: "store_strategy";
+            action_type: "store_strategy";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Name of a strategy, such as eth-range-12. */
-            strategy_name: string;
-            /** @description The text of a JSON object without null, such as {"fee": 500}. */
-            parameters: string;
-            /** @description Plain text, at most 4,000 characters. */
+            why?: components["schemas"]["why"];
+            strategy_name: components["schemas"]["strategy_name"];
+            parameters: components["schemas"]["portfolio_snapshot"];
+            /** @description Plain text, at most 4,000 characters */
             description: string;
-            chains?: (number[] | null) | null;
-            token_pairs?: (string[] | null) | null;
+            /** @default null */
+            chains: number[] | null;
+            /** @default null */
+            token_pairs: string[] | null;
         };
-        /** @description memory_trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
-        MemoryTriggerCuratorCycleBody: {
+        MemoryTriggerCuratorCycle: {
             /** @constant */
-            action_type?: "curate_memory";
+            action_type: "curate_memory";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
         };
-        /** @description memory_tune_parameters: Move the heuristics that verified insights speak for, a tenth at most and once in four hours. */
-        MemoryTuneParametersBody: {
+        MemoryTuneParameters: {
             /** @constant */
-            action_type?: "tune_parameters";
+            action_type: "tune_parameters";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            tool?: (string | null) | null;
-            token_pair?: (string | null) | null;
-            chain_id?: (number | null) | null;
-            dry_run?: boolean | null;
+            why?: components["schemas"]["why"];
+            tool?: components["schemas"]["tool"];
+            token_pair?: components["schemas"]["token_pair"];
+            chain_id?: components["schemas"]["chain_id"];
+            dry_run?: components["schemas"]["dry_run"];
         };
-        /** @description memory_update_heuristic_confidence: Confirm or contradict a heuristic with a reason. */
-        MemoryUpdateHeuristicConfidenceBody: {
+        MemoryUpdateHeuristicConfidence: {
             /** @constant */
-            action_type?: "update_heuristic_confidence";
+            action_type: "update_heuristic_confidence";
             /** @enum {unknown} */
             venue?: "memory" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The id of an episode or insight. */
-            insight_id: string;
+            why?: components["schemas"]["why"];
+            insight_id: components["schemas"]["cause_id"];
             /**
-             * @description confirm raises by 0.1, contradict lowers by 0.15.
+             * @description confirm raises by 0.1, contradict lowers by 0.15
              * @enum {string}
              */
             change: "confirm" | "contradict";
-            /** @description Plain text, at most 1,000 characters. */
-            reason: string;
+            reason: components["schemas"]["reason"];
         };
-        /** @description metamask_check_permission_health: Read whether the golem's runway stands and how long it lasts, from the delegation's own contracts. */
-        MetamaskCheckPermissionHealthBody: {
+        MetamaskCheckPermissionHealth: {
             /** @constant */
-            query?: "permission_health";
+            query: "permission_health";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            cursor?: string | null;
-            golem_id?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            golem_id?: components["schemas"]["golem_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description metamask_redeem_runway: Draw operating funds from an owner's delegation to the golem's own account. */
-        MetamaskRedeemRunwayBody: {
+        MetamaskRedeemRunway: {
             /** @constant */
-            action_type?: "redeem_runway";
+            action_type: "redeem_runway";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            golem_id?: (string | null) | null;
-            amount?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            golem_id?: components["schemas"]["golem_id"];
+            amount?: components["schemas"]["min_lp_tokens"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description metamask_request_runway: Write the request by which an owner's wallet grants this golem so much USDC a day. */
-        MetamaskRequestRunwayBody: {
+        MetamaskRequestRunway: {
             /** @constant */
-            action_type?: "request_runway";
+            action_type: "request_runway";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            daily_cap_usdc: string;
-            /** @description How many days it should last, 1 to 90. */
+            why?: components["schemas"]["why"];
+            daily_cap_usdc: components["schemas"]["amount"];
+            /** @description How many days it should last, 1 to 90 */
             duration_days: number;
-            golem_id?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            golem_id?: components["schemas"]["golem_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description metamask_revoke_permissions: Drop every runway of this golem from its book, for good. */
-        MetamaskRevokePermissionsBody: {
+        MetamaskRevokePermissions: {
             /** @constant */
-            action_type?: "revoke_permissions";
+            action_type: "revoke_permissions";
             /** @enum {unknown} */
             venue?: "metamask" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
             /**
-             * @description Why: terminal, policy_violation, owner_kill_switch or heartbeat_anomaly.
+             * @description Why: terminal, policy_violation, owner_kill_switch or…
              * @enum {string}
              */
             reason: "terminal" | "policy_violation" | "owner_kill_switch" | "heartbeat_anomaly";
-            golem_id?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            golem_id?: components["schemas"]["golem_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_borrow: Borrow a token at Moonwell. */
-        MoonwellBorrowBody: {
+        MoonwellBorrow: {
             /** @constant */
-            action_type?: "borrow";
+            action_type: "borrow";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_claim_rewards: Claim what Moonwell's markets pay beside interest. */
-        MoonwellClaimRewardsBody: {
+        MoonwellClaimRewards: {
             /** @constant */
-            action_type?: "claim_moonwell";
+            action_type: "claim_moonwell";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_get_markets: List the known markets of Moonwell with rates, liquidity, caps and collateral factors. */
-        MoonwellGetMarketsBody: {
+        MoonwellGetMarkets: {
             /** @constant */
-            query?: "moonwell_markets";
+            query: "moonwell_markets";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            cursor?: string | null;
-            asset?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_get_position: Read everything an account has at Moonwell. */
-        MoonwellGetPositionBody: {
+        MoonwellGetPosition: {
             /** @constant */
-            query?: "moonwell_position";
+            query: "moonwell_position";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_repay: Pay back what the golem owes of a token at Moonwell. */
-        MoonwellRepayBody: {
+        MoonwellRepay: {
             /** @constant */
-            action_type?: "repay";
+            action_type: "repay";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_supply: Lend a token at Moonwell. */
-        MoonwellSupplyBody: {
+        MoonwellSupply: {
             /** @constant */
-            action_type?: "supply";
+            action_type: "supply";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            covers_debts?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            covers_debts?: components["schemas"]["swap_to_optimal_ratio"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description moonwell_withdraw: Take a token out of its Moonwell market. */
-        MoonwellWithdrawBody: {
+        MoonwellWithdraw: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "moonwell" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
-        MorphoBorrowMarketBody: {
+        MorphoBorrowMarket: {
             /** @constant */
-            action_type?: "borrow";
+            action_type: "borrow";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A market by its id, or by its five parameters. */
-            market_id: string | components["schemas"]["MorphoBorrowMarketBodyMarketFields"];
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            collateral_amount?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market_id: components["schemas"]["market_id"];
+            amount: components["schemas"]["amount"];
+            collateral_amount?: components["schemas"]["min_lp_tokens"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoBorrowMarketBodyMarketFields: {
+        MorphoBorrowMarketMarketFields: {
             /**
              * Loantoken
              * @description 0x-prefixed account or contract address.
@@ -2811,556 +2371,298 @@ export interface components {
              */
             lltv: string;
         };
-        /** @description morpho_get_market_info: List Morpho markets with their rates, utilization and liquidity. */
-        MorphoGetMarketInfoBody: {
+        MorphoGetMarketInfo: {
             /** @constant */
-            query?: "market_info";
+            query: "market_info";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            cursor?: string | null;
-            asset?: (string | null) | null;
-            min_tvl?: (string | null) | null;
-            market_id?: (string | components["schemas"]["MorphoGetMarketInfoBodyMarketFields"] | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset?: components["schemas"]["single_coin"];
+            min_tvl?: components["schemas"]["spending_limit_usd"];
+            market_id?: components["schemas"]["market_id_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoGetMarketInfoBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
-        };
-        /** @description morpho_get_user_position: Read all positions of an account at Morpho. */
-        MorphoGetUserPositionBody: {
+        MorphoGetUserPosition: {
             /** @constant */
-            query?: "user_position";
+            query: "user_position";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            market_id?: components["schemas"]["market_id_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoGetUserPositionBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
-        };
-        /** @description morpho_liquidate: Liquidate a borrower of a Morpho market whose debt is no longer covered. */
-        MorphoLiquidateBody: {
+        MorphoLiquidate: {
             /** @constant */
-            action_type?: "liquidate";
+            action_type: "liquidate";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A market by its id, or by its five parameters. */
-            market_id: string | components["schemas"]["MorphoLiquidateBodyMarketFields"];
-            /** @description 0x-prefixed account or contract address. */
-            borrower: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            seized_assets: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market_id: components["schemas"]["market_id"];
+            borrower: components["schemas"]["account"];
+            seized_assets: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoLiquidateBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
-        };
-        /** @description morpho_repay_market: Pay back what is owed in a Morpho market. */
-        MorphoRepayMarketBody: {
+        MorphoRepayMarket: {
             /** @constant */
-            action_type?: "repay";
+            action_type: "repay";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A market by its id, or by its five parameters. */
-            market_id: string | components["schemas"]["MorphoRepayMarketBodyMarketFields"];
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            withdraw_collateral?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market_id: components["schemas"]["market_id"];
+            amount: components["schemas"]["shares"];
+            withdraw_collateral?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoRepayMarketBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
-        };
-        /** @description morpho_supply_market: Lend into an isolated Morpho market, or put in collateral for a debt there. */
-        MorphoSupplyMarketBody: {
+        MorphoSupplyMarket: {
             /** @constant */
-            action_type?: "supply";
+            action_type: "supply";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A market by its id, or by its five parameters. */
-            market_id: string | components["schemas"]["MorphoSupplyMarketBodyMarketFields"];
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            asset?: (string | null) | null;
-            on_behalf_of?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market_id: components["schemas"]["market_id"];
+            amount: components["schemas"]["shares"];
+            asset?: components["schemas"]["single_coin"];
+            on_behalf_of?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoSupplyMarketBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
-        };
-        /** @description morpho_withdraw_market: Withdraw what was lent in a Morpho market, or its collateral. */
-        MorphoWithdrawMarketBody: {
+        MorphoWithdrawMarket: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "morpho" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A market by its id, or by its five parameters. */
-            market_id: string | components["schemas"]["MorphoWithdrawMarketBodyMarketFields"];
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            asset?: (string | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
-        MorphoWithdrawMarketBodyMarketFields: {
-            /**
-             * Loantoken
-             * @description 0x-prefixed account or contract address.
-             */
-            loanToken: string;
-            /**
-             * Collateraltoken
-             * @description 0x-prefixed account or contract address.
-             */
-            collateralToken: string;
-            /**
-             * Oracle
-             * @description 0x-prefixed account or contract address.
-             */
-            oracle: string;
-            /**
-             * Irm
-             * @description 0x-prefixed account or contract address.
-             */
-            irm: string;
-            /**
-             * Lltv
-             * @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000.
-             */
-            lltv: string;
+            why?: components["schemas"]["why"];
+            market_id: components["schemas"]["market_id"];
+            amount: components["schemas"]["shares"];
+            asset?: components["schemas"]["single_coin"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         NullEnum: null;
-        /** @description more tools by category. */
-        OwnBrowseToolsBody: {
+        OwnBrowseTools: {
             /** @constant */
-            query?: "browse_tools";
+            query: "browse_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: (string | null) | null;
-            category?: (string | null) | null;
+            /** @default null */
+            cursor: string | null;
+            category?: components["schemas"]["category_2"];
         };
-        /** @description what the last heartbeat ticks saw, why they thought, what they did, what came of it and cost. */
-        OwnDecisionsBody: {
+        OwnDecisions: {
             /** @constant */
-            query?: "decisions";
+            query: "decisions";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description named tools in full. */
-        OwnDescribeToolBody: {
+        OwnDescribeTool: {
             /** @constant */
-            query?: "describe_tool";
+            query: "describe_tool";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
-            /** @description Tools that browse_tools names. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description Tools that browse_tools names */
             tools: string[];
         };
-        /** @description the golem's name, address, phase, what its phase allows, and whether it is halted. */
-        OwnGolemBody: {
+        OwnGolem: {
             /** @constant */
-            query?: "golem";
+            query: "golem";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description every spending limit, how much of it is used, what remains and when it frees; allowances that stand. */
-        OwnLimitsBody: {
+        OwnLimits: {
             /** @constant */
-            query?: "limits";
+            query: "limits";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description show a category's tools, or named ones. */
-        OwnLoadToolsBody: {
+        OwnLoadTools: {
             /** @constant */
-            query?: "load_tools";
+            query: "load_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
-            category?: (string | null) | null;
-            tools?: (string[] | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            category?: components["schemas"]["category_2"];
+            /** @default null */
+            tools: string[] | null;
         } | {
             category: unknown;
         } | {
             tools: unknown;
         };
-        /** @description the golem's open permits; they hold part of its limits. */
-        OwnPermitsBody: {
+        OwnPermits: {
             /** @constant */
-            query?: "permits";
+            query: "permits";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description what the golem signed for others to carry out (offers, orders): what may go, what comes for it, until when. */
-        OwnPromisesBody: {
+        OwnPromises: {
             /** @constant */
-            query?: "promises";
+            query: "promises";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description what the golem asked of protocols and waits for (queues, cooldowns, standing orders): state, amounts, when it is expected, what may still come of an order and until when. */
-        OwnRequestsBody: {
+        OwnRequests: {
             /** @constant */
-            query?: "requests";
+            query: "requests";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description pendle_add_lp: Deposit the market's asset as liquidity: some of it buys the PT that go in beside it. */
-        PendleAddLpBody: {
+        PendleAddLp: {
             /** @constant */
-            action_type?: "pendle_add_lp";
+            action_type: "pendle_add_lp";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_approve_limit_orders: Let Pendle's limit router take exactly so much of what orders give, before they are signed. */
-        PendleApproveLimitOrdersBody: {
+        PendleApproveLimitOrders: {
             /** @constant */
-            action_type?: "pendle_approve_limit_orders";
+            action_type: "pendle_approve_limit_orders";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
             gives?: ("asset" | "pt" | "yt") | null;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_buy_pt: Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity. */
-        PendleBuyPtBody: {
+        PendleBuyPt: {
             /** @constant */
-            action_type?: "pendle_buy_pt";
+            action_type: "pendle_buy_pt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_buy_yt: Buy yield tokens (YT) with the market's asset: a leveraged bet that yields rise. */
-        PendleBuyYtBody: {
+        PendleBuyYt: {
             /** @constant */
-            action_type?: "pendle_buy_yt";
+            action_type: "pendle_buy_yt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_cancel_limit_order: Take back a limit order that this golem signed, so that nobody fills what is left of it. */
-        PendleCancelLimitOrderBody: {
+        PendleCancelLimitOrder: {
             /** @constant */
-            action_type?: "pendle_cancel_limit_order";
+            action_type: "pendle_cancel_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed id of 32 bytes. */
-            order_hash: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            order_hash: components["schemas"]["payment_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_get_limit_order: What became of a limit order that this golem signed, as the chain says now. */
-        PendleGetLimitOrderBody: {
+        PendleGetLimitOrder: {
             /** @constant */
-            query?: "pendle_limit_order";
+            query: "pendle_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed id of 32 bytes. */
-            order_hash: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            order_hash: components["schemas"]["payment_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_get_markets: List known Pendle markets, active and over. */
-        PendleGetMarketsBody: {
+        PendleGetMarkets: {
             /** @constant */
-            query?: "pendle_markets";
+            query: "pendle_markets";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: string | null;
-            underlying?: (string | null) | null;
-            min_tvl?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            underlying?: components["schemas"]["single_coin"];
+            min_tvl?: components["schemas"]["spending_limit_usd"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_get_position: What an account holds at Pendle's known markets. */
-        PendleGetPositionBody: {
+        PendleGetPosition: {
             /** @constant */
-            query?: "pendle_position";
+            query: "pendle_position";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_place_limit_order: Sign a limit order that gives `amount` of the asset, PT or YT at `implied_apy` percent a year, such as 6.5. */
-        PendlePlaceLimitOrderBody: {
+        PendlePlaceLimitOrder: {
             /** @constant */
-            action_type?: "pendle_place_limit_order";
+            action_type: "pendle_place_limit_order";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description Percent a year, as text: 6.5 is 6.5%. */
-            implied_apy: string;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            implied_apy: components["schemas"]["implied_apy"];
             side?: ("buy_pt" | "sell_pt" | "sell_yt") | null;
-            lasts_seconds?: number | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            lasts_seconds?: components["schemas"]["lasts_seconds"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_place_yt_bid: Sign a limit order that gives `amount` of the asset for yield tokens (YT) at `implied_apy` percent a year. */
-        PendlePlaceYtBidBody: {
+        PendlePlaceYtBid: {
             /** @constant */
-            action_type?: "pendle_place_yt_bid";
+            action_type: "pendle_place_yt_bid";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description Percent a year, as text: 6.5 is 6.5%. */
-            implied_apy: string;
-            lasts_seconds?: number | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            implied_apy: components["schemas"]["implied_apy"];
+            lasts_seconds?: components["schemas"]["lasts_seconds"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_redeem: Redeem principal tokens for the asset, or collect what yield tokens earned. */
-        PendleRedeemBody: {
+        PendleRedeem: {
             /** @constant */
-            action_type?: "pendle_redeem";
+            action_type: "pendle_redeem";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed PT of a market, or the market itself. */
+            why?: components["schemas"]["why"];
+            /** @description 0x-prefixed PT of a market, or the market itself */
             pt: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            claim?: boolean | null;
-            chain_id?: (number | null) | null;
+            amount: components["schemas"]["shares"];
+            claim?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_remove_lp: Give LP tokens back for both parts of a market, before or after maturity. */
-        PendleRemoveLpBody: {
+        PendleRemoveLp: {
             /** @constant */
-            action_type?: "pendle_remove_lp";
+            action_type: "pendle_remove_lp";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            lp_amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            lp_amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_sell_pt: Sell principal tokens (PT) before maturity. */
-        PendleSellPtBody: {
+        PendleSellPt: {
             /** @constant */
-            action_type?: "pendle_sell_pt";
+            action_type: "pendle_sell_pt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["shares"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description pendle_sell_yt: Sell yield tokens (YT) before maturity. */
-        PendleSellYtBody: {
+        PendleSellYt: {
             /** @constant */
-            action_type?: "pendle_sell_yt";
+            action_type: "pendle_sell_yt";
             /** @enum {unknown} */
             venue?: "pendle" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            market: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            market: components["schemas"]["pool"];
+            amount: components["schemas"]["shares"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         PermitListOutput: {
             permits: components["schemas"]["PermitOutput"][];
@@ -3429,6 +2731,8 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        PreviewActionAddLiquidity: components["schemas"]["CurveAddLiquidity"] | components["schemas"]["UniswapLpAddLiquidity"];
+        PreviewActionBorrow: components["schemas"]["AaveBorrow"] | components["schemas"]["CompoundV3Borrow"] | components["schemas"]["MoonwellBorrow"] | components["schemas"]["MorphoBorrowMarket"] | components["schemas"]["SparkBorrow"];
         /** @description The new permit, and where its preview's time went. */
         PreviewActionOutput: {
             /** Format: uuid */
@@ -3499,6 +2803,36 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A tool that the golem's owner brought, at a venue of its own. */
+        PreviewActionOwnVenue: {
+            action_type: components["schemas"]["action_type"];
+            venue: string;
+            why?: components["schemas"]["why"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A tool that the golem's owner brought, with parameters of its own. */
+        PreviewActionOwnWord: {
+            action_type: string;
+            venue?: components["schemas"]["venue"];
+            why?: components["schemas"]["why"];
+            params?: Record<string, never> | null;
+        } & {
+            [key: string]: unknown;
+        };
+        PreviewActionRemoveLiquidity: components["schemas"]["CurveRemoveLiquidity"] | components["schemas"]["UniswapLpRemoveLiquidity"];
+        PreviewActionRepay: components["schemas"]["AaveRepay"] | components["schemas"]["CompoundV3Repay"] | components["schemas"]["MoonwellRepay"] | components["schemas"]["MorphoRepayMarket"] | components["schemas"]["SparkRepay"];
+        PreviewActionStake: components["schemas"]["LidoStake"] | components["schemas"]["RocketpoolStake"];
+        PreviewActionSupply: components["schemas"]["AaveSupply"] | components["schemas"]["CompoundV3Supply"] | components["schemas"]["MoonwellSupply"] | components["schemas"]["MorphoSupplyMarket"] | components["schemas"]["SparkSupply"];
+        PreviewActionUnstake: components["schemas"]["LidoUnstake"] | components["schemas"]["RocketpoolUnstake"];
+        /** @description The wish of a module, which says the rest. */
+        PreviewActionWish: {
+            action_type: components["schemas"]["action_type"];
+            venue?: components["schemas"]["venue"];
+            why?: components["schemas"]["why"];
+            wish_id: string;
+        };
+        PreviewActionWithdraw: components["schemas"]["AaveWithdraw"] | components["schemas"]["CompoundV3Withdraw"] | components["schemas"]["MoonwellWithdraw"] | components["schemas"]["MorphoWithdrawMarket"] | components["schemas"]["SparkWithdraw"] | components["schemas"]["VaultWithdraw"];
         /** @description RFC 9457, with what to do next. Further members depend on the code: limits, fields, suggestions. */
         ProblemOutput: {
             /** @description Path of the page about this code */
@@ -3514,16 +2848,21 @@ export interface components {
             missing?: string[];
             /** @description Fields to leave out */
             extra?: string[];
-            /** @description What only the caller knows, each with what it may be */
-            fill?: {
-                [key: string]: unknown;
-            };
-            /** @description The call that would be right, but for `fill` */
+            /** @description The call that is right: it says all that was said, and is accepted as it is */
             next_call?: {
                 [key: string]: unknown;
             };
+            /** @description What of it is sure, where there is no next_call */
+            unfinished_call?: {
+                [key: string]: unknown;
+            };
+            /** @description What to add to unfinished_call, each with what it may be */
+            fill?: {
+                [key: string]: unknown;
+            };
+            /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
+            drops?: string[];
         };
-        QueryGrimoireBody: components["schemas"]["QueryGrimoireInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         QueryGrimoireInput: {
             query: string;
@@ -3572,6 +2911,33 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** @description A tool that the golem's owner brought, with parameters of its own. */
+        QueryGrimoireOwnWord: {
+            read: string;
+            cursor?: components["schemas"]["cursor"];
+        } & {
+            [key: string]: unknown;
+        };
+        QueryStateLendingSummary: components["schemas"]["AaveGetUserSummary"] | components["schemas"]["SparkGetUserSummary"];
+        /** @description A tool that the golem's owner brought, at a venue of its own. */
+        QueryStateOwnVenue: {
+            query: components["schemas"]["action_type"];
+            venue: string;
+            cursor?: components["schemas"]["cursor"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A tool that the golem's owner brought, with parameters of its own. */
+        QueryStateOwnWord: {
+            query: string;
+            venue?: components["schemas"]["venue"];
+            cursor?: components["schemas"]["cursor"];
+            params?: Record<string, never> | null;
+        } & {
+            [key: string]: unknown;
+        };
+        QueryStateStakingPosition: components["schemas"]["LidoGetPosition"] | components["schemas"]["RocketpoolGetPosition"];
+        QueryStateStakingRates: components["schemas"]["LidoGetRates"] | components["schemas"]["RocketpoolGetRates"];
         /** @description A read that is made instead of the search, with its own parameters; its tool's schema closes it. */
         ReadInput: {
             /** @description One of the manifest's queries of this tool. */
@@ -3598,88 +2964,75 @@ export interface components {
          * @enum {string}
          */
         RiskTierEnum: "ROUTINE" | "STANDARD" | "ELEVATED" | "HIGH" | "CRITICAL";
-        /** @description rocketpool_get_operators: Read node operators of Rocket Pool: minipools, ether staked, commission. */
-        RocketpoolGetOperatorsBody: {
+        RocketpoolGetOperators: {
             /** @constant */
-            query?: "staking_operators";
+            query: "staking_operators";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: string | null;
-            min_staked?: (number | null) | null;
-            max_commission?: (number | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /** @default null */
+            min_staked: number | null;
+            /** @default null */
+            max_commission: number | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description rocketpool_get_position: Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days. */
-        RocketpoolGetPositionBody: {
+        RocketpoolGetPosition: {
             /** @constant */
-            query?: "staking_position";
+            query: "staking_position";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description rocketpool_get_rates: Read Rocket Pool's exchange rate, its yearly growth, and the deposit pool. */
-        RocketpoolGetRatesBody: {
+        RocketpoolGetRates: {
             /** @constant */
-            query?: "staking_rates";
+            query: "staking_rates";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description rocketpool_stake: Stake ETH with Rocket Pool and hold rETH for it. */
-        RocketpoolStakeBody: {
+        RocketpoolStake: {
             /** @constant */
-            action_type?: "stake";
+            action_type: "stake";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description rocketpool_unstake: Turn rETH back into ETH: burned at full worth where there is enough ether, else sold on a market. */
-        RocketpoolUnstakeBody: {
+        RocketpoolUnstake: {
             /** @constant */
-            action_type?: "unstake";
+            action_type: "unstake";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            max_slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description safety_audit_approvals: List who may take tokens from the golem's wallet, as it stands on the chain now. */
-        SafetyAuditApprovalsBody: {
+        SafetyAuditApprovals: {
             /** @constant */
-            query?: "approvals";
+            query: "approvals";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            include_revoked?: boolean | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            include_revoked?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description safety_batch_revoke_approvals: Take back approvals of tokens and collections, so that their spenders can take nothing of the golem any more. */
-        SafetyBatchRevokeApprovalsBody: {
+        SafetyBatchRevokeApprovals: {
             /** @constant */
-            action_type?: "batch_revoke_approvals";
+            action_type: "batch_revoke_approvals";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Approvals to take back, at most 10, as safety_audit_approvals lists them under `revoke`. */
-            approvals: components["schemas"]["SafetyBatchRevokeApprovalsBodyApprovalToRevoke"][];
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            /** @description Approvals to take back, at most 10, as… */
+            approvals: components["schemas"]["SafetyBatchRevokeApprovalsApprovalToRevoke"][];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /** @description One approval to take back: a token or a collection by its address, and who may take of it now. */
-        SafetyBatchRevokeApprovalsBodyApprovalToRevoke: {
+        SafetyBatchRevokeApprovalsApprovalToRevoke: {
             /**
              * Token
              * @description Token address (0x…) or a symbol registered on the chain, such as USDC.
@@ -3691,181 +3044,157 @@ export interface components {
              */
             spender: string;
         };
-        /** @description safety_check_pending_alerts: Measure the golem's debts against its health alerts now, the worst first. */
-        SafetyCheckPendingAlertsBody: {
+        SafetyCheckPendingAlerts: {
             /** @constant */
-            query?: "pending_alerts";
+            query: "pending_alerts";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_clear_health_alert: Delete one of the golem's health alerts. */
-        SafetyClearHealthAlertBody: {
+        SafetyClearHealthAlert: {
             /** @constant */
-            action_type?: "clear_health_alert";
+            action_type: "clear_health_alert";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description An alert by its id, as health_alerts lists them. */
+            why?: components["schemas"]["why"];
+            /** @description An alert by its id, as health_alerts lists them */
             alert_id: string;
         };
-        /** @description safety_detect_honeypot: Try in a simulation whether a token can be bought from its deepest pool and sold back. */
-        SafetyDetectHoneypotBody: {
+        SafetyDetectHoneypot: {
             /** @constant */
-            query?: "honeypot";
+            query: "honeypot";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description safety_estimate_unwind_cost: Estimate what leaving an account's positions costs, how long it takes, and in which order to leave them. */
-        SafetyEstimateUnwindCostBody: {
+        SafetyEstimateUnwindCost: {
             /** @constant */
-            query?: "unwind_cost";
+            query: "unwind_cost";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
             kind?: ("Lending" | "Loops" | "Perps" | "Options" | "All") | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
             urgency?: ("Normal" | "Urgent") | null;
         };
-        /** @description safety_get_health_alerts: List the golem's health alerts, of one chain or of all. */
-        SafetyGetHealthAlertsBody: {
+        SafetyGetHealthAlerts: {
             /** @constant */
-            query?: "health_alerts";
+            query: "health_alerts";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_get_liquidation_risks: List the debts of an account by how near they are to liquidation, with what to do about each. */
-        SafetyGetLiquidationRisksBody: {
+        SafetyGetLiquidationRisks: {
             /** @constant */
-            query?: "liquidation_risks";
+            query: "liquidation_risks";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_get_portfolio_health: Measure an account as a whole: what it holds and owes everywhere, and how safe each position is. */
-        SafetyGetPortfolioHealthBody: {
+        SafetyGetPortfolioHealth: {
             /** @constant */
-            query?: "portfolio_health";
+            query: "portfolio_health";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_get_protocol_exposure: Say where an account's worth lies: by protocol, by chain, by token, and in dollar tokens or others. */
-        SafetyGetProtocolExposureBody: {
+        SafetyGetProtocolExposure: {
             /** @constant */
-            query?: "protocol_exposure";
+            query: "protocol_exposure";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_get_risk_dashboard: Say in one answer how safe an account is, which positions are in danger and what to do next. */
-        SafetyGetRiskDashboardBody: {
+        SafetyGetRiskDashboard: {
             /** @constant */
-            query?: "risk_dashboard";
+            query: "risk_dashboard";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
         };
-        /** @description safety_get_status: Say what holds the golem now: halt, spending limits with what is used, permits, API keys, alerts. */
-        SafetyGetStatusBody: {
+        SafetyGetStatus: {
             /** @constant */
-            query?: "safety_status";
+            query: "safety_status";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description safety_set_circuit_breaker: Stop the golem: the same halt that its owner has, for an agent that sees something wrong. */
-        SafetySetCircuitBreakerBody: {
+        SafetySetCircuitBreaker: {
             /** @constant */
-            action_type?: "circuit_breaker";
+            action_type: "circuit_breaker";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description TRIGGER stops the golem. RESET is the owner's alone. */
-            action: components["schemas"]["SafetySetCircuitBreakerBodyBreakerAction"];
-            reason?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            /** @description TRIGGER stops the golem */
+            action: components["schemas"]["SafetySetCircuitBreakerBreakerAction"];
+            /** @default null */
+            reason: string | null;
         };
         /**
          * @description What to do with the breaker.
          * @enum {string}
          */
-        SafetySetCircuitBreakerBodyBreakerAction: "TRIGGER" | "RESET";
-        /** @description safety_set_health_alert: Say how healthy the golem's debts at a lender must stay, and what its heartbeat does when they are not. */
-        SafetySetHealthAlertBody: {
+        SafetySetCircuitBreakerBreakerAction: "TRIGGER" | "RESET";
+        SafetySetHealthAlert: {
             /** @constant */
-            action_type?: "set_health_alert";
+            action_type: "set_health_alert";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description A lender by its name, as lending_compare_rates lists them. */
-            protocol: string;
-            /** @description Health factor to stay above, such as 1.6; 1.00 is liquidation. */
+            why?: components["schemas"]["why"];
+            protocol: components["schemas"]["protocol"];
+            /** @description Health factor to stay above, such as 1.6 */
             min_health_factor: string;
-            chain_id?: (number | null) | null;
-            notify_on_breach?: boolean | null;
-            auto_action?: components["schemas"]["SafetySetHealthAlertBodyAutoAction"] | null;
+            chain_id?: components["schemas"]["chain_id"];
+            notify_on_breach?: components["schemas"]["swap_to_optimal_ratio"];
+            auto_action?: components["schemas"]["SafetySetHealthAlertAutoAction"] | null;
         };
         /** @enum {string} */
-        SafetySetHealthAlertBodyAutoAction: "NONE" | "DELEVERAGE" | "CLOSE";
-        /** @description safety_simulate_price_stress: Try falls of prices on what an account holds and owes now, and say what would be lost and liquidated. */
-        SafetySimulatePriceStressBody: {
+        SafetySetHealthAlertAutoAction: "NONE" | "DELEVERAGE" | "CLOSE";
+        SafetySimulatePriceStress: {
             /** @constant */
-            query?: "price_stress";
+            query: "price_stress";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
-            price_scenarios?: (number[] | null) | null;
-            fallen_token?: (string | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id_2"];
+            /** @default null */
+            price_scenarios: number[] | null;
+            fallen_token?: components["schemas"]["single_coin"];
         };
-        /** @description safety_simulate_transaction: Simulate a raw transaction from the golem's wallet without sending it. */
-        SafetySimulateTransactionBody: {
+        SafetySimulateTransaction: {
             /** @constant */
-            query?: "simulate_transaction";
+            query: "simulate_transaction";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed contract address. */
-            to: string;
-            /** @description ABI-encoded call data, 0x-prefixed. */
-            data: string;
-            chain_id?: (number | null) | null;
-            value?: string | null;
+            cursor?: components["schemas"]["cursor"];
+            to: components["schemas"]["pool"];
+            data: components["schemas"]["receiver_calldata"];
+            chain_id?: components["schemas"]["chain_id"];
+            value?: components["schemas"]["limit_amount_out"];
         };
-        /** @description safety_validate_token: Check a token before it is bought: code, words, registry, depth, taxes, and whether it can be sold again. */
-        SafetyValidateTokenBody: {
+        SafetyValidateToken: {
             /** @constant */
-            query?: "token_check";
+            query: "token_check";
             /** @enum {unknown} */
             venue?: "safety" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         SearchContextBody: components["schemas"]["SearchContextInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
@@ -3899,115 +3228,99 @@ export interface components {
             /** @description What could not be looked up */
             warnings: string[];
         };
-        /** @description session_get_keys: List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left. */
-        SessionGetKeysBody: {
+        SessionGetKeys: {
             /** @constant */
-            query?: "session_keys";
+            query: "session_keys";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description session_provision_key: Ask the golem's owners for a session key with an end, a number of batches and a budget. */
-        SessionProvisionKeyBody: {
+        SessionProvisionKey: {
             /** @constant */
-            action_type?: "provision_session_key";
+            action_type: "provision_session_key";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            expires_in?: number | null;
-            operations?: number | null;
-            budget_usd?: (string | null) | null;
-            role?: number | null;
-            key?: (string | null) | null;
-            label?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            /**
+             * @description Seconds until it ends
+             * @default 86400
+             */
+            expires_in: number | null;
+            /**
+             * @description How many batches it may run
+             * @default 100
+             */
+            operations: number | null;
+            budget_usd?: components["schemas"]["spending_limit_usd"];
+            /**
+             * @description Role of the cage
+             * @default 0
+             */
+            role: number | null;
+            key?: components["schemas"]["account_2"];
+            label?: components["schemas"]["label"];
         };
-        /** @description session_revoke_key: Ask the golem's owners to end a session key on chain. */
-        SessionRevokeKeyBody: {
+        SessionRevokeKey: {
             /** @constant */
-            action_type?: "revoke_session_key";
+            action_type: "revoke_session_key";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            key_id?: (string | null) | null;
-            reason?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            /** @default null */
+            key_id: string | null;
+            reason?: components["schemas"]["label"];
         };
-        /** @description spark_borrow: Borrow an asset at SparkLend against the golem's collateral there. */
-        SparkBorrowBody: {
+        SparkBorrow: {
             /** @constant */
-            action_type?: "borrow";
+            action_type: "borrow";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            interest_rate_mode?: ("variable" | "stable") | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description spark_get_user_summary: Everything an account supplied and owes at SparkLend. */
-        SparkGetUserSummaryBody: {
+        SparkGetUserSummary: {
             /** @constant */
-            query?: "lending_summary";
+            query: "lending_summary";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            account: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description spark_repay: Pay back what the golem owes at SparkLend. */
-        SparkRepayBody: {
+        SparkRepay: {
             /** @constant */
-            action_type?: "repay";
+            action_type: "repay";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            interest_rate_mode?: ("variable" | "stable") | null;
-            withdraw_collateral?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            interest_rate_mode?: components["schemas"]["interest_rate_mode"];
+            withdraw_collateral?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description spark_supply: Lend an asset at SparkLend and earn interest on it. */
-        SparkSupplyBody: {
+        SparkSupply: {
             /** @constant */
-            action_type?: "supply";
+            action_type: "supply";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description spark_withdraw: Take a supplied asset out of SparkLend, with the interest it earned. */
-        SparkWithdrawBody: {
+        SparkWithdraw: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "spark" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            asset: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            asset: components["schemas"]["token0"];
+            amount: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
         /**
          * @description * `CREATED` - Created
@@ -4031,217 +3344,216 @@ export interface components {
          * @enum {string}
          */
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
-        /** @description stream_new_pools: Follow the pools that are made on a chain, in every market; only those of a token where one is named. */
-        StreamNewPoolsBody: {
+        StreamNewPools: {
             /** @constant */
-            query?: "stream_new_pools";
+            query: "stream_new_pools";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            token?: (string | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id: components["schemas"]["source_chain"];
+            token?: components["schemas"]["single_coin"];
         };
-        /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a pool of a market. */
-        StreamPoolEventsBody: {
+        StreamPoolEvents: {
             /** @constant */
-            query?: "stream_pool_events";
+            query: "stream_pool_events";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool_address: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            events?: (("swap" | "mint" | "burn" | "collect")[] | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool_address: components["schemas"]["pool_3"];
+            chain_id: components["schemas"]["source_chain"];
+            /** @default null */
+            events: ("swap" | "mint" | "burn" | "collect")[] | null;
         };
-        /** @description stream_pool_state: Get a snapshot of a pool of a market at an interval. */
-        StreamPoolStateBody: {
+        StreamPoolState: {
             /** @constant */
-            query?: "stream_pool_state";
+            query: "stream_pool_state";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
-            pool_address: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            interval_ms?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            pool_address: components["schemas"]["pool_3"];
+            chain_id: components["schemas"]["source_chain"];
+            interval_ms?: components["schemas"]["interval_ms"];
         };
-        /** @description stream_position_alerts: Be told when a liquidity position leaves or re-enters its range, earns more fees than a threshold, or closes. */
-        StreamPositionAlertsBody: {
+        StreamPositionAlerts: {
             /** @constant */
-            query?: "stream_position_alerts";
+            query: "stream_position_alerts";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            out_of_range_alert?: boolean | null;
-            fee_threshold_usd?: (string | null) | null;
-            check_interval_ms?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            position_id: components["schemas"]["position_id"];
+            chain_id: components["schemas"]["source_chain"];
+            out_of_range_alert?: components["schemas"]["swap_to_optimal_ratio"];
+            fee_threshold_usd?: components["schemas"]["spending_limit_usd"];
+            /**
+             * @description Milliseconds between two looks, at least 5000
+             * @default 30000
+             */
+            check_interval_ms: number | null;
         };
-        /** @description stream_price_feed: Get the price of token_a in token_b at an interval, from the pair's deepest pool. */
-        StreamPriceFeedBody: {
+        StreamPriceFeed: {
             /** @constant */
-            query?: "stream_price_feed";
+            query: "stream_price_feed";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_a: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_b: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            interval_ms?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            token_a: components["schemas"]["token0"];
+            token_b: components["schemas"]["token0"];
+            chain_id: components["schemas"]["source_chain"];
+            interval_ms?: components["schemas"]["interval_ms"];
         };
-        /** @description stream_tokenjar: Get what lies in a jar of fees at an interval, and how often it was emptied since the last look. */
-        StreamTokenjarBody: {
+        StreamTokenjar: {
             /** @constant */
-            query?: "stream_tokenjar";
+            query: "stream_tokenjar";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed contract address. */
-            jar_address: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            chain_id: number;
-            interval_ms?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            jar_address: components["schemas"]["pool"];
+            chain_id: components["schemas"]["source_chain"];
+            /**
+             * @description Milliseconds between two looks, at least 5000
+             * @default 60000
+             */
+            interval_ms: number | null;
         };
-        /** @description stream_trades: Follow the trades of a wallet: what it paid into pools and what it got, once its block is mined. */
-        StreamTradesBody: {
+        StreamTrades: {
             /** @constant */
-            query?: "stream_trades";
+            query: "stream_trades";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            wallet_address: string;
-            chain_ids?: (number[] | null) | null;
-            trade_types?: ("swap"[] | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            wallet_address: components["schemas"]["account"];
+            /** @default null */
+            chain_ids: number[] | null;
+            /** @default null */
+            trade_types: "swap"[] | null;
         };
-        /** @description stream_unsubscribe: End some or all of the golem's live subscriptions. */
-        StreamUnsubscribeBody: {
+        StreamUnsubscribe: {
             /** @constant */
-            query?: "stream_unsubscribe";
+            query: "stream_unsubscribe";
             /** @enum {unknown} */
             venue?: "stream" | null;
-            cursor?: string | null;
-            subscription_ids?: (string[] | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            /** @default null */
+            subscription_ids: string[] | null;
         };
-        /** @description sushi_bar_enter: Put SUSHI into SushiBar for xSUSHI. */
-        SushiBarEnterBody: {
+        SushiBarEnter: {
             /** @constant */
-            action_type?: "enter_bar";
+            action_type: "enter_bar";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description sushi_bar_get_position: The golem's shares of SushiBar and what they give now. */
-        SushiBarGetPositionBody: {
+        SushiBarGetPosition: {
             /** @constant */
-            query?: "bar_position";
+            query: "bar_position";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description sushi_bar_leave: Give xSUSHI back for the SUSHI it stands for. */
-        SushiBarLeaveBody: {
+        SushiBarLeave: {
             /** @constant */
-            action_type?: "leave_bar";
+            action_type: "leave_bar";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            shares: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            shares: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description testnet_deploy_mock_pool: Open a Uniswap V2 or V3 pool on a private test chain, with liquidity. */
-        TestnetDeployMockPoolBody: {
+        TestnetDeployMockPool: {
             /** @constant */
-            action_type?: "deploy_mock_pool";
+            action_type: "deploy_mock_pool";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            fee_tier?: number | null;
-            initial_price?: string | null;
-            liquidity_usd?: string | null;
-            tick_lower?: (number | null) | null;
-            tick_upper?: (number | null) | null;
-            version?: string | null;
-            chain_ref?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            /**
+             * @description Fee of a pool in hundredths of a basis point: 500 is 0.05%
+             * @default 3000
+             */
+            fee_tier: number | null;
+            /**
+             * @description Positive decimal number written as text, such as 2950.5
+             * @default 1.0
+             */
+            initial_price: string | null;
+            /**
+             * @description US dollars as decimal text, such as 1500.00
+             * @default 100000
+             */
+            liquidity_usd: string | null;
+            tick_lower?: components["schemas"]["tick_lower"];
+            tick_upper?: components["schemas"]["tick_lower"];
+            /**
+             * @description Plain text, at most 2,000 characters
+             * @default v3
+             */
+            version: string | null;
+            chain_ref?: components["schemas"]["chain_ref"];
         };
-        /** @description testnet_fund_account: Set an account's coin balance on a private test chain and add tokens to it. */
-        TestnetFundAccountBody: {
+        TestnetFundAccount: {
             /** @constant */
-            action_type?: "fund_account";
+            action_type: "fund_account";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            address: string;
-            eth_amount?: string | null;
-            tokens?: (string[] | null) | null;
-            amounts?: (string[] | null) | null;
-            chain_ref?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            address: components["schemas"]["account"];
+            /**
+             * @description Amount in the token's base units, as a decimal string: 500…
+             * @default 10000000000000000000
+             */
+            eth_amount: string | null;
+            /** @default null */
+            tokens: string[] | null;
+            /** @default null */
+            amounts: string[] | null;
+            chain_ref?: components["schemas"]["chain_ref"];
         };
-        /** @description testnet_setup_local: Start a private test chain with Uniswap V2 and V3, tokens, pools and funded accounts. */
-        TestnetSetupLocalBody: {
+        TestnetSetupLocal: {
             /** @constant */
-            action_type?: "setup_testnet";
+            action_type: "setup_testnet";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            mode?: string | null;
-            versions?: (string[] | null) | null;
-            seed_liquidity?: boolean | null;
-            funded_accounts?: number | null;
+            why?: components["schemas"]["why"];
+            /**
+             * @description Plain text, at most 2,000 characters
+             * @default mock
+             */
+            mode: string | null;
+            /** @default null */
+            versions: string[] | null;
+            seed_liquidity?: components["schemas"]["swap_to_optimal_ratio"];
+            /**
+             * @description A count, at least 1
+             * @default 3
+             */
+            funded_accounts: number | null;
         };
-        /** @description testnet_stop_local: Stop a private test chain that this golem started. */
-        TestnetStopLocalBody: {
+        TestnetStopLocal: {
             /** @constant */
-            action_type?: "stop_testnet";
+            action_type: "stop_testnet";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            chain_ref?: (string | null) | null;
+            why?: components["schemas"]["why"];
+            chain_ref?: components["schemas"]["chain_ref"];
         };
-        /** @description testnet_time_travel: Move the clock of a private test chain ahead and mine blocks. */
-        TestnetTimeTravelBody: {
+        TestnetTimeTravel: {
             /** @constant */
-            action_type?: "time_travel";
+            action_type: "time_travel";
             /** @enum {unknown} */
             venue?: "testnet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Length of time in seconds. */
+            why?: components["schemas"]["why"];
+            /** @description Length of time in seconds */
             seconds: number;
-            mine_blocks?: number | null;
-            chain_ref?: (string | null) | null;
+            /**
+             * @description A count, at least 1
+             * @default 1
+             */
+            mine_blocks: number | null;
+            chain_ref?: components["schemas"]["chain_ref"];
         };
         /** @description The answer of a tool. Amounts are base units as decimal text, with whole units beside them. */
         ToolResultOutput: {
@@ -4260,710 +3572,556 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description uniswap_api_batch_swap: Swap with a bundle of calls of the Trading API (EIP-5792), for a wallet that carries out several calls as one. */
-        UniswapApiBatchSwapBody: {
+        UniswapApiBatchSwap: {
             /** @constant */
-            action_type?: "api_batch_swap";
+            action_type: "api_batch_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_check_approval: Ask the Trading API whether a token of the golem's wallet would have to be approved first. */
-        UniswapApiCheckApprovalBody: {
+        UniswapApiCheckApproval: {
             /** @constant */
-            query?: "api_approval";
+            query: "api_approval";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_check_swap_status: Ask the Trading API what became of swaps or bridges, by the hashes of their transactions. */
-        UniswapApiCheckSwapStatusBody: {
+        UniswapApiCheckSwapStatus: {
             /** @constant */
-            query?: "api_swap_status";
+            query: "api_swap_status";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Transaction hashes, at most 20. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description Transaction hashes, at most 20 */
             transaction_hashes: string[];
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_check_wallet_delegation: Ask the Trading API whether an account is delegated to a contract (EIP-7702), chain by chain. */
-        UniswapApiCheckWalletDelegationBody: {
+        UniswapApiCheckWalletDelegation: {
             /** @constant */
-            query?: "api_delegation";
+            query: "api_delegation";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description EIP-155 chain ids, at most 10. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description EIP-155 chain ids, at most 10 */
             chain_ids: number[];
-            wallet_address?: (string | null) | null;
+            wallet_address?: components["schemas"]["account_2"];
         };
-        /** @description uniswap_api_claim_lp_fees: Collect the fees of a Uniswap V3 position of the golem with calldata of the Trading API. */
-        UniswapApiClaimLpFeesBody: {
+        UniswapApiClaimLpFees: {
             /** @constant */
-            action_type?: "api_collect_fees";
+            action_type: "api_collect_fees";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_claim_rewards: Say how rewards of a position are claimed: not by the Trading API, which has no such endpoint any more. */
-        UniswapApiClaimRewardsBody: {
+        UniswapApiClaimRewards: {
             /** @constant */
-            query?: "api_rewards";
+            query: "api_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
+            cursor?: components["schemas"]["cursor"];
+            position_id: components["schemas"]["position_id"];
         };
-        /** @description uniswap_api_create_delegated_swap: Swap with a bundle of the Trading API for an account that is delegated to `delegation_address` already. */
-        UniswapApiCreateDelegatedSwapBody: {
+        UniswapApiCreateDelegatedSwap: {
             /** @constant */
-            action_type?: "api_delegated_swap";
+            action_type: "api_delegated_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description 0x-prefixed contract address. */
-            delegation_address: string;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            delegation_address: components["schemas"]["pool"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_create_lp_position: Open a Uniswap V3 position with calldata of the Trading API. */
-        UniswapApiCreateLpPositionBody: {
+        UniswapApiCreateLpPosition: {
             /** @constant */
-            action_type?: "api_add_liquidity";
+            action_type: "api_add_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            price_lower: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            price_upper: string;
-            fee?: (number | null) | null;
-            amount0?: (string | null) | null;
-            amount1?: (string | null) | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            price_lower: components["schemas"]["price_lower"];
+            price_upper: components["schemas"]["price_lower"];
+            fee?: components["schemas"]["fee"];
+            amount0?: components["schemas"]["min_lp_tokens"];
+            amount1?: components["schemas"]["min_lp_tokens"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_create_swap_calldata: Swap with calldata of the Trading API, quoted by it anew and held to our own plan. */
-        UniswapApiCreateSwapCalldataBody: {
+        UniswapApiCreateSwapCalldata: {
             /** @constant */
-            action_type?: "api_swap";
+            action_type: "api_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_create_token_transfer: Ask the Trading API for the transaction of a transfer, and look at its bytes: the very transfer, or refused. */
-        UniswapApiCreateTokenTransferBody: {
+        UniswapApiCreateTokenTransfer: {
             /** @constant */
-            query?: "api_transfer";
+            query: "api_transfer";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description 0x-prefixed account or contract address. */
-            recipient: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            recipient: components["schemas"]["account"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_decrease_lp_position: Take liquidity out of a Uniswap V3 position of the golem with calldata of the Trading API, fees included. */
-        UniswapApiDecreaseLpPositionBody: {
+        UniswapApiDecreaseLpPosition: {
             /** @constant */
-            action_type?: "api_remove_liquidity";
+            action_type: "api_remove_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            liquidity_pct?: number | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            liquidity_pct?: components["schemas"]["liquidity_pct"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_get_bridgeable_tokens: List the chains and tokens to which the Trading API would bridge a token. */
-        UniswapApiGetBridgeableTokensBody: {
+        UniswapApiGetBridgeableTokens: {
             /** @constant */
-            query?: "api_bridgeable";
+            query: "api_bridgeable";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_get_limit_order_quote: Quote a limit order by the Trading API: `limit_price` is units of token_out for one of token_in. */
-        UniswapApiGetLimitOrderQuoteBody: {
+        UniswapApiGetLimitOrderQuote: {
             /** @constant */
-            query?: "api_limit_quote";
+            query: "api_limit_quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            limit_price: string;
-            exact_output?: boolean | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            limit_price: components["schemas"]["price_lower"];
+            exact_output?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_get_lp_pool_info: Ask the Trading API about one pool: `pool_address` of V3, `pair_address` of V2, or `pool_id` of V4. */
-        UniswapApiGetLpPoolInfoBody: {
+        UniswapApiGetLpPoolInfo: {
             /** @constant */
-            query?: "api_pool";
+            query: "api_pool";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            pool_address?: (string | null) | null;
-            pair_address?: (string | null) | null;
-            pool_id?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            pool_address?: components["schemas"]["pool_address"];
+            pair_address?: components["schemas"]["pool_address"];
+            pool_id?: components["schemas"]["order_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_get_orders: List orders of the golem's account at the Trading API. */
-        UniswapApiGetOrdersBody: {
+        UniswapApiGetOrders: {
             /** @constant */
-            query?: "api_orders";
+            query: "api_orders";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            order_status?: (("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null) | null;
-            order_id?: (string | null) | null;
-            limit?: number | null;
+            cursor?: components["schemas"]["cursor"];
+            /** @default null */
+            order_status: ("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null;
+            order_id?: components["schemas"]["order_id"];
+            limit?: components["schemas"]["limit_2"];
         };
-        /** @description uniswap_api_get_quote: Quote a swap by the Trading API, over pools of every version and over orders. */
-        UniswapApiGetQuoteBody: {
+        UniswapApiGetQuote: {
             /** @constant */
-            query?: "api_quote";
+            query: "api_quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            token_out_chain_id?: (number | null) | null;
-            slippage_bps?: number | null;
-            exact_output?: boolean | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            token_out_chain_id?: components["schemas"]["chain_id"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            exact_output?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_increase_lp_position: Add to a Uniswap V3 position of the golem with calldata of the Trading API. */
-        UniswapApiIncreaseLpPositionBody: {
+        UniswapApiIncreaseLpPosition: {
             /** @constant */
-            action_type?: "api_increase_liquidity";
+            action_type: "api_increase_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            amount0?: (string | null) | null;
-            amount1?: (string | null) | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            amount0?: components["schemas"]["min_lp_tokens"];
+            amount1?: components["schemas"]["min_lp_tokens"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_api_migrate_liquidity: Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more. */
-        UniswapApiMigrateLiquidityBody: {
+        UniswapApiMigrateLiquidity: {
             /** @constant */
-            query?: "api_migrate";
+            query: "api_migrate";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
+            cursor?: components["schemas"]["cursor"];
+            position_id: components["schemas"]["position_id"];
         };
-        /** @description uniswap_approve_uniswapx: Let Permit2 take exactly so much of a token, for orders that are signed afterwards. */
-        UniswapApproveUniswapxBody: {
+        UniswapApproveUniswapx: {
             /** @constant */
-            action_type?: "approve_order_token";
+            action_type: "approve_order_token";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_cancel_uniswapx_order: Take an order back by its nonce, which Permit2 then takes from nobody. */
-        UniswapCancelUniswapxOrderBody: {
+        UniswapCancelUniswapxOrder: {
             /** @constant */
-            action_type?: "cancel_order";
+            action_type: "cancel_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            nonce: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            nonce: components["schemas"]["position_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_check_allowance: Read how much of a token a spender may take from the golem's wallet. */
-        UniswapCheckAllowanceBody: {
+        UniswapCheckAllowance: {
             /** @constant */
-            query?: "allowance";
+            query: "allowance";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            spender?: (string | null) | null;
-            amount?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token: components["schemas"]["token0"];
+            spender?: components["schemas"]["account_2"];
+            amount?: components["schemas"]["min_lp_tokens"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2, V3 or V4 route. */
-        UniswapExecuteSwapBody: {
+        UniswapExecuteSwap: {
             /** @constant */
-            action_type?: "swap";
+            action_type: "swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            exact_output?: boolean | null;
-            route?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            exact_output?: components["schemas"]["dry_run"];
+            route?: components["schemas"]["route"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_get_quote: Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block. */
-        UniswapGetQuoteBody: {
+        UniswapGetQuote: {
             /** @constant */
-            query?: "quote";
+            query: "quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            exact_output?: boolean | null;
-            route?: (string | null) | null;
-            with_call?: boolean | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            exact_output?: components["schemas"]["dry_run"];
+            route?: components["schemas"]["route"];
+            call?: components["schemas"]["dry_run"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_get_second_opinion: Compare our route for an exact input with that of Uniswap's official SDKs, over the same pools at one block. */
-        UniswapGetSecondOpinionBody: {
+        UniswapGetSecondOpinion: {
             /** @constant */
-            query?: "second_opinion";
+            query: "second_opinion";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            cursor?: string | null;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_get_uniswapx_order_status: What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now. */
-        UniswapGetUniswapxOrderStatusBody: {
+        UniswapGetUniswapxOrderStatus: {
             /** @constant */
-            query?: "uniswapx_order";
+            query: "uniswapx_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            cursor?: string | null;
-            /** @description The order's hash or EIP-712 digest, as the commit answered. */
+            cursor?: components["schemas"]["cursor"];
+            /** @description The order's hash or EIP-712 digest, as the commit answered */
             order_hash: string;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 or V4 liquidity position in a price range. */
-        UniswapLpAddLiquidityBody: {
+        UniswapLpAddLiquidity: {
             /** @constant */
-            action_type?: "add_liquidity";
+            action_type: "add_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token0: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token1: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            price_lower: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            price_upper: string;
-            fee?: (number | null) | null;
-            amount0?: (string | null) | null;
-            amount1?: (string | null) | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            pool?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token0: components["schemas"]["token0"];
+            token1: components["schemas"]["token0"];
+            price_lower: components["schemas"]["price_lower"];
+            price_upper: components["schemas"]["price_lower"];
+            fee?: components["schemas"]["fee"];
+            amount0?: components["schemas"]["min_lp_tokens"];
+            amount1?: components["schemas"]["min_lp_tokens"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            pool?: components["schemas"]["pool_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_lp_batch_operations: Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole. */
-        UniswapLpBatchOperationsBody: {
+        UniswapLpBatchOperations: {
             /** @constant */
-            action_type?: "batch_liquidity";
+            action_type: "batch_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The text of a JSON list such as [{"op_type": "collect", "position_id": "7"}], at most ten: collect; compound; remove with "params": {"percent_to_remove": 50}; rebalance with {"new_price_lower", "new_price_upper"}; add with {"token0", "token1", "price_lower", "price_upper", "amount0"}. */
+            why?: components["schemas"]["why"];
+            /** @description The text of a JSON list such as [{"op_type": "collect"… */
             operations: string;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_lp_cancel_twamm_order: Close an order over time of the golem, at any time. */
-        UniswapLpCancelTwammOrderBody: {
+        UniswapLpCancelTwammOrder: {
             /** @constant */
-            action_type?: "cancel_twamm_order";
+            action_type: "cancel_twamm_order";
             /** @enum {unknown} */
             venue?: "uniswap_twamm" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            order_id: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            order_id: components["schemas"]["position_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_lp_claim_rewards: Claim rewards for liquidity: of one staked V3 position, or one claim of a list under a Merkle root. */
-        UniswapLpClaimRewardsBody: {
+        UniswapLpClaimRewards: {
             /** @constant */
-            action_type?: "claim_rewards";
+            action_type: "claim_rewards";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            position_id?: (string | null) | null;
-            reward_contract?: string | null;
-            incentive?: (string | null) | null;
-            listed_claim?: (string | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 or V4 position of the golem has earned. */
-        UniswapLpCollectFeesBody: {
-            /** @constant */
-            action_type?: "collect_fees";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            position_id: string;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_compound_fees: Put the fees a Uniswap V3 or V4 position of the golem has earned back into the same position. */
-        UniswapLpCompoundFeesBody: {
-            /** @constant */
-            action_type?: "compound_fees";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            position_id: string;
-            swap_to_optimal_ratio?: boolean | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_get_rewards: What the golem's staked V3 positions are owed; with `position_id`, also what runs in the pool of that position. */
-        UniswapLpGetRewardsBody: {
-            /** @constant */
-            query?: "lp_rewards";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            cursor?: string | null;
-            position_id?: (string | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_get_twamm_order_status: How far an order over time is: sold, bought, left, and at what average price. */
-        UniswapLpGetTwammOrderStatusBody: {
-            /** @constant */
-            query?: "twamm_order";
-            /** @enum {unknown} */
-            venue?: "uniswap_twamm" | null;
-            cursor?: string | null;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            order_id: string;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_harvest_rewards: Claim the rewards of many staked V3 positions at once. */
-        UniswapLpHarvestRewardsBody: {
-            /** @constant */
-            action_type?: "harvest_rewards";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            positions?: (string[] | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 or V4 position of the golem without changing its range. */
-        UniswapLpIncreaseLiquidityBody: {
-            /** @constant */
-            action_type?: "increase_liquidity";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            position_id: string;
-            amount0?: (string | null) | null;
-            amount1?: (string | null) | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_migrate_position: Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3. */
-        UniswapLpMigratePositionBody: {
-            /** @constant */
-            action_type?: "migrate_position";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            target_version?: ("v3" | "v4") | null;
-            target_fee?: (number | null) | null;
-            pool?: (string | null) | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 or V4 position of the golem to another price range, by default in the same pool. */
-        UniswapLpRebalancePositionBody: {
-            /** @constant */
-            action_type?: "rebalance_position";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            position_id: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            new_price_lower: string;
-            /** @description Positive decimal number written as text, such as 2950.5. */
-            new_price_upper: string;
-            fee?: (number | null) | null;
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 or V4 position of the golem. */
-        UniswapLpRemoveLiquidityBody: {
-            /** @constant */
-            action_type?: "remove_liquidity";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
-            position_id: string;
-            percent_to_remove?: number | null;
-            collect_fees?: boolean | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_remove_shares: Take liquidity out of a Uniswap V2 pair of which the golem holds shares. */
-        UniswapLpRemoveSharesBody: {
-            /** @constant */
-            action_type?: "remove_shares";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            pair: string;
-            percent_to_remove?: number | null;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_stake_position: Stake a Uniswap V3 position of the golem where an incentive pays for liquidity. */
-        UniswapLpStakePositionBody: {
-            /** @constant */
-            action_type?: "stake_position";
-            /** @enum {unknown} */
-            venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            incentive?: (string | null) | null;
-            chain_id?: (number | null) | null;
-        };
-        /** @description uniswap_lp_submit_twamm_order: Sell `amount` of one token for another in even parts over a length of time, through fillers. */
-        UniswapLpSubmitTwammOrderBody: {
-            /** @constant */
-            action_type?: "submit_twamm_order";
-            /** @enum {unknown} */
-            venue?: "uniswap_twamm" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
+            why?: components["schemas"]["why"];
+            position_id?: components["schemas"]["position_id_2"];
             /**
-             * @description Over how long it is sold: 1h, 4h, 24h or 7d.
+             * @description Who pays: the chain's staker, or a list of claims
+             * @default auto
+             */
+            reward_contract: string | null;
+            incentive?: components["schemas"]["incentive"];
+            /** @default null */
+            listed_claim: string | null;
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpCollectFees: {
+            /** @constant */
+            action_type: "collect_fees";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id_3"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpCompoundFees: {
+            /** @constant */
+            action_type: "compound_fees";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id_3"];
+            swap_to_optimal_ratio?: components["schemas"]["swap_to_optimal_ratio"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpGetRewards: {
+            /** @constant */
+            query: "lp_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: components["schemas"]["cursor"];
+            position_id?: components["schemas"]["position_id_2"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpGetTwammOrderStatus: {
+            /** @constant */
+            query: "twamm_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_twamm" | null;
+            cursor?: components["schemas"]["cursor"];
+            order_id: components["schemas"]["position_id"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpHarvestRewards: {
+            /** @constant */
+            action_type: "harvest_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            /** @default null */
+            positions: string[] | null;
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpIncreaseLiquidity: {
+            /** @constant */
+            action_type: "increase_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id_3"];
+            amount0?: components["schemas"]["min_lp_tokens"];
+            amount1?: components["schemas"]["min_lp_tokens"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpMigratePosition: {
+            /** @constant */
+            action_type: "migrate_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            target_version?: ("v3" | "v4") | null;
+            target_fee?: components["schemas"]["fee"];
+            pool?: components["schemas"]["pool_2"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpRebalancePosition: {
+            /** @constant */
+            action_type: "rebalance_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id_3"];
+            new_price_lower: components["schemas"]["price_lower"];
+            new_price_upper: components["schemas"]["price_lower"];
+            fee?: components["schemas"]["fee"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpRemoveLiquidity: {
+            /** @constant */
+            action_type: "remove_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id_3"];
+            percent_to_remove?: components["schemas"]["liquidity_pct"];
+            collect_fees?: components["schemas"]["swap_to_optimal_ratio"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpRemoveShares: {
+            /** @constant */
+            action_type: "remove_shares";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            pair: components["schemas"]["account"];
+            percent_to_remove?: components["schemas"]["liquidity_pct"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpStakePosition: {
+            /** @constant */
+            action_type: "stake_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            incentive?: components["schemas"]["incentive"];
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        UniswapLpSubmitTwammOrder: {
+            /** @constant */
+            action_type: "submit_twamm_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_twamm" | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            /**
+             * @description Over how long it is sold: 1h, 4h, 24h or 7d
              * @enum {string}
              */
             duration: "1h" | "4h" | "24h" | "7d";
-            slippage_bps?: number | null;
-            chain_id?: (number | null) | null;
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_lp_unstake_position: Bring a staked Uniswap V3 position back into the golem's wallet, with what it earned. */
-        UniswapLpUnstakePositionBody: {
+        UniswapLpUnstakePosition: {
             /** @constant */
-            action_type?: "unstake_position";
+            action_type: "unstake_position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
-            position_id: string;
-            incentive?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            position_id: components["schemas"]["position_id"];
+            incentive?: components["schemas"]["incentive"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_sdk_swap: Swap an exact input with calldata of Uniswap's official SDK for the Universal Router, held to our own plan. */
-        UniswapSdkSwapBody: {
+        UniswapSdkSwap: {
             /** @constant */
-            action_type?: "sdk_swap";
+            action_type: "sdk_swap";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            slippage_bps?: number | null;
-            deadline?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            deadline?: components["schemas"]["deadline"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description uniswap_submit_cross_chain_intent: Ask fillers for the same token on another chain of the golem, as a cross-chain intent (ERC-7683) over Across. */
-        UniswapSubmitCrossChainIntentBody: {
+        UniswapSubmitCrossChainIntent: {
             /** @constant */
-            action_type?: "cross_chain_intent";
+            action_type: "cross_chain_intent";
             /** @enum {unknown} */
             venue?: "across" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            source_chain: number;
-            /** @description EIP-155 chain id, such as 1 or 8453. */
-            destination_chain: number;
-            deadline?: number | null;
-            max_fee_bps?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            source_chain: components["schemas"]["source_chain"];
+            destination_chain: components["schemas"]["source_chain"];
+            /**
+             * @description Seconds in which a relayer may pay it out
+             * @default 3600
+             */
+            deadline: number | null;
+            max_fee_bps?: components["schemas"]["max_fee_bps"];
         };
-        /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
-        UniswapSubmitUniswapxOrderBody: {
+        UniswapSubmitUniswapxOrder: {
             /** @constant */
-            action_type?: "submit_order";
+            action_type: "submit_order";
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_in: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token_out: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            decay_start_time?: number | null;
-            decay_end_time?: number | null;
-            slippage_bps?: number | null;
+            why?: components["schemas"]["why"];
+            token_in: components["schemas"]["token0"];
+            token_out: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            /**
+             * @description Seconds from now at which the price begins to fall
+             * @default 10
+             */
+            decay_start_time: number | null;
+            /**
+             * @description Seconds from now at which it reaches its worst
+             * @default 120
+             */
+            decay_end_time: number | null;
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             order_type?: ("auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit") | null;
-            limit_amount_out?: string | null;
-            lasts_seconds?: number | null;
-            chain_id?: (number | null) | null;
+            limit_amount_out?: components["schemas"]["limit_amount_out"];
+            /**
+             * @description For a limit order: seconds it stands, up to about a week
+             * @default 86400
+             */
+            lasts_seconds: number | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {
@@ -4983,352 +4141,538 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        /** @description vault_cancel_request: Take back what was asked of a vault and what it has not begun to settle. */
-        VaultCancelRequestBody: {
+        VaultCancelRequest: {
             /** @constant */
-            action_type?: "cancel_request";
+            action_type: "cancel_request";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description vault_claim_request: Claim what a vault has settled of a request of the golem. */
-        VaultClaimRequestBody: {
+        VaultClaimRequest: {
             /** @constant */
-            action_type?: "claim_request";
+            action_type: "claim_request";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
             /**
-             * @description deposit: claim shares of a deposit that was asked for; withdrawal: claim assets of shares.
+             * @description deposit: claim shares of a deposit that was asked for
              * @enum {string}
              */
             request: "deposit" | "withdrawal";
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description vault_deposit: Deposit an asset into an ERC-4626 vault for shares. */
-        VaultDepositBody: {
+        VaultDeposit: {
             /** @constant */
-            action_type?: "deposit";
+            action_type: "deposit";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description vault_get_savings: Read Sky's savings rate, and what an account has in sUSDS. */
-        VaultGetSavingsBody: {
+        VaultGetSavings: {
             /** @constant */
-            query?: "vault_savings";
+            query: "vault_savings";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description vault_get_share_price_history: Read what a share of a vault was worth in the past. */
-        VaultGetSharePriceHistoryBody: {
+        VaultGetSharePriceHistory: {
             /** @constant */
-            query?: "vault_share_prices";
+            query: "vault_share_prices";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
+            cursor?: components["schemas"]["cursor"];
+            vault: components["schemas"]["pool"];
             period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-            interval?: ("1h" | "1d" | "1w") | null;
-            chain_id?: (number | null) | null;
+            interval?: components["schemas"]["interval"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description vault_withdraw: Redeem shares of an ERC-4626 vault for its asset. */
-        VaultWithdrawBody: {
+        VaultWithdraw: {
             /** @constant */
-            action_type?: "withdraw";
+            action_type: "withdraw";
             /** @enum {unknown} */
             venue?: "erc4626" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            shares: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
+            shares: components["schemas"]["shares"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_configure_policy: Ask the golem's owners for another wallet policy: a template, contracts, dollars per transaction, chains. */
-        WalletConfigurePolicyBody: {
+        WalletConfigurePolicy: {
             /** @constant */
-            action_type?: "configure_policy";
+            action_type: "configure_policy";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            policy_template?: (("read-only" | "defi-trading") | null) | null;
-            allowed_contracts?: (string[] | null) | null;
-            spending_limit_usd?: (string | null) | null;
-            chain_restrictions?: (number[] | null) | null;
+            why?: components["schemas"]["why"];
+            /** @default null */
+            policy_template: ("read-only" | "defi-trading") | null;
+            allowed_contracts?: components["schemas"]["allowed_contracts"];
+            spending_limit_usd?: components["schemas"]["spending_limit_usd"];
+            /** @default null */
+            chain_restrictions: number[] | null;
         };
-        /** @description wallet_detect_account_type: Say what an address is, by the code that is there now. */
-        WalletDetectAccountTypeBody: {
+        WalletDetectAccountType: {
             /** @constant */
-            query?: "account_type";
+            query: "account_type";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed account or contract address. */
-            address: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            address: components["schemas"]["account"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_fund: Fund the golem's wallet with test money, or learn who can fund it. */
-        WalletFundBody: {
+        WalletFund: {
             /** @constant */
-            action_type?: "fund";
+            action_type: "fund";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
             /**
-             * @description faucet: test money of the local chain. The others only answer who can send and where to.
+             * @description faucet: test money of the local chain
              * @enum {string}
              */
             source: "faucet" | "transfer" | "bridge";
-            token?: string | null;
-            amount?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            token?: components["schemas"]["token"];
+            amount?: components["schemas"]["min_lp_tokens"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_get_delegation: Read what delegations touch the golem's account: its own code by EIP-7702, and rights that others gave it. */
-        WalletGetDelegationBody: {
+        WalletGetDelegation: {
             /** @constant */
-            query?: "delegation";
+            query: "delegation";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
-            contract?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            contract?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_get_gas_price: Read what gas costs on a chain now, in gwei and in US dollars for typical actions. */
-        WalletGetGasPriceBody: {
+        WalletGetGasPrice: {
             /** @constant */
-            query?: "gas_price";
+            query: "gas_price";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_get_payment_hosts: The hosts that this golem may pay, with their caps and whom they are paid at. */
-        WalletGetPaymentHostsBody: {
+        WalletGetPaymentHosts: {
             /** @constant */
-            query?: "payment_hosts";
+            query: "payment_hosts";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description wallet_get_status: Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left. */
-        WalletGetStatusBody: {
+        WalletGetStatus: {
             /** @constant */
-            query?: "wallet_status";
+            query: "wallet_status";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_get_supported_chains: List the chains that this server reads, each with how it is now. */
-        WalletGetSupportedChainsBody: {
+        WalletGetSupportedChains: {
             /** @constant */
-            query?: "supported_chains";
+            query: "supported_chains";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            cursor?: string | null;
+            cursor?: components["schemas"]["cursor"];
         };
-        /** @description wallet_learn_payee: Have a listed host asked whom it is paid at, and keep that. */
-        WalletLearnPayeeBody: {
+        WalletLearnPayee: {
             /** @constant */
-            action_type?: "learn_payee";
+            action_type: "learn_payee";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
             /** @description An address of the host that answers 402, as https://… */
             url: string;
             method?: ("GET" | "POST") | null;
-            chain_id?: (number | null) | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_migrate: Move every balance of the golem's account to a wallet that its owner registered. */
-        WalletMigrateBody: {
+        WalletMigrate: {
             /** @constant */
-            action_type?: "migrate";
+            action_type: "migrate";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed account or contract address. */
-            recipient: string;
-            gas_reserve?: string | null;
-            tokens?: (string[] | null) | null;
-            min_balance_usd?: string | null;
-            include_coin?: boolean | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            recipient: components["schemas"]["account"];
+            /**
+             * @description Wei of the chain's coin that stay for gas
+             * @default 10000000000000000
+             */
+            gas_reserve: string | null;
+            /** @default null */
+            tokens: string[] | null;
+            /**
+             * @description US dollars as decimal text, such as 1500.00
+             * @default 0.01
+             */
+            min_balance_usd: string | null;
+            include_coin?: components["schemas"]["swap_to_optimal_ratio"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description wallet_provision: Ask the golem's owners for a wallet to act with. */
-        WalletProvisionBody: {
+        WalletProvision: {
             /** @constant */
-            action_type?: "provision";
+            action_type: "provision";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
+            why?: components["schemas"]["why"];
             provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev") | null;
-            label?: (string | null) | null;
-            address?: (string | null) | null;
+            label?: components["schemas"]["label"];
+            address?: components["schemas"]["account_2"];
         };
-        /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */
-        WalletTransferTokenBody: {
+        WalletTransferToken: {
             /** @constant */
-            action_type?: "transfer";
+            action_type: "transfer";
             /** @enum {unknown} */
             venue?: "wallet" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description 0x-prefixed account or contract address. */
-            recipient: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token: components["schemas"]["token0"];
+            recipient: components["schemas"]["account"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description x402_approve: Let Permit2 take exactly so much of a token, for payments that are signed afterwards. */
-        X402ApproveBody: {
+        X402Approve: {
             /** @constant */
-            action_type?: "approve_payments";
+            action_type: "approve_payments";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            token: components["schemas"]["token0"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description x402_cancel_payment: Take a signed payment back on the chain. */
-        X402CancelPaymentBody: {
+        X402CancelPayment: {
             /** @constant */
-            action_type?: "cancel_payment";
+            action_type: "cancel_payment";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed id of 32 bytes. */
-            payment_id: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            payment_id: components["schemas"]["payment_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description x402_get_payment: What became of a payment that this golem signed, as the chain says now. */
-        X402GetPaymentBody: {
+        X402GetPayment: {
             /** @constant */
-            query?: "x402_payment";
+            query: "x402_payment";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            cursor?: string | null;
-            /** @description 0x-prefixed id of 32 bytes. */
-            payment_id: string;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            payment_id: components["schemas"]["payment_id"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description x402_pay: Sign the payment that a 402 answer asks for (x402, exact or upto), through Permit2. */
-        X402PayBody: {
+        X402Pay: {
             /** @constant */
-            action_type?: "pay";
+            action_type: "pay";
             /** @enum {unknown} */
             venue?: "x402" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came. */
+            why?: components["schemas"]["why"];
+            /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came */
             payment_required: string;
-            /** @description 0x-prefixed account or contract address. */
-            recipient: string;
-            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
-            token: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            most: string;
-            reference?: string | null;
-            chain_id?: (number | null) | null;
+            recipient: components["schemas"]["account"];
+            token: components["schemas"]["token0"];
+            most: components["schemas"]["amount"];
+            /**
+             * @description A word that tells a second payment for the same resource…
+             * @default
+             */
+            reference: string | null;
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description yearn_deposit: Deposit an asset into a Yearn V3 vault for shares. */
-        YearnDepositBody: {
+        YearnDeposit: {
             /** @constant */
-            action_type?: "deposit_yearn";
+            action_type: "deposit_yearn";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
-            amount: string;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
+            amount: components["schemas"]["amount"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description yearn_get_position: Read what an account has in known Yearn V3 vaults, and what it earned there. */
-        YearnGetPositionBody: {
+        YearnGetPosition: {
             /** @constant */
-            query?: "yearn_position";
+            query: "yearn_position";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            cursor?: string | null;
-            account?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            account?: components["schemas"]["account_2"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description yearn_get_vaults: List known Yearn V3 vaults, highest rate first. */
-        YearnGetVaultsBody: {
+        YearnGetVaults: {
             /** @constant */
-            query?: "yearn_vaults";
+            query: "yearn_vaults";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            cursor?: string | null;
-            asset?: (string | null) | null;
-            min_apy?: (string | null) | null;
-            min_tvl?: (string | null) | null;
-            chain_id?: (number | null) | null;
+            cursor?: components["schemas"]["cursor"];
+            asset?: components["schemas"]["single_coin"];
+            min_apy?: components["schemas"]["min_delegated_eth"];
+            min_tvl?: components["schemas"]["min_delegated_eth"];
+            chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description yearn_withdraw: Redeem shares of a Yearn V3 vault for its asset. */
-        YearnWithdrawBody: {
+        YearnWithdraw: {
             /** @constant */
-            action_type?: "withdraw_yearn";
+            action_type: "withdraw_yearn";
             /** @enum {unknown} */
             venue?: "yearn" | null;
-            kind?: unknown;
-            type?: unknown;
-            why?: unknown;
-            /** @description 0x-prefixed contract address. */
-            vault: string;
-            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
-            shares: string;
-            max_loss_bps?: number | null;
-            chain_id?: (number | null) | null;
+            why?: components["schemas"]["why"];
+            vault: components["schemas"]["pool"];
+            shares: components["schemas"]["shares"];
+            /**
+             * @description Most loss taken of what leaves, in basis points: 50 is 0.5%
+             * @default 0
+             */
+            max_loss_bps: number | null;
+            chain_id?: components["schemas"]["chain_id"];
+        };
+        /** @description 0x-prefixed account or contract address */
+        account: string;
+        /** @default null */
+        account_2: string | null;
+        action_type: string;
+        /** @description Agent as chain:number, such as 8453:22 */
+        agent_id: string;
+        /** @default null */
+        allowed_contracts: string[] | null;
+        /** @description Amount in the token's base units, as a decimal string: 500… */
+        amount: string;
+        /** @description US dollars as decimal text, such as 1500.00 */
+        amount_usd: string;
+        /**
+         * @description The bridge
+         * @enum {string}
+         */
+        bridge: "across" | "stargate" | "hop";
+        /** @default null */
+        category: components["schemas"]["MemoryManageInsightInsightCategory"] | null;
+        /** @default null */
+        category_2: string | null;
+        /** @description The id of an episode or insight */
+        cause_id: string;
+        /** @default null */
+        chain: string | null;
+        /** @default null */
+        chain_id: number | null;
+        /** @default null */
+        chain_id_2: number | null;
+        /** @default null */
+        chain_ref: string | null;
+        /** @description Plain text, at most 2,000 characters */
+        collateral_type: string;
+        /** @default null */
+        content: string | null;
+        cursor: string | null;
+        /**
+         * @description Days to look back, 1 to 90
+         * @default 30
+         */
+        days: number | null;
+        /**
+         * @description Seconds from now after which the transaction must not run
+         * @default 300
+         */
+        deadline: number | null;
+        direction: ("buy" | "sell") | null;
+        /** @default null */
+        domain: components["schemas"]["MemoryPublishArtifactDomain"] | null;
+        /**
+         * @description true or false
+         * @default false
+         */
+        dry_run: boolean | null;
+        /** @description Your own id of the execution, such as a permit_id */
+        execution_id: string;
+        /** @default null */
+        fee: number | null;
+        /** @default null */
+        fees_earned: string | null;
+        /** @default null */
+        flash_provider: string | null;
+        /** @default null */
+        golem_id: string | null;
+        /** @description Percent a year, as text: 6.5 is 6.5% */
+        implied_apy: string;
+        /** @default null */
+        incentive: string | null;
+        interest_rate_mode: ("variable" | "stable") | null;
+        interval: ("1h" | "1d" | "1w") | null;
+        /**
+         * @description Milliseconds between two looks, at least 5000
+         * @default 15000
+         */
+        interval_ms: number | null;
+        /** @default null */
+        label: string | null;
+        /**
+         * @description Seconds the order stands, up to about a week
+         * @default 86400
+         */
+        lasts_seconds: number | null;
+        /**
+         * @description Most rows to answer, 1 to 100
+         * @default 20
+         */
+        limit: number | null;
+        /**
+         * @description Most rows to answer, 1 to 100
+         * @default 10
+         */
+        limit_2: number | null;
+        /**
+         * @description Most results, 1 to 50
+         * @default 20
+         */
+        limit_3: number | null;
+        /**
+         * @description Most results, 1 to 50
+         * @default 10
+         */
+        limit_4: number | null;
+        /**
+         * @description Amount in the token's base units, as a decimal string: 500…
+         * @default 0
+         */
+        limit_amount_out: string | null;
+        /**
+         * @description Whole percent, 1 to 100
+         * @default 100
+         */
+        liquidity_pct: number | null;
+        lookback: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        /** @description A market by its id, or by its five parameters */
+        market_id: string | components["schemas"]["MorphoBorrowMarketMarketFields"];
+        /** @default null */
+        market_id_2: string | components["schemas"]["MorphoBorrowMarketMarketFields"] | null;
+        /** @default null */
+        max_fee_bps: number | null;
+        /**
+         * @description Least confidence of insights, 0 to 1, such as 0.6
+         * @default 0
+         */
+        min_confidence: string | null;
+        /** @default null */
+        min_delegated_eth: string | null;
+        /** @default null */
+        min_lp_tokens: string | null;
+        /** @default null */
+        min_reputation: number | null;
+        /** @default null */
+        order_id: string | null;
+        /** @description Path below the folder, such as src/main.py */
+        path: string;
+        /**
+         * @description Path below the folder, such as src/main.py
+         * @default .
+         */
+        path_2: string | null;
+        /** @description Regular expression (grep) or shell pattern of names (find) */
+        pattern: string;
+        /** @description 0x-prefixed id of 32 bytes */
+        payment_id: string;
+        period: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+        /** @description 0x-prefixed contract address */
+        pool: string;
+        /** @default null */
+        pool_2: string | null;
+        /** @description 0x-prefixed pool address, or 32-byte id of one without */
+        pool_3: string;
+        /** @default null */
+        pool_address: string | null;
+        /** @description The text of a JSON object without null, such as {"fee": 500} */
+        portfolio_snapshot: string;
+        /** @default null */
+        position: string | null;
+        /** @description Liquidity position NFT id, as a decimal string */
+        position_id: string;
+        /** @default null */
+        position_id_2: string | null;
+        /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of… */
+        position_id_3: string;
+        /** @description Positive decimal number written as text, such as 2950.5 */
+        price_lower: string;
+        /** @description A lender by its name, as lending_compare_rates lists them */
+        protocol: string;
+        /**
+         * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH)
+         * @enum {string}
+         */
+        protocol_2: "etherfi" | "kelp" | "renzo";
+        /** @description US dollars as decimal text, such as -12.50 */
+        realized_pnl: string;
+        /** @description Plain text, at most 1,000 characters */
+        reason: string;
+        /** @description ABI-encoded call data, 0x-prefixed */
+        receiver_calldata: string;
+        /** @default null */
+        reflection: string | null;
+        result_shape: ("blocks" | "legacy") | null;
+        /** @default null */
+        route: string | null;
+        /** @description Amount in the token's base units, as a decimal string: 500… */
+        shares: string;
+        /** @description Amounts in the token's base units, one for each request */
+        shares_2: string[];
+        /** @default null */
+        single_coin: string | null;
+        /**
+         * @description Most slippage accepted, in basis points: 50 is 0.5%
+         * @default 30
+         */
+        slippage_bps: number | null;
+        /**
+         * @description Most slippage accepted, in basis points: 50 is 0.5%
+         * @default 50
+         */
+        slippage_bps_2: number | null;
+        /**
+         * @description Most slippage accepted, in basis points: 50 is 0.5%
+         * @default 100
+         */
+        slippage_bps_3: number | null;
+        /** @description EIP-155 chain id, such as 1 or 8453 */
+        source_chain: number;
+        /** @default null */
+        spending_limit_usd: string | null;
+        /** @description Name of a strategy, such as eth-range-12 */
+        strategy_name: string;
+        /** @default null */
+        strategy_name_2: string | null;
+        /**
+         * @description true or false
+         * @default true
+         */
+        swap_to_optimal_ratio: boolean | null;
+        /** @default null */
+        tag1: string | null;
+        /** @default null */
+        tick_lower: number | null;
+        /** @description Tick of a pool with ranges */
+        tick_lower_2: number;
+        /**
+         * @description Token address (0x…) or a symbol registered on the chain…
+         * @default ETH
+         */
+        token: string | null;
+        /** @description Token address (0x…) or a symbol registered on the chain… */
+        token0: string;
+        /** @default null */
+        token_pair: string | null;
+        /** @default null */
+        tool: string | null;
+        venue: string | null;
+        why: string | null;
+    };
+    responses: {
+        /** @description A refusal: application/problem+json */
+        Refusal: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemOutput"];
+            };
         };
     };
-    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -5369,94 +4713,22 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            406: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            410: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     cancel_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
+                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5476,103 +4748,23 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     commit_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
+                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: do not wait for the outcome */
                 Prefer?: string;
@@ -5604,103 +4796,23 @@ export interface operations {
                     "application/json": components["schemas"]["CommitActionOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     emergency_halt: {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
+                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5720,96 +4832,16 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyHaltOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     manifest: {
@@ -5841,96 +4873,16 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     list_permits: {
@@ -5967,96 +4919,16 @@ export interface operations {
                     "application/json": components["schemas"]["PermitListOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     get_permit: {
@@ -6078,124 +4950,31 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     preview_action: {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
+                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": (({
-                    /** @description One of the manifest's actions; `kind` and `type` also work. */
-                    action_type?: string;
-                    /** @description Needed where several venues serve the action. */
-                    venue?: string | null;
-                    /** @description EIP-155 chain id; the golem's home chain when left out. */
-                    chain_id?: number | null;
-                    /** @description Why; owners who are asked to approve it read this. */
-                    why?: string | null;
-                    /** @description The action's parameters, if not given flat. */
-                    params?: Record<string, never>;
-                } & {
-                    [key: string]: unknown;
-                }) & (unknown & unknown & unknown & unknown & unknown)) | unknown | unknown | unknown;
+                "application/json": components["schemas"]["PreviewActionAddLiquidity"] | components["schemas"]["UniswapApiCreateLpPosition"] | components["schemas"]["UniswapApiBatchSwap"] | components["schemas"]["UniswapApiClaimLpFees"] | components["schemas"]["UniswapApiCreateDelegatedSwap"] | components["schemas"]["UniswapApiIncreaseLpPosition"] | components["schemas"]["UniswapApiDecreaseLpPosition"] | components["schemas"]["UniswapApiCreateSwapCalldata"] | components["schemas"]["UniswapApproveUniswapx"] | components["schemas"]["X402Approve"] | components["schemas"]["LendingAutoDeleverage"] | components["schemas"]["CodingBash"] | components["schemas"]["UniswapLpBatchOperations"] | components["schemas"]["SafetyBatchRevokeApprovals"] | components["schemas"]["PreviewActionBorrow"] | components["schemas"]["BridgeExecute"] | components["schemas"]["FirepitBurn"] | components["schemas"]["UniswapCancelUniswapxOrder"] | components["schemas"]["X402CancelPayment"] | components["schemas"]["VaultCancelRequest"] | components["schemas"]["UniswapLpCancelTwammOrder"] | components["schemas"]["SafetySetCircuitBreaker"] | components["schemas"]["CompoundV3ClaimRewards"] | components["schemas"]["ConvexClaimRewards"] | components["schemas"]["IdentityClaimMilestone"] | components["schemas"]["MoonwellClaimRewards"] | components["schemas"]["VaultClaimRequest"] | components["schemas"]["UniswapLpClaimRewards"] | components["schemas"]["EthenaClaimUnstaked"] | components["schemas"]["LidoClaimWithdrawal"] | components["schemas"]["SafetyClearHealthAlert"] | components["schemas"]["MakerCloseVault"] | components["schemas"]["UniswapLpCollectFees"] | components["schemas"]["EigenlayerCompleteWithdrawal"] | components["schemas"]["UniswapLpCompoundFees"] | components["schemas"]["WalletConfigurePolicy"] | components["schemas"]["MemoryConsolidate"] | components["schemas"]["UniswapSubmitCrossChainIntent"] | components["schemas"]["MemoryTriggerCuratorCycle"] | components["schemas"]["GolemDelegateTask"] | components["schemas"]["EigenlayerDelegate"] | components["schemas"]["TestnetDeployMockPool"] | components["schemas"]["VaultDeposit"] | components["schemas"]["MakerDepositCollateral"] | components["schemas"]["EigenlayerDepositLst"] | components["schemas"]["YearnDeposit"] | components["schemas"]["AaveDisableCollateral"] | components["schemas"]["CodingEdit"] | components["schemas"]["AaveEnableCollateral"] | components["schemas"]["SushiBarEnter"] | components["schemas"]["LendingExecuteLeverageLoop"] | components["schemas"]["LendingFlashLoan"] | components["schemas"]["WalletFund"] | components["schemas"]["TestnetFundAccount"] | components["schemas"]["MakerGenerateDai"] | components["schemas"]["IdentitySubmitFeedback"] | components["schemas"]["UniswapLpHarvestRewards"] | components["schemas"]["LidoHarvestYield"] | components["schemas"]["MemoryImportGrimoire"] | components["schemas"]["UniswapLpIncreaseLiquidity"] | components["schemas"]["WalletLearnPayee"] | components["schemas"]["SushiBarLeave"] | components["schemas"]["MemoryLinkCausalNodes"] | components["schemas"]["MorphoLiquidate"] | components["schemas"]["MemoryManageInsight"] | components["schemas"]["WalletMigrate"] | components["schemas"]["UniswapLpMigratePosition"] | components["schemas"]["MakerOpenVault"] | components["schemas"]["X402Pay"] | components["schemas"]["PendleAddLp"] | components["schemas"]["PendleApproveLimitOrders"] | components["schemas"]["PendleBuyPt"] | components["schemas"]["PendleBuyYt"] | components["schemas"]["PendleCancelLimitOrder"] | components["schemas"]["PendlePlaceLimitOrder"] | components["schemas"]["PendlePlaceYtBid"] | components["schemas"]["PendleRedeem"] | components["schemas"]["PendleRemoveLp"] | components["schemas"]["PendleSellPt"] | components["schemas"]["PendleSellYt"] | components["schemas"]["WalletProvision"] | components["schemas"]["SessionProvisionKey"] | components["schemas"]["MemoryPublishArtifact"] | components["schemas"]["EigenlayerQueueWithdrawal"] | components["schemas"]["UniswapLpRebalancePosition"] | components["schemas"]["MemoryRecordExecution"] | components["schemas"]["MemoryRecordOutcome"] | components["schemas"]["MetamaskRedeemRunway"] | components["schemas"]["IdentityRegisterAgent"] | components["schemas"]["PreviewActionRemoveLiquidity"] | components["schemas"]["UniswapLpRemoveShares"] | components["schemas"]["PreviewActionRepay"] | components["schemas"]["MakerRepayDai"] | components["schemas"]["MetamaskRequestRunway"] | components["schemas"]["LrtClaimWithdrawal"] | components["schemas"]["LrtDeposit"] | components["schemas"]["LrtWithdraw"] | components["schemas"]["MetamaskRevokePermissions"] | components["schemas"]["SessionRevokeKey"] | components["schemas"]["UniswapSdkSwap"] | components["schemas"]["SafetySetHealthAlert"] | components["schemas"]["TestnetSetupLocal"] | components["schemas"]["PreviewActionStake"] | components["schemas"]["ConvexStakeLp"] | components["schemas"]["CurveStakeGauge"] | components["schemas"]["UniswapLpStakePosition"] | components["schemas"]["EthenaStakeUsde"] | components["schemas"]["TestnetStopLocal"] | components["schemas"]["MemoryStoreEpisode"] | components["schemas"]["MemoryStoreStrategy"] | components["schemas"]["UniswapSubmitUniswapxOrder"] | components["schemas"]["UniswapLpSubmitTwammOrder"] | components["schemas"]["PreviewActionSupply"] | components["schemas"]["UniswapExecuteSwap"] | components["schemas"]["TestnetTimeTravel"] | components["schemas"]["WalletTransferToken"] | components["schemas"]["IdentityTransferOwnership"] | components["schemas"]["MemoryTuneParameters"] | components["schemas"]["EigenlayerUndelegate"] | components["schemas"]["PreviewActionUnstake"] | components["schemas"]["ConvexUnstakeLp"] | components["schemas"]["UniswapLpUnstakePosition"] | components["schemas"]["EthenaUnstakeUsde"] | components["schemas"]["LendingUnwindLoop"] | components["schemas"]["LidoUnwrap"] | components["schemas"]["IdentityUpdateMetadata"] | components["schemas"]["MemoryUpdateHeuristicConfidence"] | components["schemas"]["IdentityVerifyAgent"] | components["schemas"]["PreviewActionWithdraw"] | components["schemas"]["YearnWithdraw"] | components["schemas"]["LidoWrap"] | components["schemas"]["CodingWrite"] | components["schemas"]["PreviewActionOwnWord"] | components["schemas"]["PreviewActionOwnVenue"] | components["schemas"]["PreviewActionWish"];
             };
         };
         responses: {
@@ -6207,96 +4986,16 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewActionOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     query_grimoire: {
@@ -6306,9 +5005,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["QueryGrimoireBody"];
+                "application/json": components["schemas"]["QueryGrimoireInput"] | components["schemas"]["MemoryGetEpisode"] | components["schemas"]["MemoryExportGrimoire"] | components["schemas"]["MemoryGetFailurePatterns"] | components["schemas"]["MemoryGetInsights"] | components["schemas"]["MemoryGetStats"] | components["schemas"]["MemoryComparePrediction"] | components["schemas"]["MemorySearch"] | components["schemas"]["MemorySearchEpisodes"] | components["schemas"]["MemorySearchInsights"] | components["schemas"]["MemoryRetrieveStrategies"] | components["schemas"]["QueryGrimoireOwnWord"];
             };
         };
         responses: {
@@ -6320,96 +5019,16 @@ export interface operations {
                     "application/json": components["schemas"]["QueryGrimoireOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     query_state: {
@@ -6419,20 +5038,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": ({
-                    /** @description One of the manifest's queries. */
-                    query: string;
-                    /** @description Needed where several venues serve the query. */
-                    venue?: string | null;
-                    /** @description EIP-155 chain id; the golem's home chain when left out. */
-                    chain_id?: number | null;
-                    /** @description The query's parameters, if not given flat. */
-                    params?: Record<string, never>;
-                } & {
-                    [key: string]: unknown;
-                }) & (unknown & unknown);
+                "application/json": components["schemas"]["WalletDetectAccountType"] | components["schemas"]["GolemClusterArchetypes"] | components["schemas"]["IdentityCheckEligibility"] | components["schemas"]["IdentityGetAgentProfile"] | components["schemas"]["IdentityGetReputationSummary"] | components["schemas"]["IdentityGetTier"] | components["schemas"]["IdentityEvaluateAgentTrust"] | components["schemas"]["IdentityGetValidationStatus"] | components["schemas"]["IdentityDiscoverAgents"] | components["schemas"]["UniswapCheckAllowance"] | components["schemas"]["UniswapApiCheckApproval"] | components["schemas"]["UniswapApiGetBridgeableTokens"] | components["schemas"]["UniswapApiCheckWalletDelegation"] | components["schemas"]["UniswapApiGetLimitOrderQuote"] | components["schemas"]["UniswapApiMigrateLiquidity"] | components["schemas"]["UniswapApiGetOrders"] | components["schemas"]["UniswapApiGetLpPoolInfo"] | components["schemas"]["UniswapApiGetQuote"] | components["schemas"]["UniswapApiClaimRewards"] | components["schemas"]["UniswapApiCheckSwapStatus"] | components["schemas"]["UniswapApiCreateTokenTransfer"] | components["schemas"]["SafetyAuditApprovals"] | components["schemas"]["IntelBacktestStrategy"] | components["schemas"]["SushiBarGetPosition"] | components["schemas"]["BridgeCompare"] | components["schemas"]["BridgeGetLimits"] | components["schemas"]["BridgeGetQuote"] | components["schemas"]["BridgeGetStatus"] | components["schemas"]["BridgeEstimateTime"] | components["schemas"]["OwnBrowseTools"] | components["schemas"]["LendingBuildLoop"] | components["schemas"]["IntelGetChainStatus"] | components["schemas"]["LendingCompareRates"] | components["schemas"]["IntelCompareVenues"] | components["schemas"]["IntelCompareYields"] | components["schemas"]["CompoundV3GetMarkets"] | components["schemas"]["CompoundV3GetPosition"] | components["schemas"]["ConvexGetPools"] | components["schemas"]["IdentityGetCredentials"] | components["schemas"]["CurveGetPools"] | components["schemas"]["GolemMineTestaments"] | components["schemas"]["OwnDecisions"] | components["schemas"]["IntelGetDefiContext"] | components["schemas"]["WalletGetDelegation"] | components["schemas"]["OwnDescribeTool"] | components["schemas"]["IntelDiscoverToken"] | components["schemas"]["EigenlayerGetAvsList"] | components["schemas"]["EigenlayerGetOperators"] | components["schemas"]["EigenlayerGetPosition"] | components["schemas"]["EthenaGetApy"] | components["schemas"]["EthenaGetPosition"] | components["schemas"]["LidoExitDecision"] | components["schemas"]["IntelCalculateFeeSwitchImpact"] | components["schemas"]["IntelRecommendFeeTier"] | components["schemas"]["DataGetFeedHistory"] | components["schemas"]["CodingFind"] | components["schemas"]["IntelAdviseGasOptimization"] | components["schemas"]["WalletGetGasPrice"] | components["schemas"]["OwnGolem"] | components["schemas"]["GolemGetHealth"] | components["schemas"]["IntelTrackGovernance"] | components["schemas"]["CodingGrep"] | components["schemas"]["SafetyGetHealthAlerts"] | components["schemas"]["LendingGetHealthDashboard"] | components["schemas"]["AaveGetHealthFactor"] | components["schemas"]["GolemGetHeartbeatStats"] | components["schemas"]["SafetyDetectHoneypot"] | components["schemas"]["HookEvaluate"] | components["schemas"]["HookGetTemplate"] | components["schemas"]["HookDiscover"] | components["schemas"]["IntelCalculateIl"] | components["schemas"]["AaveGetRates"] | components["schemas"]["QueryStateLendingSummary"] | components["schemas"]["OwnLimits"] | components["schemas"]["AaveGetLiquidationRisk"] | components["schemas"]["SafetyGetLiquidationRisks"] | components["schemas"]["OwnLoadTools"] | components["schemas"]["LendingGetLoopHealth"] | components["schemas"]["UniswapLpGetRewards"] | components["schemas"]["IntelComputeLvr"] | components["schemas"]["MorphoGetMarketInfo"] | components["schemas"]["IntelGetMarketSentiment"] | components["schemas"]["IntelAssessMevRisk"] | components["schemas"]["MoonwellGetMarkets"] | components["schemas"]["MoonwellGetPosition"] | components["schemas"]["GolemGetMortalityState"] | components["schemas"]["DataGetNewPools"] | components["schemas"]["IntelOptimizeRange"] | components["schemas"]["LidoGetOracleStatus"] | components["schemas"]["IntelGetOrderFlowMetrics"] | components["schemas"]["WalletGetPaymentHosts"] | components["schemas"]["SafetyCheckPendingAlerts"] | components["schemas"]["PendleGetLimitOrder"] | components["schemas"]["PendleGetMarkets"] | components["schemas"]["PendleGetPosition"] | components["schemas"]["MetamaskCheckPermissionHealth"] | components["schemas"]["OwnPermits"] | components["schemas"]["DataGetPoolInfo"] | components["schemas"]["DataGetPoolHealthScore"] | components["schemas"]["IntelSimulatePoolScenario"] | components["schemas"]["DataGetPoolVolumeHistory"] | components["schemas"]["IntelDefilamaGetYields"] | components["schemas"]["DataGetPoolsByTokenPair"] | components["schemas"]["DataGetPoolsByToken"] | components["schemas"]["SafetyGetPortfolioHealth"] | components["schemas"]["DataGetPosition"] | components["schemas"]["DataGetPositionsByOwner"] | components["schemas"]["IntelSimulatePriceImpact"] | components["schemas"]["SafetySimulatePriceStress"] | components["schemas"]["OwnPromises"] | components["schemas"]["SafetyGetProtocolExposure"] | components["schemas"]["UniswapGetQuote"] | components["schemas"]["DataGetRateHistory"] | components["schemas"]["CodingRead"] | components["schemas"]["IntelClassifyRegime"] | components["schemas"]["OwnRequests"] | components["schemas"]["LrtGetPosition"] | components["schemas"]["LrtGetApy"] | components["schemas"]["LrtGetDepegRisk"] | components["schemas"]["IntelEstimateRevertRisk"] | components["schemas"]["SafetyGetRiskDashboard"] | components["schemas"]["SafetyGetStatus"] | components["schemas"]["DataSearchTokens"] | components["schemas"]["UniswapGetSecondOpinion"] | components["schemas"]["SessionGetKeys"] | components["schemas"]["SafetySimulateTransaction"] | components["schemas"]["MemoryGetSleepwalkerArtifact"] | components["schemas"]["MemoryGetSleepwalkerCatalog"] | components["schemas"]["MemoryGetSleepwalkerOffers"] | components["schemas"]["RocketpoolGetOperators"] | components["schemas"]["QueryStateStakingPosition"] | components["schemas"]["QueryStateStakingRates"] | components["schemas"]["StreamNewPools"] | components["schemas"]["StreamPoolEvents"] | components["schemas"]["StreamPoolState"] | components["schemas"]["StreamPositionAlerts"] | components["schemas"]["StreamPriceFeed"] | components["schemas"]["StreamTokenjar"] | components["schemas"]["StreamTrades"] | components["schemas"]["StreamUnsubscribe"] | components["schemas"]["WalletGetSupportedChains"] | components["schemas"]["DataGetTickData"] | components["schemas"]["SafetyValidateToken"] | components["schemas"]["DataGetTokenPrice"] | components["schemas"]["FirepitGetTokenjarBalances"] | components["schemas"]["UniswapLpGetTwammOrderStatus"] | components["schemas"]["UniswapGetUniswapxOrderStatus"] | components["schemas"]["SafetyEstimateUnwindCost"] | components["schemas"]["MorphoGetUserPosition"] | components["schemas"]["VaultGetSavings"] | components["schemas"]["VaultGetSharePriceHistory"] | components["schemas"]["GolemGetVitalityScore"] | components["schemas"]["IntelComputeVpin"] | components["schemas"]["WalletGetStatus"] | components["schemas"]["X402GetPayment"] | components["schemas"]["YearnGetPosition"] | components["schemas"]["YearnGetVaults"] | components["schemas"]["QueryStateOwnWord"] | components["schemas"]["QueryStateOwnVenue"];
             };
         };
         responses: {
@@ -6444,96 +5052,16 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     search_context: {
@@ -6543,7 +5071,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["SearchContextBody"];
             };
@@ -6557,103 +5085,23 @@ export interface operations {
                     "application/json": components["schemas"]["SearchContextOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
     update_directive: {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. Keys are per API key. */
+                /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6673,96 +5121,16 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateDirectiveOutput"];
                 };
             };
-            /** @description A refusal: application/problem+json */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
-            /** @description A refusal: application/problem+json */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemOutput"];
-                };
-            };
+            400: components["responses"]["Refusal"];
+            401: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
+            409: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            422: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
         };
     };
 }

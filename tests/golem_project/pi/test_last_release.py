@@ -92,6 +92,15 @@ def test_the_other_doors_answer_a_client_of_each_version_by_the_same_calls(door:
     assert is_answered(answer.body["data"], release.tools["data_get_token_price"]["answers"]) == []
 
 
+@pytest.mark.parametrize("word", ["action_type", "kind", "type"])
+def test_a_body_of_each_spelling_that_a_version_may_have_written_is_taken(door: Door, word: str) -> None:
+    body = {**SWAP, "amount": "700000000"}
+    spelled = {word: body.pop("action_type"), **body}
+    assert door.post("preview_action", spelled)["http"] == 200
+    nested = {word: "swap", "params": {"token_in": "USDC", "token_out": "WETH", "amount": "800000000"}}
+    assert door.post("preview_action", nested)["http"] == 200
+
+
 def test_each_version_that_was_given_out_is_kept_whole() -> None:
     """The version of this product, where its changelog tells of it as given out, and every one before."""
     given_out = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)

@@ -117,14 +117,14 @@ def uniswap_get_quote(
     slippage_bps: SlippageBps = 50,
     exact_output: Flag = False,
     route: SwapRoute | None = None,
-    with_call: Flag = False,
+    call: Flag = False,
 ) -> Quote:
     """Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block.
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
     out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
     between V2 and V3 when the input is exact; a large amount is split over two of them where that brings more after
-    gas. `route` quotes that one, such as a V4 pool with a hook by its id. `with_call` quotes one way and adds the
+    gas. `route` quotes that one, such as a V4 pool with a hook by its id. `call` quotes one way and adds the
     router's call of the golem's wallet, for safety_simulate_transaction; previews build their own.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
@@ -144,7 +144,7 @@ def uniswap_get_quote(
         slippage_bps=BPS if route else 0,
         may_call=partial(may_call, ctx, reader.chain_id),
     )
-    split = find_split(reader, deployment, routes, token_out=bought) if route is None and not with_call else None
+    split = find_split(reader, deployment, routes, token_out=bought) if route is None and not call else None
     found, told = routes.taken, split or routes.taken
     minimum = least_out(found, slippage_bps)
     if split is not None:
@@ -153,10 +153,10 @@ def uniswap_get_quote(
     names = {routes.name} if split is None else {part.name for part in split.parts}
     usd, reason = price_gas(reader, told.gas)
     until = deadline_after(ctx, reader, QUOTE_LIFE_SECONDS)
-    call = None
-    if with_call:
+    written = None
+    if call:
         limit = most_in(found, slippage_bps) if exact_output else minimum
-        call = _write_call(ctx, deployment, found, token_in=sold, token_out=bought, limit=limit, until=until)
+        written = _write_call(ctx, deployment, found, token_in=sold, token_out=bought, limit=limit, until=until)
     return Quote(
         quote_id=hash_canonical(
             {
@@ -187,7 +187,7 @@ def uniswap_get_quote(
         parts=() if split is None else tuple(_list_parts(split)),
         route_type=ROUTE_TYPE,
         deadline=until,
-        call=call,
+        call=written,
     )
 
 

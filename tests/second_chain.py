@@ -64,6 +64,15 @@ def make_spread_golem(world: World, **names: str) -> LiveGolem:
     return live
 
 
+def put_token(world: World, at: str) -> None:
+    """A token that its deployer mints at an address where nothing is: what a bridge would have brought there."""
+    like = world.tokens["DAI"].address
+    world.rpc.call("anvil_setCode", at, world.rpc.call("eth_getCode", like, "latest"))
+    for slot in range(12):
+        word = world.rpc.call("eth_getStorageAt", like, hex(slot), "latest")
+        world.rpc.call("anvil_setStorageAt", at, "0x" + slot.to_bytes(32, "big").hex(), word)
+
+
 def wire(settings: Any, urls: dict[int, str]) -> None:
     """Have the product reach these nodes, by chain."""
     settings.GOLEM_RPC_URLS = {chain_id: (url,) for chain_id, url in urls.items()}

@@ -20,8 +20,9 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.curve.addresses import find_places
 from tools_app.protocols.erc4626.addresses import find_savings, known_vaults
 from tools_app.protocols.ethena.addresses import find_vault
-from tools_app.protocols.lido.addresses import BRIDGED
+from tools_app.protocols.lido import addresses as lido_addresses
 from tools_app.protocols.morpho_blue import addresses as morpho
+from tools_app.protocols.rocketpool import addresses as rocketpool_addresses
 from tools_app.protocols.sushi_bar.addresses import find_place
 from tools_app.protocols.yearn.addresses import known_vaults as yearn_vaults
 from tools_app.toolkit.protocol import SHELF
@@ -198,10 +199,15 @@ def test_maker_lies_where_its_authors_say() -> None:
 
 
 def test_bridged_stakes_are_those_that_lenders_list() -> None:
-    for chain_id in (10, 56, 137, 8453, 42161):
-        book = (fetch(BOOK) / "dist" / f"AaveV3{MARKETS[chain_id]}.mjs").read_text()
-        listed = re.findall(r'  wstETH: \{\s+decimals: \d+,\s+id: \d+,\s+UNDERLYING: "(\w+)"', book)
-        assert [BRIDGED[chain_id]] == listed, chain_id
+    wanted = (
+        ("wstETH", lido_addresses.BRIDGED, (10, 56, 137, 8453, 42161)),
+        ("rETH", rocketpool_addresses.BRIDGED, (10, 42161)),
+    )
+    for symbol, bridged, chains in wanted:
+        for chain_id in chains:
+            book = (fetch(BOOK) / "dist" / f"AaveV3{MARKETS[chain_id]}.mjs").read_text()
+            listed = re.findall(rf'  {symbol}: \{{\s+decimals: \d+,\s+id: \d+,\s+UNDERLYING: "(\w+)"', book)
+            assert [bridged[chain_id]] == listed, (symbol, chain_id)
 
 
 def test_receipts_and_the_vault_are_those_that_lenders_list() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tools_app.chain.networks import ChainNotSupported
+from tools_app.standards.bridged_stakes import MAIN_CHAINS, SECOND_LOCAL_CHAIN_ID
 from tools_app.toolkit.context import ChainReader
 
 NAME: Final = "lido"
@@ -36,9 +37,6 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = {
     },
 }
 CHAINS: Final = frozenset(_DEPLOYMENTS)
-_SECOND_LOCAL_CHAIN_ID: Final = 31_338
-_ETHEREUM: Final = 1
-_AVALANCHE: Final = 43_114
 BRIDGED: Final[Mapping[int, str]] = {
     10: "0x1F32b1c2345538c0c6f582fCB022739c4A194Ebb",
     56: "0x26c5e01524d2E6280A48F2c50fF6De7e52E9611C",
@@ -46,25 +44,18 @@ BRIDGED: Final[Mapping[int, str]] = {
     137: "0x03b54A6e9a984069379fae1a4fC4dBAE93B3bCCD",
     8453: "0xc1CBa3fCea344f92D9239c08C0568f6F2F0ee452",
     42161: "0x5979D7b546E38E414F7E9822514be443A4800529",
-    _SECOND_LOCAL_CHAIN_ID: _DEPLOYMENTS[LOCAL_CHAIN_ID]["wsteth"],
+    SECOND_LOCAL_CHAIN_ID: _DEPLOYMENTS[LOCAL_CHAIN_ID]["wsteth"],
 }
 """wstETH where it was brought by a bridge; a whole one is a share of the pool as at home."""
 HELD_ON: Final = CHAINS | frozenset(BRIDGED)
 """Where an account can have something of Lido."""
-READ_ON: Final = HELD_ON | {_AVALANCHE}
-"""Where the pool's figures are asked for; they are those of the chain it is on."""
+READ_ON: Final = HELD_ON | MAIN_CHAINS
+"""Where the pool's figures are asked for."""
 
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
     """The contracts of a chain by key: steth, wsteth, queue, consensus, oracle; None where it is not."""
     return _DEPLOYMENTS.get(chain_id)
-
-
-def pool_chain(chain_id: int) -> int:
-    """The chain on which the pool of a chain's wstETH is."""
-    if chain_id in CHAINS:
-        return chain_id
-    return LOCAL_CHAIN_ID if chain_id == _SECOND_LOCAL_CHAIN_ID else _ETHEREUM
 
 
 def deployment_on(reader: ChainReader) -> Mapping[str, str]:

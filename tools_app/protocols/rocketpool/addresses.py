@@ -17,6 +17,7 @@ from eth_utils.crypto import keccak
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.protocols.rocketpool.errors import DeploymentMoved
+from tools_app.standards.bridged_stakes import MAIN_CHAINS, SECOND_LOCAL_CHAIN_ID
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 NAME: Final = "rocketpool"
@@ -36,6 +37,17 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = {
     },
 }
 CHAINS: Final = frozenset(_DEPLOYMENTS)
+BRIDGED: Final[Mapping[int, str]] = {
+    10: "0x9Bcef72be871e61ED4fBbc7630889beE758eb81D",
+    8453: "0xB6fe221Fe9EeF5aBa221c348bA20A1Bf5e73624c",
+    42161: "0xEC70Dcb4A1EFa46b8F2D97C310C9c4790ba5ffA8",
+    SECOND_LOCAL_CHAIN_ID: _DEPLOYMENTS[LOCAL_CHAIN_ID]["reth"],
+}
+"""rETH where it was brought by a bridge; a whole one is worth what it is at home."""
+HELD_ON: Final = CHAINS | frozenset(BRIDGED)
+"""Where an account can have something of Rocket Pool."""
+READ_ON: Final = HELD_ON | MAIN_CHAINS
+"""Where the network's figures are asked for."""
 NAMED: Final = {
     "deposit_pool": "rocketDepositPool",
     "reth": "rocketTokenRETH",

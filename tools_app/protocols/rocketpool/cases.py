@@ -38,7 +38,7 @@ _BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
 _WORTH: Final = "function getEthValue(uint256) view returns (uint256)"
 _POOL: Final = "function getBalance() view returns (uint256)"
-_ELSEWHERE: Final = ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")
+_ELSEWHERE: Final = ({"chain_id": 42220}, "CHAIN_NOT_SUPPORTED")
 
 
 def _held(look: Look) -> int:

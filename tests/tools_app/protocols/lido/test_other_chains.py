@@ -12,7 +12,7 @@ import tools_app.protocols.lido.tools.figures
 import tools_app.protocols.lido.tools.stake
 import tools_app.protocols.uniswap.tools.quotes  # noqa: F401  declares the tools
 from tests.evm.world import World
-from tests.second_chain import SECOND_ID, both_chains, second_chain, second_world
+from tests.second_chain import SECOND_ID, both_chains, put_token, second_chain, second_world
 from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.protocols.lido.staking import ETH, act, at
 from tools_app.apps import load_registry
@@ -30,13 +30,8 @@ HELD = 3 * ETH
 @pytest.fixture
 def rollup(both_chains: tuple[World, World]) -> Iterator[tuple[World, World]]:
     """Both chains; on the second a token of its own stands where wstETH is there."""
-    first, second = both_chains
-    token = first.tokens["DAI"].address
-    second.rpc.call("anvil_setCode", BRIDGED[SECOND_ID], second.rpc.call("eth_getCode", token, "latest"))
-    for slot in range(12):
-        word = second.rpc.call("eth_getStorageAt", token, hex(slot), "latest")
-        second.rpc.call("anvil_setStorageAt", BRIDGED[SECOND_ID], "0x" + slot.to_bytes(32, "big").hex(), word)
-    yield first, second
+    put_token(both_chains[1], BRIDGED[SECOND_ID])
+    yield both_chains
 
 
 def ask(chain: World, who: Any, tool: str, **params: Any) -> Any:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
-from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
-from tools_app.protocols.lido.addresses import BRIDGED, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on, pool_chain
+from tools_app.protocols.lido.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on
 from tools_app.protocols.lido.history import read_past, read_rebases
 from tools_app.protocols.lido.math import measure_earned, rate_change, yearly_bps
 from tools_app.protocols.lido.positions import split_amount
@@ -22,8 +21,7 @@ from tools_app.protocols.lido.reads import (
     read_staking,
 )
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
-from tools_app.standards import erc20
-from tools_app.standards.batches import read_all
+from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.market_orders import quote_swap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
@@ -267,8 +265,8 @@ def lido_exit_decision(ctx: ReadContext, account: Address | None = None) -> Exit
     ctx.step("Reading the pool")
     state, queue = read_staking(reader, at, owner if is_home else None), read_queue(reader, at)
     coin, now = reader.native(), reader.block.timestamp
-    token = at["wsteth"] if is_home else _bridged_on(ctx.chain())
-    shares = state.shares + state.wrapped if is_home else _balance_of(ctx.chain(), token, owner)
+    token = at["wsteth"] if is_home else find_bridged(ctx.chain(), BRIDGED, symbol="wstETH")
+    shares = state.shares + state.wrapped if is_home else read_balance(ctx.chain(), token, owner)
     worth = state.pool.ether_of(shares)
     ready = queue.ready_at(state.oracle, more=worth) if is_home else None
     wait = None if ready is None else max(0, ready - now)
@@ -320,19 +318,19 @@ def _decide(
 
 def _open_pool(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
     """The chain that the pool is on, and its contracts. Raises ChainNotSupported, also where it has no node."""
-    reader = ctx.chain(pool_chain(ctx.chain_id))
+    reader = ctx.chain(find_home(ctx.chain_id, CHAINS))
     return reader, deployment_on(reader)
 
 
 def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], owner: str) -> StakedPosition:
     """What an account has of wstETH on a chain without the pool."""
     here = ctx.chain()
-    token = _bridged_on(here)
+    token = find_bridged(here, BRIDGED, symbol="wstETH")
     ctx.step("Reading the pool")
     state = read_staking(pool, at, None)
     ctx.step("Reading the past")
     rebases, now = read_rebases(pool, at, days=_MONTH_DAYS).rebases, pool.block.timestamp
-    held = _balance_of(here, token, owner)
+    held = read_balance(here, token, owner)
     coin = pool.native()
     return StakedPosition(
         st_eth_balance=TokenAmount(0, pool.token(at["steth"])),
@@ -349,20 +347,6 @@ def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], ow
         is_simulated=_is_simulated(pool),
         pool_chain_id=pool.chain_id,
     )
-
-
-def _bridged_on(reader: ChainReader) -> str:
-    token = BRIDGED[reader.chain_id]
-    if not reader.code(token):
-        raise ChainNotSupported(
-            f"wstETH is not on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(HELD_ON)
-        )
-    return token
-
-
-def _balance_of(reader: ChainReader, token: str, owner: str) -> int:
-    ((held,),) = read_all(reader, [erc20.balance_call(token, owner)])
-    return int(held)
 
 
 def _ether_on(reader: ChainReader) -> str | None:

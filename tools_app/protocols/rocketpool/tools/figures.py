@@ -10,10 +10,11 @@ from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
 from tools_app.protocols.rocketpool import reads
-from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, find_contracts
+from tools_app.protocols.rocketpool.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, find_contracts
 from tools_app.protocols.rocketpool.math import ONE, Report, rate_change, yearly_bps
 from tools_app.protocols.rocketpool.reads import Operator, read_network, read_operators, read_reports
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
+from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.params import Address, CommissionPercent, Count
@@ -28,7 +29,11 @@ _WEI_OF_A_MINIPOOL = 32 * ONE
 
 @dataclass(frozen=True, slots=True)
 class StakedPosition:
-    """What an account has at Rocket Pool. Rates are ETH of a whole rETH; null where no report is that old."""
+    """What an account has at Rocket Pool. Rates are ETH of a whole rETH; null where no report is that old.
+
+    Away from the network there is rETH alone, at the rate of `pool_chain_id`, and what it earned there is null: times
+    of two chains are not one order.
+    """
 
     r_eth_balance: TokenAmount
     eth_equivalent: TokenAmount
@@ -37,9 +42,10 @@ class StakedPosition:
     exchange_rate_delta_30d: str | None
     realized_apy_7d: str | None
     realized_apy_30d: str | None
-    yield_earned_eth: TokenAmount
+    yield_earned_eth: TokenAmount | None
     yield_days: int
     is_simulated: bool
+    pool_chain_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,7 @@ class NetworkRates:
     total_staked_eth: TokenAmount | None
     active_minipools: int | None
     is_simulated: bool
+    pool_chain_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,13 @@ class Operators:
     total_operators: int
     looked_at: int
     network_average_commission: str | None
+    pool_chain_id: int
 
 
 @rocketpool.read(
     query="staking_position",
+    chains=HELD_ON,
+    schema_version=2,
     snippet="staking_position at rocketpool: the rETH an account holds, its worth in ETH, and what it earned.",
     guidelines=(
         "The yield lies in the rate, so the number of rETH stands still: compare what it is worth in ETH and not "
@@ -97,34 +107,42 @@ class Operators:
 def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) -> StakedPosition:
     """Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days.
 
-    Use before staking more or leaving. `account` defaults to the golem's own. Does not value in dollars.
+    Use before staking more or leaving, and for rETH on another chain. `account` defaults to the golem's own. Does not
+    value in dollars.
     """
     owner = account or ctx.golem.address
     if owner is None:
         raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
-    at = find_contracts(reader)
+    reader, at = _open_network(ctx)
+    here = ctx.chain()
+    is_home = here.chain_id == reader.chain_id
+    token = at["reth"] if is_home else find_bridged(here, BRIDGED, symbol="rETH")
     ctx.step("Reading the network")
-    network = read_network(reader, at, owner)
+    network = read_network(reader, at, owner if is_home else None)
+    held = network.held if is_home else read_balance(here, token, owner)
     ctx.step("Reading the past")
     reports = read_reports(reader, at, days=_LOOK_BACK_DAYS)
     now, rate, coin = reader.block.timestamp, network.rate.wei, reader.native()
+    earned = TokenAmount(_earned(reader, token, owner, held, reports), coin) if is_home else None
     return StakedPosition(
-        r_eth_balance=TokenAmount(network.held, reader.token(at["reth"])),
-        eth_equivalent=TokenAmount(network.rate.ether_of(network.held), coin),
+        r_eth_balance=TokenAmount(held, here.token(token)),
+        eth_equivalent=TokenAmount(network.rate.ether_of(held), coin),
         exchange_rate=rate_text(rate) or "",
         exchange_rate_delta_7d=rate_text(rate_change(reports, now_rate=rate, since=now - _WEEK * _DAY)),
         exchange_rate_delta_30d=rate_text(rate_change(reports, now_rate=rate, since=now - _MONTH * _DAY)),
         realized_apy_7d=percent_text(yearly_bps(reports, now_rate=rate, now=now, since=now - _WEEK * _DAY)),
         realized_apy_30d=percent_text(yearly_bps(reports, now_rate=rate, now=now, since=now - _MONTH * _DAY)),
-        yield_earned_eth=TokenAmount(_earned(reader, at["reth"], owner, network.held, reports), coin),
+        yield_earned_eth=earned,
         yield_days=_MONTH,
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
+        pool_chain_id=reader.chain_id,
     )
 
 
 @rocketpool.read(
     query="staking_rates",
+    chains=READ_ON,
+    schema_version=2,
     snippet="staking_rates at rocketpool: ETH of a rETH and how it grew, and whether the pool can be left through.",
     guidelines=(
         "Where `redeemable` is less than you hold, the pool cannot take all of it back now: sell a part on the "
@@ -137,8 +155,7 @@ def rocketpool_get_rates(ctx: ReadContext) -> NetworkRates:
     Use to compare staking, and before leaving: `redeemable` is the ether rETH can be burned against now.
     Does not predict: the past is no promise.
     """
-    reader = ctx.chain()
-    at = find_contracts(reader)
+    reader, at = _open_network(ctx)
     ctx.step("Reading the network")
     network = read_network(reader, at, None)
     commission, staked, minipools = _tell_network(reader, at)
@@ -158,11 +175,14 @@ def rocketpool_get_rates(ctx: ReadContext) -> NetworkRates:
         total_staked_eth=None if staked is None else TokenAmount(staked, coin),
         active_minipools=minipools,
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
+        pool_chain_id=reader.chain_id,
     )
 
 
 @rocketpool.read(
     query="staking_operators",
+    chains=READ_ON,
+    schema_version=2,
     snippet=(
         "staking_operators at rocketpool: node operators with their minipools, their commission and what they stake."
     ),
@@ -181,8 +201,7 @@ def rocketpool_get_operators(
     Use to see who stands behind rETH. `min_staked` is whole ETH, `max_commission` percent. Looks at the first hundred.
     Does not tell penalties, which the network's contracts do not list.
     """
-    reader = ctx.chain()
-    at = find_contracts(reader)
+    reader, at = _open_network(ctx)
     ctx.step("Reading operators")
     found, total = read_operators(reader, at, limit=MOST_OPERATORS)
     coin = reader.native()
@@ -209,7 +228,14 @@ def rocketpool_get_operators(
         total_operators=total,
         looked_at=len(found),
         network_average_commission=share_text(sum(fees) // len(fees)) if fees else None,
+        pool_chain_id=reader.chain_id,
     )
+
+
+def _open_network(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
+    """The chain that the network is on, and its contracts. Raises ChainNotSupported, also where it has no node."""
+    reader = ctx.chain(find_home(ctx.chain_id, CHAINS))
+    return reader, find_contracts(reader)
 
 
 def _score(operator: Operator) -> str | None:

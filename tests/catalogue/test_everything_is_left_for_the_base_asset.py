@@ -157,19 +157,19 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("after", "words"),
     [
-        pytest.param(words, marks=pytest.mark.protocols(world))
-        for words, world in (
-            ("it signed an order that gives 300 DAI for a tenth of a WETH", "uniswap_x"),
-            ("it signed an order that gives 300 DAI for claims", "pendle"),
-            ("it signed a payment of two dollars", "x402"),
+        pytest.param(after, words, marks=pytest.mark.protocols(CASES[after].protocol))
+        for after, words in (
+            ("uniswap_approve_uniswapx", "it signed an order that gives 300 DAI for a tenth of a WETH"),
+            ("pendle_approve_limit_orders", "it signed an order that gives 300 DAI for claims"),
+            ("x402_approve", "it signed a payment of two dollars"),
         )
     ],
 )
 def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(live_golem: LiveGolem, words: str) -> None:
     stage = open_stage(live_golem, CASES)
-    stage.prepare(Case("", {}, ActionClass.CLOSE_POSITION, given=(words,)))
+    stage.prepare(Case("", {}, ActionClass.CLOSE_POSITION, after=(after,), given=(words,)))
     (promise,) = SignedPromise.objects.all()
     steps = leave_for_base(live_golem)
     promise.refresh_from_db()

@@ -121,8 +121,8 @@ def test_a_refusal_is_told_once_with_the_call_that_is_right(
     assert client.query_state(query="gas_price")["data"]
     asked = line.requests
     with pytest.raises(golem_client.GolemProblem) as caught:
-        client.preview_action(action_type="swap")
-    assert (caught.value.code, caught.value.recovery, line.requests) == ("INVALID_PARAMS", "FIX_PARAMS", asked + 1)
+        client.query_state(query="gas_prices")
+    assert (caught.value.code, caught.value.recovery, line.requests) == ("UNKNOWN_ACTION", "FIX_PARAMS", asked + 1)
     assert caught.value.next_call is not None
 
 

@@ -553,7 +553,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             cursor?: components["schemas"]["cursor"];
-            market?: components["schemas"]["single_coin"];
+            market?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3GetPosition: {
@@ -583,7 +583,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["amount"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Withdraw: {
@@ -594,7 +594,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market: components["schemas"]["token0"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexClaimRewards: {
@@ -612,7 +612,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexStakeLp: {
@@ -655,7 +655,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "curve" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
             /** @default null */
             pool: string | null;
@@ -669,7 +669,7 @@ export interface components {
             why?: components["schemas"]["why"];
             pool: components["schemas"]["pool"];
             lp_amount: components["schemas"]["shares"];
-            single_coin?: components["schemas"]["single_coin"];
+            single_coin?: components["schemas"]["token_2"];
             slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -907,7 +907,8 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description Strategies to leave, each once, in the order of `shares`… */
             strategies: string[];
-            shares: components["schemas"]["shares_2"];
+            /** @description Amounts in the token's base units, one for each request */
+            shares: string[];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerUndelegate: {
@@ -1102,8 +1103,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            token_a?: components["schemas"]["single_coin"];
-            token_b?: components["schemas"]["single_coin"];
+            token_a?: components["schemas"]["token_2"];
+            token_b?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         HookEvaluate: {
@@ -1745,8 +1746,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
-            amounts: components["schemas"]["shares_2"];
-            token?: ("stETH" | "wstETH") | null;
+            /** @default null */
+            amounts: string[] | null;
+            /** @default null */
+            token: ("stETH" | "wstETH") | null;
+            amount?: components["schemas"]["min_lp_tokens"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoUnwrap: {
@@ -2289,7 +2293,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellGetPosition: {
@@ -2377,7 +2381,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             market_id?: components["schemas"]["market_id_2"];
             chain_id?: components["schemas"]["chain_id"];
@@ -2422,7 +2426,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             on_behalf_of?: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2434,7 +2438,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         NullEnum: null;
@@ -2580,7 +2584,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             cursor?: components["schemas"]["cursor"];
-            underlying?: components["schemas"]["single_coin"];
+            underlying?: components["schemas"]["token_2"];
             min_tvl?: components["schemas"]["spending_limit_usd"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2858,6 +2862,10 @@ export interface components {
             };
             /** @description What to add to unfinished_call, each with what it may be */
             fill?: {
+                [key: string]: unknown;
+            };
+            /** @description The call after which this one is right as it is */
+            first_call?: {
                 [key: string]: unknown;
             };
             /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
@@ -3174,7 +3182,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id_2"];
             /** @default null */
             price_scenarios: number[] | null;
-            fallen_token?: components["schemas"]["single_coin"];
+            fallen_token?: components["schemas"]["token_2"];
         };
         SafetySimulateTransaction: {
             /** @constant */
@@ -3259,6 +3267,8 @@ export interface components {
             role: number | null;
             key?: components["schemas"]["account_2"];
             label?: components["schemas"]["label"];
+            token?: components["schemas"]["token_2"];
+            amount?: components["schemas"]["min_lp_tokens"];
         };
         SessionRevokeKey: {
             /** @constant */
@@ -3351,7 +3361,7 @@ export interface components {
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
             chain_id: components["schemas"]["source_chain"];
-            token?: components["schemas"]["single_coin"];
+            token?: components["schemas"]["token_2"];
         };
         StreamPoolEvents: {
             /** @constant */
@@ -4405,7 +4415,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["single_coin"];
+            asset?: components["schemas"]["token_2"];
             min_apy?: components["schemas"]["min_delegated_eth"];
             min_tvl?: components["schemas"]["min_delegated_eth"];
             chain_id?: components["schemas"]["chain_id"];
@@ -4610,10 +4620,6 @@ export interface components {
         route: string | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         shares: string;
-        /** @description Amounts in the token's base units, one for each request */
-        shares_2: string[];
-        /** @default null */
-        single_coin: string | null;
         /**
          * @description Most slippage accepted, in basis points: 50 is 0.5%
          * @default 30
@@ -4655,6 +4661,8 @@ export interface components {
         token: string | null;
         /** @description Token address (0x…) or a symbol registered on the chain… */
         token0: string;
+        /** @default null */
+        token_2: string | null;
         /** @default null */
         token_pair: string | null;
         /** @default null */

@@ -167,7 +167,9 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
         )
     ],
 )
-def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(live_golem: LiveGolem, words: str) -> None:
+def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(
+    live_golem: LiveGolem, after: str, words: str
+) -> None:
     stage = open_stage(live_golem, CASES)
     stage.prepare(Case("", {}, ActionClass.CLOSE_POSITION, after=(after,), given=(words,)))
     (promise,) = SignedPromise.objects.all()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, Wallet
-from permits_app.models.wallet import WalletKind
+from permits_app.models.wallet import SAFES
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import Change, SafeState, list_unagreed
 from tools_app.chain.chains import get_deployment
@@ -23,8 +23,6 @@ _HANDLERS: Final = frozenset(
         "0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99",
     }
 )
-
-_SAFES: Final = (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class AgreedSafe:
 def find_agreed_safe(golem: Golem) -> AgreedSafe | None:
     """Of the account that the golem acts with; None where that is no Safe."""
     wallet: Wallet | None = getattr(golem, "wallet", None)
-    if wallet is None or wallet.kind not in _SAFES:
+    if wallet is None or wallet.kind not in SAFES:
         return None
     return find_agreed_of(golem, wallet.address)
 
@@ -64,7 +62,7 @@ def find_agreed_of(golem: Golem, account: str) -> AgreedSafe:
     if mirror is not None and mirror.account == account:
         known = frozenset(one for one in (mirror.contract, mirror.replaced) if one)
         return AgreedSafe(account, _read(mirror.safe), _read(mirror.safe_noted), known, handlers)
-    if wallet is not None and wallet.kind in _SAFES and wallet.address == account:
+    if wallet is not None and wallet.kind in SAFES and wallet.address == account:
         return AgreedSafe(account, _read(wallet.safe), _read(wallet.safe_noted), frozenset(), handlers)
     return AgreedSafe(account, None, None, frozenset(), handlers)
 

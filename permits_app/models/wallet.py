@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -16,6 +18,10 @@ class WalletKind(models.TextChoices):
     ZERODEV = "ZERODEV", "Smart account at ZeroDev (limits enforced by this server only)"
     GNOSIS_SAFE = "GNOSIS_SAFE", "Safe of the golem's key, alone or with others (limits enforced by this server only)"
     POLICY_CAGE = "POLICY_CAGE", "Safe behind a PolicyCage (enforced on chain)"
+
+
+SAFES: Final = (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
+"""Kinds whose account is a Safe."""
 
 
 class Wallet(TimeStamped):

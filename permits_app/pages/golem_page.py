@@ -25,6 +25,7 @@ from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.limits.trading_costs import read_costs
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
+from permits_app.models.wallet import SAFES
 from permits_app.pages.death_lines import describe_death
 from permits_app.pages.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.pages.effective_limits import list_effective_limits
@@ -61,6 +62,7 @@ class WalletCard:
     backup: str
     is_backed_up: bool
     wallet_pk: Any = None
+    is_safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +327,7 @@ def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:
         else "never backed up",
         is_backed_up=bool(wallet and wallet.backed_up_at),
         wallet_pk=wallet.pk if wallet else None,
+        is_safe=bool(wallet and wallet.kind in SAFES),
     )
 
 

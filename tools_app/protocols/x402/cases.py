@@ -14,7 +14,11 @@ CASES: Final = (
         "x402_approve",
         {"token": "USDC", "amount": str(30 * 10**6)},
         ActionClass.INCREASE_POSITION,
-        refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE")),
+        refuses=(
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE"),
+            ({"token": "NOSUCH"}, "TOKEN_NOT_FOUND"),
+        ),
     ),
 )
 

@@ -40,6 +40,18 @@ def classify_risk(
     return tier
 
 
+def explain_tier(tier: RiskTier, *, capability: CapabilityTier | None, risk_layer: RiskLayer | None) -> str:
+    """The rule by which a call of `tier` waits for owners, in words; `capability` and `risk_layer` are its tool's."""
+    if tier is RiskTier.CRITICAL and capability is CapabilityTier.PRIVILEGED:
+        return "a privileged tool is CRITICAL whatever the amount, and owners decide on CRITICAL"
+    if tier is RiskTier.HIGH and risk_layer is RiskLayer.UNBOUNDED:
+        return (
+            "a tool of risk layer 3 (debt, leverage, other chains, strangers' code in pools) is HIGH whatever the"
+            " amount, and owners decide on HIGH"
+        )
+    return f"owners decide on {tier.value}; a recipient, an unknown hook or a venue that lost trust raises the tier"
+
+
 def is_riskier(tier: RiskTier, *, than: RiskTier) -> bool:
     """Whether `tier` is above another."""
     return _ORDER.index(tier) > _ORDER.index(than)

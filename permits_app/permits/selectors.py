@@ -13,6 +13,7 @@ from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit, ChainMark, OutboundTransaction, OwnerTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.request_stages import RequestStage, Stage, read_permit_stage
+from permits_app.permits.risk import explain_tier
 from tools_app.chain.networks import configured_networks
 from tools_app.chain.node_errors import RpcWrongChain
 from tools_app.core import clock
@@ -20,6 +21,8 @@ from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import InvalidParams
 from tools_app.core.prepared import Filled, Rows, fetch_together
 from tools_app.core.units import format_micro_usd
+from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.registry import REGISTRY
 
 _TOLD_AFTER: Final = timedelta(seconds=15)
 
@@ -128,7 +131,7 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
         "fidelity": permit.simulation.get("fidelity", ""),
         "review": permit.review,
         "missing": _missing(permit, stage),
-        "waits": describe_wait(stage),
+        "waits": describe_wait(stage, rule=_say_rule(permit)),
         "owners": _count_owners(permit),
         "wished_by": permit.wished_by or None,
         "soft_params": permit.soft_params,
@@ -151,11 +154,26 @@ def _missing(permit: ActionPermit, stage: RequestStage | None) -> list[str]:
     return ["delay"] if permit.status == PermitStatus.ANNOUNCED else []
 
 
-def describe_wait(stage: RequestStage | None) -> dict[str, str | None] | None:
-    """The state of what waits for owners or an announcement, in their own word, and when it ends by itself."""
+def describe_wait(stage: RequestStage | None, *, rule: str | None = None) -> dict[str, str | None] | None:
+    """The state of what waits for owners or an announcement, in their own word, when it ends by itself, and the rule
+    that makes it wait.
+    """
     if stage is None:
         return None
-    return {"state": str(stage.stage), "until": stage.until.isoformat() if stage.until is not None else None}
+    until = stage.until.isoformat() if stage.until is not None else None
+    return {"state": str(stage.stage), "until": until, "rule": rule}
+
+
+def _say_rule(permit: ActionPermit) -> str | None:
+    """Why owners have to decide; None where they need not."""
+    if permit.status != PermitStatus.AWAITING_APPROVAL:
+        return None
+    tool = REGISTRY.get(permit.tool_name) if permit.tool_name in REGISTRY else None
+    return explain_tier(
+        RiskTier(permit.risk_tier),
+        capability=tool.capability if tool is not None else None,
+        risk_layer=tool.risk_layer if tool is not None else None,
+    )
 
 
 def _count_owners(permit: ActionPermit) -> dict[str, int] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.permits.risk import classify_risk, is_riskier, needs_guardian
+from permits_app.permits.risk import classify_risk, explain_tier, is_riskier, needs_guardian
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
 
 USD = 1_000_000
@@ -112,3 +112,10 @@ def test_the_guardian_is_needed_from_elevated_on_and_above_the_hot_lane(
     given: RiskTier, value: int, expected: bool
 ) -> None:
     assert needs_guardian(given, value, 1_000 * USD) is expected
+
+
+def test_why_owners_decide_is_said_by_its_rule() -> None:
+    said = explain_tier(RiskTier.HIGH, capability=CapabilityTier.WRITE, risk_layer=RiskLayer.UNBOUNDED)
+    assert "risk layer 3" in said and "whatever the amount" in said
+    assert "privileged" in explain_tier(RiskTier.CRITICAL, capability=CapabilityTier.PRIVILEGED, risk_layer=None)
+    assert explain_tier(RiskTier.ELEVATED, capability=None, risk_layer=None).startswith("owners decide on ELEVATED")

@@ -78,6 +78,8 @@ def test_what_waits_is_called_the_same_by_its_owners_and_its_agent(stage: Stage)
     headers = {"Authorization": f"Bearer {token}"}
     answer = browser.get(f"/api/v1/pi/permits/{request.permit_id}", headers=headers).json()
     assert answer["waits"]["state"] == str(stage)
+    if answer["status"] == PermitStatus.AWAITING_APPROVAL:
+        assert "owners decide on" in answer["waits"]["rule"], "a borrower asked why, and was told only that it waits"
     for name, args in (("inbox", ()), ("change", (request.pk,)), ("changelist", ())):
         assert str(stage) in read(browser, name, *args), name
     assert str(stage) in browser.get("/admin/").content.decode()

@@ -21,7 +21,7 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup ready run demo test test-all test-fast check bench proof audit lock updates docs clean reset
+.PHONY: help python setup ready run demo test test-all test-fast check bench proof audit lock updates packages docs clean reset
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -85,6 +85,9 @@ lock: setup ## write packages.lock, the hashes of what requirements.txt and cons
 
 updates: setup ## packages of which there is a newer version than the locked one, published at least 7 days ago
 	@$(PY) -m uv pip list --outdated --exclude-newer '7 days' --python $(PY)
+
+packages: setup ## build what pip and npm install of the clients into var/packages
+	@$(PY) manage.py client_packages
 
 docs: setup ## write docs/ as static pages to var/docs (FOLDER=elsewhere)
 	@$(PY) manage.py docs_pages $(FOLDER)

@@ -216,8 +216,8 @@ def session_provision_key(
     budget=TickBudget.FAST,
     aliases=("wallet_list_session_keys",),
     snippet=(
-        "session_keys: every key that may act for the golem's Safe through its cage or take an allowance of it, and"
-        " every delegation to its own key, with what it may do, its end, how often it was used and what is left."
+        "session_keys: each key that may act for the golem's Safe or take an allowance of it, and each delegation to"
+        " its own key: what it may do, its end, how often it was used, what is left."
     ),
     guidelines=("A key you do not know is not yours to judge: tell the owner at once.",),
 )

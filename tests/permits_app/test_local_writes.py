@@ -75,7 +75,7 @@ def test_every_local_write_of_memory_and_policy_is_in_the_database_alone() -> No
     local = [tool for tool in REGISTRY if isinstance(tool, LocalWriteTool)]
     outside = {tool.name for tool in local if not tool.is_in_database}
     assert len(local) > len(outside) > 0
-    assert {name.partition("_")[0] for name in outside} == {"testnet", "delegate", "coding", "wallet", "safety"}
+    assert {name.partition("_")[0] for name in outside} == {"testnet", "golem", "coding", "wallet", "safety"}
     assert {name for name in outside if name.startswith(("wallet", "safety"))} == {
         "wallet_fund",
         "safety_set_circuit_breaker",

@@ -182,9 +182,9 @@ def test_a_hundredth_of_the_collateral_is_not_worth_taking_out(health: int, is_t
 @pytest.mark.parametrize(
     ("ratio", "room"),
     [
-        # Twice what is drawn, and where the kind asks for more, the floor of health over that.
+        # Twice what is drawn, and where the kind asks for more, the floor of health and a basis point over that.
         (RAY, 10**8 - 902),
-        (2 * RAY, 2 * 10**12 // 30_002 - 902),
+        (2 * RAY, 2 * 10**12 // 30_004 - 902),
     ],
 )
 def test_what_is_drawn_leaves_twice_its_worth_the_fee_of_a_quarter_of_an_hour_and_the_floor(

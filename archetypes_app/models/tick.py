@@ -22,7 +22,7 @@ MOST_THETA_SECONDS = 120
 
 
 class PlannerKind(models.TextChoices):
-    RULE = "RULE", "Rules: keeps a liquidity position; needs no model"
+    RULE = "RULE", "Rules: keeps what is set below; needs no model"
     MODEL = "MODEL", "A language model, within its daily cost cap"
 
 
@@ -56,6 +56,9 @@ class Heartbeat(TimeStamped):
     )
     liquidity_rule = models.JSONField(
         default=dict, blank=True, help_text="What the rule planner keeps; empty: it opens nothing"
+    )
+    strategies = models.JSONField(
+        default=dict, blank=True, help_text="What it does by rules beside that, by kind; each under permits as ever"
     )
     regime = models.CharField(max_length=8, choices=Regime.choices, default=Regime.NORMAL, editable=False)
     next_tick_at = models.DateTimeField(default=clock.now, editable=False)

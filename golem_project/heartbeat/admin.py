@@ -25,6 +25,7 @@ from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
+from golem_project.heartbeat.strategy_form import STRATEGY_FIELDS, TITLES, name_field
 from permits_app.models.action_record import ActionRecord
 from permits_app.pages.golem_switches import show_heartbeat
 from permits_app.permits.tick_decisions import describe_with_agents
@@ -70,6 +71,10 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     fieldsets = (
         (None, {"fields": ("golem", "is_on", "mode", "planner", "rules_stand_in", "base_interval_seconds", OPENED)}),
         ("The position its rules keep", {"fields": (*RULE_FIELDS, "in_the_way")}),
+        *(
+            (TITLES[kind], {"fields": tuple(name_field(kind, name) for name in fields)})
+            for kind, fields in STRATEGY_FIELDS.items()
+        ),
         ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")

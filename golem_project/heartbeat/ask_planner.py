@@ -49,6 +49,7 @@ def _ask(state: CycleState, planner: Planner) -> None:
 def _look_again(state: CycleState) -> None:
     """The chain and the permits after an action, and what the rule asks for then."""
     look(state)
+    state.last_done = None
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     learn(state)
     before = state.analysis

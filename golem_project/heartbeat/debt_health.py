@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
-from golem_project.heartbeat.liquidity_plan import RuleWish
+from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from permits_app.models.action_record import RESCUE_KEY
 from permits_app.safety.figures import format_ratio
 from tools_app.core.units import BPS
@@ -285,17 +285,38 @@ def _is_news(debt: WatchedDebt, told: ToldDebt | None) -> bool:
 
 def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> RuleWish | None:
     """Sell collateral and repay: what works at every lender that core code knows to leave by legs."""
+    return plan_deleverage(
+        debt,
+        held,
+        account,
+        target_bps=_share(debt.floor_bps, TARGET_BPS),
+        key=f"{RESCUE_KEY}{debt.ref}",
+        reason=debt.sentence,
+    )
+
+
+def plan_deleverage(
+    debt: WatchedDebt,
+    held: HeldPosition,
+    account: str,
+    *,
+    target_bps: int,
+    key: str,
+    reason: str,
+    urgency: Urgency = Urgency.RESCUE,
+) -> RuleWish | None:
+    """A wish to lower `debt` until its health is `target_bps`; None where core code knows no way at its lender."""
     protocol = SHELF.get(held.ref.protocol)
     if protocol is None or protocol.lending is None:
         return None
-    target = _share(debt.floor_bps, TARGET_BPS)
+    target = target_bps
     told = held.position.health_bps
     if told is not None and told > debt.health_bps:
         # The tool counts as the lender does; where our feeds see less, it has to go further.
         target = -(-target * told // debt.health_bps)
     target = min(target, HIGHEST_TARGET_BPS)
     return RuleWish(
-        key=f"{RESCUE_KEY}{debt.ref}",
+        key=key,
         venue="lending",
         action_type="auto_deleverage",
         params={
@@ -305,9 +326,10 @@ def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> RuleWish
             "position": debt.ref,
             "chain_id": held.ref.chain_id,
         },
-        reason=debt.sentence,
+        reason=reason,
         is_leaving=True,
         is_rescue=True,
+        urgency=urgency,
     )
 
 

@@ -9,6 +9,7 @@ smaller than what would be opened is not the one that is kept, and one not worth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Final
 
 from archetypes_app.phases import is_allowed
@@ -31,12 +32,24 @@ _LEAST_SHORTAGE_BPS: Final = 500
 _LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
 
 
+class Urgency(IntEnum):
+    """How soon a wish is to be carried out, the first before the others: what lowers a risk before what earns."""
+
+    RESCUE = 0
+    LOAN = 10
+    STOP = 20
+    LEAVE = 30
+    PROFIT = 40
+    BALANCE = 50
+    ENTER = 60
+
+
 @dataclass(frozen=True, slots=True)
 class RuleWish:
     """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait.
 
-    `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position, `is_rescue` that it
-    lowers a debt in danger.
+    `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position or of the market,
+    `is_rescue` that it lowers a debt in danger. `urgency` is left out where these two say it.
     """
 
     key: str
@@ -46,6 +59,16 @@ class RuleWish:
     reason: str
     is_leaving: bool = False
     is_rescue: bool = False
+    urgency: Urgency | None = None
+
+    @property
+    def rank(self) -> Urgency:
+        """Where it stands among the wishes of one look."""
+        if self.urgency is not None:
+            return self.urgency
+        if self.is_rescue:
+            return Urgency.RESCUE
+        return Urgency.LEAVE if self.is_leaving else Urgency.ENTER
 
 
 def plan_liquidity(

@@ -44,12 +44,14 @@ def observe_chain(
     rule: LiquidityRule | None,
     known: Mapping[str, Any],
     hints: Sequence[PositionRef] = (),
+    tokens: Sequence[str] = (),
 ) -> Observation:
     """One look at the golem's home chain. `known` is `known_positions` of the look before, `hints` name positions it
-    had. Never raises GolemError.
+    had, `tokens` further tokens to look at. Never raises GolemError.
     """
     try:
-        return _observe(chain, golem, rule, known, hints)
+        wanted = (golem.base_asset, *((rule.token_a, rule.token_b) if rule else ()), *tokens)
+        return _observe(chain, golem, rule, known, hints, wanted)
     except GolemError as error:
         return Observation(anomalies=(f"{error.code}: {error.detail}",), known_positions=known)
 
@@ -78,9 +80,10 @@ def _observe(
     rule: LiquidityRule | None,
     known: Mapping[str, Any],
     hints: Sequence[PositionRef],
+    wanted: Sequence[str],
 ) -> Observation:
     anomalies: list[str] = []
-    tokens = _list_tokens(chain, golem, rule, anomalies)
+    tokens = _list_tokens(chain, wanted, anomalies)
     markets = list_markets(chain.chain_id)
     _warm(chain, golem, tokens, markets, known, hints)
     pool = _find_pool(chain, markets, rule, known, anomalies)
@@ -109,12 +112,10 @@ def _observe(
     )
 
 
-def _list_tokens(
-    chain: ChainReader, golem: GolemView, rule: LiquidityRule | None, anomalies: list[str]
-) -> tuple[TokenMeta, ...]:
-    """The coin, its wrapped form, the base asset, the rule's pair; all registered ones where they are few."""
+def _list_tokens(chain: ChainReader, wanted: Sequence[str], anomalies: list[str]) -> tuple[TokenMeta, ...]:
+    """The coin, its wrapped form, and those that are wanted; all registered ones where they are few."""
     found: dict[str, TokenMeta] = {NATIVE: chain.native()}
-    for reference in (golem.base_asset, *((rule.token_a, rule.token_b) if rule else ())):
+    for reference in wanted:
         try:
             token = chain.token(reference)
         except TokenNotFound:

@@ -13,6 +13,7 @@ from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.schedule import first_tick
+from golem_project.heartbeat.strategies.catalog import parse_strategies
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
@@ -24,9 +25,10 @@ MOST_STEERS: Final = 5
 def save_heartbeat(*, heartbeat: Heartbeat, was_on: bool, now: datetime) -> None:
     """Store what an owner set. One that is turned on ticks within its first interval, away from the others.
 
-    Raises InvalidParams for a liquidity rule that is not complete.
+    Raises InvalidParams for a liquidity rule or a strategy that is not complete.
     """
     parse_liquidity_rule(heartbeat.liquidity_rule)
+    parse_strategies(heartbeat.strategies)
     if heartbeat.is_on and not was_on:
         heartbeat.next_tick_at = first_tick(
             golem_id=heartbeat.golem_id, theta_seconds=heartbeat.base_interval_seconds, now=now
@@ -35,8 +37,8 @@ def save_heartbeat(*, heartbeat: Heartbeat, was_on: bool, now: datetime) -> None
         heartbeat.save(force_insert=True)
         return
     # A tick may be running: only what an owner sets is written.
-    fields = ["is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule", "updated_at"]
-    heartbeat.save(update_fields=[*fields, "next_tick_at"] if heartbeat.is_on and not was_on else fields)
+    fields = ["is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule", "strategies"]
+    heartbeat.save(update_fields=[*fields, "updated_at", *(["next_tick_at"] if heartbeat.is_on and not was_on else [])])
 
 
 @whole

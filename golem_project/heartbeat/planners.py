@@ -7,6 +7,7 @@ from datetime import datetime
 
 from archetypes_app.models.tick import PlannerKind
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.liquidity_plan import Urgency
 from golem_project.heartbeat.rule_planner import RulePlanner
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from golem_project.heartbeat.thinking.model_planner import get_model_planner
@@ -29,8 +30,10 @@ class NoModel:
 
 
 def choose_planner(state: CycleState) -> Planner:
-    """The golem's planner. A debt in danger is lowered by rules whoever plans, before anybody else is asked."""
-    rescues = tuple(wish for wish in state.analysis.wishes if wish.is_rescue)
+    """The golem's planner. A debt in danger is lowered, and a stop carried out, by rules whoever plans, before anybody
+    else is asked.
+    """
+    rescues = tuple(wish for wish in state.analysis.wishes if wish.is_rescue or wish.rank <= Urgency.STOP)
     if any(wish.key not in state.waiting for wish in rescues):
         return RulePlanner(rescues, state.waiting)
     if state.begun.planner == PlannerKind.MODEL:

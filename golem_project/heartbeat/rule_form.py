@@ -1,4 +1,4 @@
-"""The liquidity rule as a form: tokens by symbol, dollars and percent for people, the stored integers inside."""
+"""The liquidity rule and the strategies as a form: symbols, dollars and percent for people, stored integers inside."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.models import Heartbeat
 from golem_project.heartbeat.liquidity_rule import FEE_TIERS, LiquidityRule, parse_liquidity_rule
+from golem_project.heartbeat.strategies.catalog import parse_strategies
+from golem_project.heartbeat.strategy_form import list_fields, name_field, read_initial, read_typed
 from permits_app.forms import PercentField, UsdField
 from tools_app.core.errors import InvalidParams
 from tools_app.pages.opened_rows import OpenedRowForm
@@ -47,7 +49,7 @@ class HeartbeatForm(OpenedRowForm):
     )
     slippage_bps = PercentField(label="Slippage, at most", required=False, help_text="Percent of each of its swaps")
 
-    columns = ("is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule")
+    columns = ("is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule", "strategies")
 
     class Meta:
         model = Heartbeat
@@ -58,6 +60,8 @@ class HeartbeatForm(OpenedRowForm):
         stored = self.instance.liquidity_rule if isinstance(self.instance.liquidity_rule, Mapping) else {}
         known = LiquidityRule(**{"token_a": "", "token_b": "", **stored}).as_json()
         for name, value in known.items():
+            self.fields[name].initial = value
+        for name, value in read_initial(self.instance.strategies).items():
             self.fields[name].initial = value
 
     def clean(self) -> dict[str, Any]:
@@ -75,4 +79,22 @@ class HeartbeatForm(OpenedRowForm):
                     self.add_error(name, why)
         else:
             self.instance.liquidity_rule = kept.as_json() if kept is not None else {}
+        self._clean_strategies(cleaned)
         return cleaned
+
+    def _clean_strategies(self, cleaned: dict[str, Any]) -> None:
+        """The strategies as they will be stored, or what is wrong with one at its field."""
+        try:
+            kept = parse_strategies(read_typed(cleaned, self.instance.strategies))
+        except InvalidParams as error:
+            for path, why in error.data["fields"].items():
+                kind, _, field_name = path.partition(".")
+                shown = name_field(kind, field_name)
+                if shown not in self.errors:
+                    self.add_error(shown if shown in self.fields else None, why)
+        else:
+            self.instance.strategies = {each.kind: each.as_json() for each in kept}
+
+
+for _, _, _shown, _field in list_fields():
+    HeartbeatForm.declared_fields[_shown] = HeartbeatForm.base_fields[_shown] = _field

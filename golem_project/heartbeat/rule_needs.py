@@ -7,7 +7,6 @@ the hook said that refused it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from math import log
 from typing import Any, Final
@@ -15,6 +14,8 @@ from typing import Any, Final
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.heartbeat.backoff import REHEARSED, WishBackoff, is_waiting, read_waits
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
+from golem_project.heartbeat.needed_limits import RuleNeeds
+from golem_project.heartbeat.strategies.catalog import parse_strategies
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.safety.figures import format_bps
@@ -34,29 +35,15 @@ _MENDED_BY: Final[Mapping[Recovery, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RuleNeeds:
-    """What one rule needs of the limits. `at_once_micro_usd` is its largest action, `a_tick_micro_usd` all it may do
-    in one tick; `position_micro_usd` is what it holds in one position, 0 where it keeps none; `range_ticks` is how wide
-    that is.
-    """
-
-    name: str
-    at_once_micro_usd: int
-    a_tick_micro_usd: int
-    writes: int = 1
-    slippage_bps: int = 0
-    position_micro_usd: int = 0
-    range_ticks: int | None = None
-
-
 def list_rule_needs(heartbeat: Heartbeat) -> tuple[RuleNeeds, ...]:
     """Of each rule that the heartbeat keeps."""
     try:
         rule = parse_liquidity_rule(heartbeat.liquidity_rule)
+        strategies = parse_strategies(heartbeat.strategies)
     except GolemError:
         return ()
-    return () if rule is None else (_of_liquidity(rule),)
+    needs = [_of_liquidity(rule)] if rule is not None else []
+    return (*needs, *(need for each in strategies if (need := each.tell_needs()) is not None))
 
 
 def tell_missing(heartbeat: Heartbeat) -> list[str]:
@@ -116,7 +103,7 @@ def _compare(
         ("per transaction", limits.per_transaction_micro_usd, need.at_once_micro_usd),
         ("per tick", limits.per_tick_micro_usd, need.a_tick_micro_usd),
         ("per session", limits.per_session_micro_usd, need.a_tick_micro_usd),
-        ("per day", limits.per_day_micro_usd, need.a_tick_micro_usd),
+        ("per day", limits.per_day_micro_usd, max(need.a_tick_micro_usd, need.a_day_micro_usd)),
     )
     for window, limit, meant in windows:
         worst = apply_bps_up(meant, ON_TOP_BPS)

@@ -54,6 +54,7 @@ class BegunTick:
     planner: str
     rules_stand_in: bool
     liquidity_rule: dict[str, Any]
+    strategies: dict[str, Any]
     regime: str
     state: dict[str, Any]
     steers: list[dict[str, Any]]
@@ -129,6 +130,7 @@ def begin_tick(*, claim: TickClaim, lease_seconds: int, now: datetime) -> BegunT
         planner=golem.clock_planner,
         rules_stand_in=golem.clock_rules_stand_in,
         liquidity_rule=_load(golem.clock_rule),
+        strategies=_load(golem.clock_strategies),
         regime=golem.clock_regime,
         state=_load(golem.clock_state),
         steers=_load(golem.clock_steers),
@@ -152,8 +154,9 @@ WITH owned AS MATERIALIZED (
        SET begun_fence = fence, lease_expires_at = %(expires)s
      WHERE golem_id = (SELECT id FROM held) AND fence = %(fence)s AND begun_fence < fence AND is_on
        AND EXISTS (SELECT FROM owned)
- RETURNING golem_id, next_tick_at, planner, rules_stand_in, liquidity_rule, regime, state, pending_steers,
-           base_interval_seconds, COALESCE((state ->> 'theta_seconds')::int, base_interval_seconds) AS theta
+ RETURNING golem_id, next_tick_at, planner, rules_stand_in, liquidity_rule, strategies, regime, state,
+           pending_steers, base_interval_seconds,
+           COALESCE((state ->> 'theta_seconds')::int, base_interval_seconds) AS theta
 ), golem AS (
     UPDATE {_GOLEM} SET heartbeat_tick = heartbeat_tick + 1
      WHERE id = (SELECT golem_id FROM clock)
@@ -174,7 +177,7 @@ WITH owned AS MATERIALIZED (
 SELECT golem.*, tick.id AS tick_id, tick.scheduled_at AS tick_scheduled_at, tick.lateness_ms AS tick_lateness_ms,
        clock.theta AS tick_theta, clock.base_interval_seconds AS clock_base,
        clock.planner AS clock_planner, clock.rules_stand_in AS clock_rules_stand_in,
-       clock.liquidity_rule AS clock_rule, clock.regime AS clock_regime,
+       clock.liquidity_rule AS clock_rule, clock.strategies AS clock_strategies, clock.regime AS clock_regime,
        clock.state AS clock_state, clock.pending_steers AS clock_steers,
        (SELECT MAX(id) FROM abandoned) AS abandoned_tick_id
   FROM golem, clock, tick

@@ -24,7 +24,13 @@ HOURS_BETWEEN: Final = 3
 AHEAD_HOURS: Final = 24
 _OPENS: Final = "add_liquidity"
 _NAMED: Final = ("weth", "usdc", "pool")
-_DEFAULTS: Final[Mapping[str, Any]] = {"reason": "", "is_leaving": False, "is_rescue": False, "missing": ()}
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "reason": "",
+    "is_leaving": False,
+    "is_rescue": False,
+    "urgency": None,
+    "missing": (),
+}
 
 
 @dataclass(frozen=True, slots=True)

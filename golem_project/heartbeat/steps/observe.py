@@ -17,6 +17,7 @@ from golem_project.heartbeat.debt_health import AskedHealth, list_breached, read
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
+from golem_project.heartbeat.strategies.catalog import list_tokens, parse_strategies
 from golem_project.heartbeat.unfinished_actions import settle_earlier
 from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_breached_alerts import note_breached_alerts
@@ -45,6 +46,10 @@ def observe(state: CycleState) -> None:
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     try:
         state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
+    except GolemError as error:
+        state.anomalies.append(f"{error.code}: {error.detail}")
+    try:
+        state.strategies = parse_strategies(state.begun.strategies)
     except GolemError as error:
         state.anomalies.append(f"{error.code}: {error.detail}")
     look(state)
@@ -76,7 +81,9 @@ def look(state: CycleState) -> None:
         budget_ms=settings.GOLEM_HEARTBEAT_PROBE_MS,
     )
     hints = elsewhere.choose(hints)
-    state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
+    state.observation = observe_chain(
+        chain=chain, golem=view, rule=state.rule, known=known, hints=hints, tokens=list_tokens(state.strategies)
+    )
     at_home = state.observation.whole
     if at_home is not None and elsewhere is not NOWHERE:
         state.observation = add_elsewhere(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max
 
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.backoff import REHEARSED, is_waiting
@@ -11,7 +15,15 @@ from golem_project.heartbeat.debt_health import plan_rescues
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.memory_caution import HeldBack, hold_back, leave_out
-from permits_app.models.action_record import ActionRecord
+from golem_project.heartbeat.strategies.catalog import (
+    leave_out_stopped,
+    list_keys,
+    list_stopped,
+    order_by_risk,
+    plan_strategies,
+)
+from golem_project.heartbeat.strategies.strategy import Sight
+from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
 from tools_app.toolkit.enums import Phase
@@ -30,11 +42,23 @@ class Weighed:
 def weigh_wishes(state: CycleState, *, regime: Regime, range_bps: int) -> Weighed:
     """What is asked for, less what memory or the market lets wait."""
     asked = list_wishes(state, range_bps=range_bps)
+    by_strategy = frozenset(wish.key for wish in list_strategy_wishes(state))
     held = hold_back(asked, state.recalled, regime=regime, chain_id=state.golem.home_chain_id)
     size = state.rule.target_micro_usd if state.rule is not None else 0
     pool = state.observation.pool
     off_peg = [each for each in state.off_peg if pool is not None and each.peg.token in (pool.token0, pool.token1)]
-    doubted = doubt_wishes(asked, known=state.known_market, debts=state.debts, size_micro_usd=size, off_peg=off_peg)
+    doubted = doubt_wishes(
+        [wish for wish in asked if wish.key not in by_strategy],
+        known=state.known_market,
+        debts=state.debts,
+        size_micro_usd=size,
+        off_peg=off_peg,
+    )
+    for wish in asked:
+        if wish.key in by_strategy:
+            # The market of the rule's pool says nothing of what another trade is about.
+            bought = [each for each in state.off_peg if each.peg.token == wish.params.get("token_out")]
+            doubted += doubt_wishes([wish], known=None, debts=state.debts, size_micro_usd=0, off_peg=bought)
     return Weighed(leave_out(asked, held, doubted), held, doubted)
 
 
@@ -49,14 +73,52 @@ def list_wishes(state: CycleState, *, range_bps: int) -> tuple[RuleWish, ...]:
         return ()
     # What is in danger comes before what is worth doing.
     rescues = list_rescues(state)
+    by_strategy = [wish for wish in list_strategy_wishes(state) if wish.is_leaving or not rescues]
+    return order_by_risk((*rescues, *by_strategy, *_list_rule_wishes(state, range_bps=range_bps, is_calm=not rescues)))
+
+
+def _list_rule_wishes(state: CycleState, *, range_bps: int, is_calm: bool) -> list[RuleWish]:
+    """What the rule asks for; only what leaves where a debt is in danger or an action about its pair waits."""
     if state.rule is None:
-        return rescues
+        return []
     wishes = plan_liquidity(
         observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
     )
     pair = _list_pair(state)
-    is_leaving_only = bool(rescues) or any(is_about(each, pair) for each in state.waiting_actions)
-    return (*rescues, *(wish for wish in wishes if wish.is_leaving or not is_leaving_only))
+    is_leaving_only = not is_calm or any(is_about(each, pair) for each in state.waiting_actions)
+    stopped = list_stopped(state.strategies, look_for_strategies(state))
+    return leave_out_stopped([wish for wish in wishes if wish.is_leaving or not is_leaving_only], stopped)
+
+
+def list_strategy_wishes(state: CycleState) -> tuple[RuleWish, ...]:
+    """What the golem's strategies ask for, by risk."""
+    if not state.strategies or state.observation.block is None:
+        return ()
+    return plan_strategies(state.strategies, look_for_strategies(state))
+
+
+def look_for_strategies(state: CycleState) -> Sight:
+    """What strategies are shown of this look."""
+    seen = state.observation
+    return Sight(
+        now=state.now(),
+        account=str(state.golem.address),
+        phase=Phase(state.golem.phase),
+        tokens=seen.holdings,
+        debts=state.debts,
+        whole=seen.whole,
+        last_done=_read_last_done(state),
+    )
+
+
+def _read_last_done(state: CycleState) -> Mapping[str, datetime]:
+    """When each wish of the strategies was last carried out; in a rehearsal also when it was last rehearsed."""
+    keys = list_keys(state.strategies)
+    if state.last_done is None and keys:
+        done = (ActionState.EXECUTED,) if state.golem.is_live else (ActionState.EXECUTED, ActionState.REHEARSED)
+        rows = ActionRecord.objects.filter(golem_id=state.golem.pk, wish_key__in=keys, state__in=done)
+        state.last_done = dict(rows.order_by().values_list("wish_key").annotate(Max("created_at")))
+    return state.last_done or {}
 
 
 def is_about(action: ActionRecord, pair: frozenset[str]) -> bool:

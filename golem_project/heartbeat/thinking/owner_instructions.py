@@ -13,6 +13,7 @@ from typing import Final
 
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
+from golem_project.heartbeat.strategies.catalog import parse_strategies
 from memory_app.directive_text import Section, parse_sections
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
@@ -52,7 +53,7 @@ def read_standing_words(*, golem: Golem, most_characters: int) -> StandingWords:
     return StandingWords(
         strategy=texts.get(Document.STRATEGY, ""),
         playbook=texts.get(Document.PLAYBOOK, ""),
-        rule=describe_rule(_read_rule(golem)),
+        rule=describe_rules(golem),
         versions=versions,
         left_out=left_out,
     )
@@ -71,13 +72,17 @@ def describe_rule(rule: LiquidityRule | None) -> str:
     )
 
 
-def _read_rule(golem: Golem) -> LiquidityRule | None:
-    """None also for one that an older version of this server kept and this one does not read."""
-    stored = Heartbeat.objects.filter(golem=golem).values_list("liquidity_rule", flat=True).first()
+def describe_rules(golem: Golem) -> str:
+    """Every rule of the golem's heartbeat, a line each; none that an older version of this server kept and this one
+    does not read.
+    """
+    stored = Heartbeat.objects.filter(golem=golem).values_list("liquidity_rule", "strategies").first() or ({}, {})
     try:
-        return parse_liquidity_rule(stored or {})
+        rule, strategies = parse_liquidity_rule(stored[0]), parse_strategies(stored[1])
     except GolemError:
-        return None
+        return ""
+    by_rules = [f"Carried out by rules, not by you: {clean_text(each.describe())}" for each in strategies]
+    return "\n".join(line for line in (describe_rule(rule), *by_rules) if line)
 
 
 def _fit(sections: tuple[Section, ...], room: int) -> tuple[str, tuple[str, ...]]:

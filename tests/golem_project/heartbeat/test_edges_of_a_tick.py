@@ -104,8 +104,7 @@ def test_twelve_registered_tokens_are_read_and_of_more_those_that_are_named(regi
         token=lambda _: SimpleNamespace(address=NATIVE, symbol="ETH"),
         registered_tokens=lambda: [token(number) for number in range(registered)],
     )
-    golem: Any = SimpleNamespace(base_asset="ETH")
-    assert len({each.address for each in observe_reads._list_tokens(chain, golem, None, [])} | {NATIVE}) == read
+    assert len({each.address for each in observe_reads._list_tokens(chain, ["ETH"], [])} | {NATIVE}) == read
 
 
 @pytest.mark.parametrize(("ticks", "pressure"), [(0, 0), (1, 333_333), (2, 666_666), (3, 10**6), (4, 10**6)])

@@ -1,0 +1,1 @@
+"""What a golem does by rules alone, besides its position of liquidity: one file a strategy."""

@@ -1,0 +1,1 @@
+"""Strategies without a model."""

@@ -61,9 +61,28 @@ def tell_failure(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> s
 
 
 def tell_thinking(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
-    """Whether a model could think, and which standing words of its owner it was told."""
+    """What a model was told, what it asked for, what was refused and why, what that cost, in this order; and before all
+    else why it could not think to the end, where it could not.
+    """
     failure = tell_failure(deliberation, costs)
-    lines = [failure] if failure else []
+    return [
+        *([failure] if failure else []),
+        *_tell_told(deliberation),
+        *_tell_asked(deliberation),
+        *([] if failure else _tell_cost(deliberation, costs)),
+    ]
+
+
+def _tell_told(deliberation: Mapping[str, Any]) -> list[str]:
+    """The sections of its request, and which standing words of its owner were in it."""
+    told = deliberation.get("told") or []
+    lines = []
+    if told:
+        sections = ", ".join(f"{title} {tokens}" for title, tokens in told)
+        lines.append(
+            f"Its model was told about {sum(tokens for _, tokens in told):,} tokens, beside its tools' parameters:"
+            f" {sections}."
+        )
     versions = deliberation.get("directives") or {}
     if versions:
         named = " and ".join(f"{name} in version {version}" for name, version in versions.items())
@@ -71,6 +90,36 @@ def tell_thinking(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> 
     for name, titles in (deliberation.get("left_out") or {}).items():
         lines.append(f"Of {name} there was no room for: {', '.join(titles)}.")
     return lines
+
+
+def _tell_asked(deliberation: Mapping[str, Any]) -> list[str]:
+    """What it called in order, and each refusal with its reason."""
+    asked = deliberation.get("asked") or []
+    if not asked:
+        return []
+    lines = [f"It asked for: {', '.join(map(_name_call, asked))}."]
+    for each in asked:
+        if each.get("code"):
+            reason = str(each.get("reason") or "").rstrip(".")
+            lines.append(f"Refused was {_name_call(each)}: {reason or 'no reason was given'} ({each['code']}).")
+    return lines
+
+
+def _name_call(call: Mapping[str, Any]) -> str:
+    return f"{call['name']} ({call['about']})" if call.get("about") else str(call["name"])
+
+
+def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
+    """What thinking cost, with whom it asked."""
+    if not deliberation.get("model"):
+        return []
+    read, written = (int(costs.get(name) or 0) for name in ("input_llm_tokens", "output_llm_tokens"))
+    others = int(costs.get("delegates_micro_usd") or 0)
+    of_them = f", {format_micro_usd(others)} of it for whom it asked" if others else ""
+    doubted = int(deliberation.get("doubted_bills") or 0)
+    bills = f" {doubted} of its bills could not be true and count as the worst case." if doubted else ""
+    cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
+    return [f"Thinking cost {cost}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"]
 
 
 def _tell_nothing(deliberation: Mapping[str, Any]) -> str:

@@ -85,6 +85,8 @@ class DelegateAnswer:
     refusals: tuple[str, ...] = ()
     stopped_by: str = ""
     cost_micro_usd: int = 0
+    input_llm_tokens: int = 0
+    output_llm_tokens: int = 0
     model: str = ""
 
 
@@ -301,6 +303,8 @@ def delegate_work(
             "refusals": list(answer.refusals[:20]),
             "stopped_by": answer.stopped_by,
             "cost_micro_usd": str(answer.cost_micro_usd),
+            "input_llm_tokens": answer.input_llm_tokens,
+            "output_llm_tokens": answer.output_llm_tokens,
             "model": answer.model,
         }
     finally:

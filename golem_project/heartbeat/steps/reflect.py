@@ -17,6 +17,7 @@ from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.debt_health import keep_told, write_debts
+from golem_project.heartbeat.delegate_costs import DelegateCosts, read_delegate_costs
 from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs
 from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.model_failures import has_failed, remember_failures, tell_failures
@@ -289,6 +290,8 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
         "planner": thought.planner,
         "model": thought.model,
         "directives": dict(thought.directives),
+        "told": [[title, tokens] for title, tokens in thought.told],
+        "asked": [each.as_json() for each in thought.asked],
         "left_out": {name: list(titles) for name, titles in thought.left_out.items()},
         "rules_stood_in": last is not thought and has_failed(thought),
         "rounds": sum(each.rounds for each in state.deliberations) or len(state.deliberations),
@@ -332,9 +335,16 @@ def _list_episodes(state: CycleState) -> list[str]:
 
 
 def _sum_costs(state: CycleState) -> dict[str, Any]:
+    """What the tick cost, with all whom its model asked."""
+    delegates = DelegateCosts()
+    if any(each.model for each in state.deliberations):
+        began = state.begun.scheduled_at + timedelta(milliseconds=state.begun.lateness_ms)
+        delegates = read_delegate_costs(golem_id=state.golem.pk, heartbeat_tick=state.begun.number, since=began)
+    own = sum(each.cost_micro_usd for each in state.deliberations)
     return {
-        "model_micro_usd": str(sum(each.cost_micro_usd for each in state.deliberations)),
+        "model_micro_usd": str(own + delegates.micro_usd),
+        "delegates_micro_usd": str(delegates.micro_usd),
         "gas_micro_usd": str(sum(each.gas_micro_usd or 0 for each in (*state.actions, *state.followed))),
-        "input_llm_tokens": sum(each.input_llm_tokens for each in state.deliberations),
-        "output_llm_tokens": sum(each.output_llm_tokens for each in state.deliberations),
+        "input_llm_tokens": sum(each.input_llm_tokens for each in state.deliberations) + delegates.input_llm_tokens,
+        "output_llm_tokens": sum(each.output_llm_tokens for each in state.deliberations) + delegates.output_llm_tokens,
     }

@@ -109,6 +109,8 @@ class ModelDelegateThinker:
             refusals=tuple(transcript.refusals),
             stopped_by=transcript.stopped_by,
             cost_micro_usd=report.cost_micro_usd,
+            input_llm_tokens=transcript.input_llm_tokens,
+            output_llm_tokens=transcript.output_llm_tokens,
             model=report.model,
         )
 

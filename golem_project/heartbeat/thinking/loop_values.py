@@ -6,9 +6,9 @@ Knows no model library, no tool and no budget: `tool_loop` is handed things that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tools_app.core.clock import Deadline
 
@@ -62,6 +62,22 @@ class ModelTurn:
     def is_billed(self) -> bool:
         """Whether there is a bill; whoever reads a request reads something."""
         return self.input_llm_tokens > 0
+
+
+MOST_CHARACTERS_PER_LLM_TOKEN: Final = 200
+"""More than any model reads or writes as one token: the longest of common vocabularies are runs of 128 spaces."""
+
+
+def doubt_bill(turn: ModelTurn, *, characters: int) -> ModelTurn:
+    """The turn without its bill where that is for less than can be read of `characters`, or than it wrote itself: its
+    purse then counts the worst case.
+    """
+    written = len(turn.text) + sum(len(call.arguments) for call in turn.calls)
+    is_too_low = (
+        turn.input_llm_tokens * MOST_CHARACTERS_PER_LLM_TOKEN < characters
+        or turn.output_llm_tokens * MOST_CHARACTERS_PER_LLM_TOKEN < written
+    )
+    return replace(turn, input_llm_tokens=0, output_llm_tokens=0) if is_too_low else turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +201,33 @@ class Happening:
 Listener = Callable[[Happening], None]
 
 
+MOST_LINES: Final = 40
+"""Calls of one thinking that are kept by name; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLine:
+    """One call of a model: the tool, what about, and where it was refused the code and the reason."""
+
+    name: str
+    about: str = ""
+    code: str = ""
+    reason: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """For the decision's record."""
+        told = {"name": self.name, "about": self.about, "code": self.code, "reason": self.reason}
+        return {name: value for name, value in told.items() if value}
+
+
 @dataclass(slots=True)
 class Transcript:
-    """What happened. `refusals` are codes in order; `stopped_by` is what ended it early, or empty."""
+    """What happened. `asked` are the first calls in order and `refusals` codes in order; `stopped_by` is what ended it
+    early, or empty.
+    """
 
     summary: str = ""
+    asked: list[AskedLine] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     stopped_by: str = ""
     rounds: int = 0

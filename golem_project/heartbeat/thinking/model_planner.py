@@ -120,4 +120,6 @@ class ModelPlanner:
             doubted_bills=transcript.doubted_bills,
             directives=report.standing.versions,
             left_out=report.standing.left_out,
+            told=report.told,
+            asked=tuple(transcript.asked),
         )

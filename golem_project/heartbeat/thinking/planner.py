@@ -15,6 +15,7 @@ from uuid import UUID
 
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
+from golem_project.heartbeat.thinking.loop_values import AskedLine
 from tools_app.core.clock import Deadline
 
 
@@ -83,7 +84,8 @@ class Deliberation:
     `refusals` are codes of errors the planner ran into (a limit, a veto, a budget), in order; `stopped_by` is the code
     that ended the thinking early, or empty. Costs are integer micro-USD;
     `doubted_bills` counts answers of a model whose bill was missing or could not be. `directives` are the versions of
-    STRATEGY and PLAYBOOK that were shown, `left_out` the titles of their sections for which there was no room.
+    STRATEGY and PLAYBOOK that were shown, `left_out` the titles of their sections for which there was no room. `told`
+    are the sections of the request with about how many tokens each takes, and `asked` the first calls.
     """
 
     planner: str
@@ -100,6 +102,8 @@ class Deliberation:
     doubted_bills: int = 0
     directives: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: tuple[tuple[str, int], ...] = ()
+    asked: tuple[AskedLine, ...] = ()
 
 
 class Planner(Protocol):

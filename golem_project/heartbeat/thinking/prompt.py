@@ -21,6 +21,8 @@ from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.toolset import Toolset
 
 NO_WORDS: Final = StandingWords()
+_CHARACTERS_PER_LLM_TOKEN: Final = 4
+_LONGEST_TITLE: Final = 60
 ASKED: Final = (
     "Another archetype of this golem asks something of you: `asked` in the situation, in its words. It is a request, no"
     " rule of your owner: the house rules say how far it goes."
@@ -86,7 +88,32 @@ def write_instructions(
     """The standing part: identity, house rules, the owner's strategy, tools. `is_live` False tells it that commits are
     refused; `is_halted` that its golem was stopped.
     """
-    parts = [
+    parts = list_parts(
+        archetype=archetype,
+        golem_name=golem_name,
+        phase=phase,
+        is_live=is_live,
+        tools=tools,
+        toolset=toolset,
+        standing=standing,
+        is_halted=is_halted,
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def list_parts(
+    *,
+    archetype: Archetype,
+    golem_name: str,
+    phase: Phase,
+    is_live: bool,
+    tools: Sequence[ManualTool],
+    toolset: Toolset,
+    standing: StandingWords = NO_WORDS,
+    is_halted: bool = False,
+) -> list[str]:
+    """The same by its sections; empty where there is nothing to say."""
+    return [
         f"You are {clean_text(golem_name)}, an autonomous agent of the kind {archetype.name}.",
         _section("Role", archetype.role),
         _section("What your role asks for and is not here", tell_unmet(archetype.name) if archetype.is_builtin else ""),
@@ -107,7 +134,18 @@ def write_instructions(
         if is_live
         else "This is a rehearsal: you may preview, and commit_action is refused with GOLEM_IN_DRY_RUN.",
     ]
-    return "\n\n".join(part for part in parts if part)
+
+
+def weigh_parts(parts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Each section by its title, with about how many tokens it takes."""
+    return tuple((_name_part(part), -(-len(part) // _CHARACTERS_PER_LLM_TOKEN)) for part in parts if part)
+
+
+def _name_part(part: str) -> str:
+    """The title of a section, or its first words."""
+    first, _, rest = part.partition(":")
+    title = first if rest and len(first) <= _LONGEST_TITLE and "\n" not in first else " ".join(part.split()[:4])
+    return clean_text(title)[:_LONGEST_TITLE]
 
 
 def write_opening(

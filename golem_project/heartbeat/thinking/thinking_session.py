@@ -27,7 +27,7 @@ from golem_project.heartbeat.thinking.loop_values import (
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.planner import TouchedPermit
-from golem_project.heartbeat.thinking.prompt import Request, write_instructions, write_opening
+from golem_project.heartbeat.thinking.prompt import Request, list_parts, weigh_parts, write_opening
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
@@ -47,6 +47,8 @@ class SessionReport:
     cost_micro_usd: int
     model: str
     standing: StandingWords = field(default_factory=StandingWords)
+    told: tuple[tuple[str, int], ...] = ()
+    """What it was told at first: sections with about how many tokens each takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def think(
     is in the report.
     """
     transcript, spent, name, standing = Transcript(), 0, "", StandingWords()
+    told: tuple[tuple[str, int], ...] = ()
     touched: tuple[TouchedPermit, ...] = ()
     try:
         model = client.choose_model(tier)
@@ -119,8 +122,8 @@ def think(
         )
         standing = read_standing_words(golem=golem, most_characters=settings.GOLEM_THINKING_STANDING_CHARACTERS)
 
-        def instruct() -> str:
-            return write_instructions(
+        def list_sections() -> list[str]:
+            return list_parts(
                 archetype=archetype,
                 golem_name=golem.name,
                 phase=Phase(golem.phase),
@@ -131,12 +134,16 @@ def think(
                 is_halted=golem.is_halted,
             )
 
+        def instruct() -> str:
+            return "\n\n".join(part for part in list_sections() if part)
+
         opening = write_opening(
             situation=situation,
             owners_words=owners_words,
             asked=asked,
             most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS,
         )
+        told = weigh_parts([*list_sections(), *opening.split("\n\n")])
         with client.open(
             model=model,
             instructions=instruct(),
@@ -180,4 +187,6 @@ def think(
             "permit_ids": [str(permit.permit_id) for permit in touched],
         },
     )
-    return SessionReport(transcript=transcript, touched=touched, cost_micro_usd=spent, model=name, standing=standing)
+    return SessionReport(
+        transcript=transcript, touched=touched, cost_micro_usd=spent, model=name, standing=standing, told=told
+    )

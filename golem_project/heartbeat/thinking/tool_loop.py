@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -28,7 +28,9 @@ from golem_project.heartbeat.thinking.errors import (
     ThinkingTooLong,
 )
 from golem_project.heartbeat.thinking.loop_values import (
+    MOST_LINES,
     AskedCall,
+    AskedLine,
     CallDesk,
     ConversationLimits,
     Dialogue,
@@ -38,14 +40,19 @@ from golem_project.heartbeat.thinking.loop_values import (
     ModelTurn,
     Purse,
     Transcript,
+    doubt_bill,
     never,
 )
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.storable_text import make_plain
 
 LOOP_WINDOW = 20
 LEAST_SECONDS = 0.05
 _LOOK_SECONDS = 0.05
+_ABOUT = ("action_type", "query", "tool_name", "tool", "name", "category")
+_LONGEST_ABOUT = 64
+_LONGEST_REASON = 300
 
 
 def hold_conversation(
@@ -151,11 +158,12 @@ class _Loop:
         seconds = min(self.limits.request_seconds, self.deadline.remaining_ms() / 1000)
         if seconds < LEAST_SECONDS:
             raise ThinkingOutOfTime("nothing is left of the time for this")
-        self.purse.hold(characters=self.dialogue.characters)
+        characters = self.dialogue.characters
+        self.purse.hold(characters=characters)
         turn: ModelTurn | None = None
         is_free = False
         try:
-            turn = self.dialogue.ask(seconds=seconds, is_cancelled=self.is_cancelled)
+            turn = doubt_bill(self.dialogue.ask(seconds=seconds, is_cancelled=self.is_cancelled), characters=characters)
         except (ModelUnavailable, ModelTimedOut, ModelEndpointRefused) as error:
             is_free = error.costs_nothing
             raise
@@ -184,6 +192,8 @@ class _Loop:
             for call, (content, code) in zip(batch, contents, strict=True):
                 if code:
                     self.transcript.refusals.append(code)
+                if len(self.transcript.asked) < MOST_LINES:
+                    self.transcript.asked.append(self._note(call, content, code))
                 self._tell(HappeningKind.ANSWERED, call=call, answer=content, words=code)
                 self.dialogue.answer(call=call, content=content)
             if self.desk.is_over:
@@ -220,6 +230,14 @@ class _Loop:
             raise ThinkingLoops(f"{call.name[:64]!r} with the same arguments {limits.identical_calls} times")
         self._tell(HappeningKind.CALLED, call=call)
 
+    def _note(self, call: AskedCall, content: Mapping[str, Any], code: str) -> AskedLine:
+        try:
+            about = _read_about(read_arguments(call.arguments, most_bytes=self.limits.argument_bytes))
+        except GolemError:
+            about = ""
+        reason = str(content.get("error", {}).get("detail", ""))[:_LONGEST_REASON] if code else ""
+        return AskedLine(call.name[:64], about, code, make_plain(reason))
+
     def _answer(self, call: AskedCall) -> tuple[dict[str, Any], str]:
         """The tool's answer, or its refusal and the refusal's code."""
         try:
@@ -228,6 +246,12 @@ class _Loop:
         except GolemError as error:
             problem = error.as_problem()
             return {"error": problem}, str(problem["code"])
+
+
+def _read_about(arguments: Mapping[str, Any]) -> str:
+    """What a call is about, in a word: its action, query or tool."""
+    found = next((arguments[name] for name in _ABOUT if isinstance(arguments.get(name), str)), "")
+    return make_plain(str(found))[:_LONGEST_ABOUT]
 
 
 def _in_own_connection(

@@ -19,7 +19,7 @@ from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.models import ActionPermit, ChangeRequest
 from tests.golem_project.heartbeat.pulses import tick, turn_on
-from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
+from tests.golem_project.heartbeat.thinking.conftest import PRICE, Think, make_client
 from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent
 from tests.live_golem import LiveGolem
 from tests.scripted_model import Answer, Reply, calls, cut_off, drip, raw, redirect, say, serve_model
@@ -219,6 +219,18 @@ def test_a_whole_tick_ends_and_its_decision_is_kept(
     assert record.deliberation["stopped_by"] == (INVALID if lie in UNREADABLE else "")
     assert record.deliberation["doubted_bills"] == (1 if lie == "one negative" else 0)
     assert after.heartbeat_tick == record.heartbeat_tick + 1
+
+
+@pytest.mark.parametrize(("bill", "is_doubted"), [((1, 40), True), ((900, 40), False), ((900, 0), True)], ids=str)
+def test_a_bill_that_is_too_low_to_be_one_counts_as_the_worst_case(
+    live_golem: LiveGolem, think: Think, bill: tuple[int, int], is_doubted: bool
+) -> None:
+    found, model = think(live_golem.golem, say("I looked around and saw nothing to do.", tokens=bill))
+    assert len(json.dumps(model.requests[0])) > 10_000, "a bill of one token is for ten kilobytes and more"
+    assert found.doubted_bills == int(is_doubted)
+    read, written = (0, 0) if is_doubted else bill
+    assert (found.input_llm_tokens, found.output_llm_tokens) == (read, written)
+    assert (found.cost_micro_usd > PRICE.cost(input_llm_tokens=900, output_llm_tokens=40)) is is_doubted
 
 
 def test_calls_with_one_id_run_once_each(live_golem: LiveGolem, think: Think) -> None:

@@ -13,13 +13,16 @@ import pytest
 
 from archetypes_app.models import ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
+from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
+from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
 from permits_app.actions.announce import execute_announced, turn_warden_on
 from permits_app.actions.sweep import sweep_permits
 from permits_app.models import ActionPermit, Announcement, SpendEntry
 from permits_app.models.action_record import ActionRecord
+from permits_app.reviewers import delegation_router
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
 from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent, preview_swap
@@ -53,6 +56,49 @@ def test_a_tick_thinks_with_the_model_and_keeps_what_it_did_and_cost(
     (action,) = ActionRecord.objects.filter(golem=live_golem.golem)
     assert action.permit is not None and action.permit.status == "COMMITTED"
     assert_consistent(live_golem, committed=1)
+
+
+def test_the_decision_says_what_the_model_was_told_asked_was_refused_and_cost_in_that_order(
+    live_golem: LiveGolem, think: Think, model_of_ticks: Any
+) -> None:
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL)
+    tick(live_golem.golem)
+    steer_golem(golem=live_golem.golem, text="Swap a lot.", actor="owner:1", now=clock.now())
+    script = [call("query_state", query="limits"), preview_swap(amount="10500000000"), say("It is too much.")]
+    with serve_model(script) as model:
+        model_of_ticks(make_client(model.url))
+        record = tick(live_golem.golem)
+    lines = tell_decision(record)
+    starts = ["Its model was told about ", "It asked for: ", "Refused was ", "Thinking cost "]
+    places = [next(place for place, line in enumerate(lines) if line.startswith(start)) for start in starts]
+    assert places == sorted(places)
+    told, asked, refused, cost = (lines[place] for place in places)
+    assert "How this house works" in told and "The owner says" in told and "The situation, as data" in told
+    assert asked == "It asked for: query_state (limits), preview_action (swap)."
+    assert "preview_action (swap): this could cost" in refused and "(SAFETY_SPENDING_LIMIT_EXCEEDED)." in refused
+    assert "2,900 tokens were read and 160 written" in cost
+    shares = [tokens for _, tokens in record.deliberation["told"]]
+    assert abs(sum(shares) - len(model.instructions + model.opening) // 4) <= len(shares) * 2
+
+
+def test_what_a_tick_cost_has_its_delegates_in_it(live_golem: LiveGolem, think: Think, model_of_ticks: Any) -> None:
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL)
+    tick(live_golem.golem)
+    steer_golem(golem=live_golem.golem, text="Let somebody look.", actor="owner:1", now=clock.now())
+    asked = call("preview_action", action_type="delegate", target="trade-executor", instruction="Look around")
+    with serve_model([asked, commit_last(), say("Somebody looked.")]) as model, serve_model([say("Seen.")]) as other:
+        model_of_ticks(make_client(model.url))
+        delegation_router.configure(ModelDelegateThinker(make_client(other.url)))
+        try:
+            record = tick(live_golem.golem)
+        finally:
+            delegation_router.configure(None)
+    assert len(other.requests) == 1
+    spent = ModelSpendDay.objects.get(golem=live_golem.golem).spent_micro_usd
+    assert int(record.costs["model_micro_usd"]) == spent
+    assert 0 < int(record.costs["delegates_micro_usd"]) < spent
+    assert record.costs["input_llm_tokens"] == 1_000 + 1_200 + 900 + 900
+    assert record.costs["output_llm_tokens"] == 60 + 30 + 40 + 40
 
 
 def test_a_tick_in_rehearsal_commits_nothing_whatever_the_model_asks(

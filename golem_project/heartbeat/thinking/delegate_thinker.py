@@ -16,7 +16,7 @@ from archetypes_app.models import Archetype, DecisionCycleRecord, Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.thinking.model_client import ModelClient
-from golem_project.heartbeat.thinking.prompt import Request
+from golem_project.heartbeat.thinking.prompt import DelegatedRequest
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
 from memory_app.poison import find_poison
@@ -87,7 +87,7 @@ class ModelDelegateThinker:
                 "is_halted": hop.golem.is_halted,
                 "as_of": now.isoformat(),
             },
-            asked=Request(by=hop.chain[-2], words=instruction, signs=find_poison(f"{instruction}\n{context}")),
+            asked=DelegatedRequest(by=hop.chain[-2], words=instruction, signs=find_poison(f"{instruction}\n{context}")),
             is_live=is_live,
             actor=actor,
             deadline=deadline,

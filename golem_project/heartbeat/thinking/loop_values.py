@@ -206,7 +206,7 @@ MOST_LINES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLine:
+class AskedToolCall:
     """One call of a model: the tool, what about, and where it was refused the code and the reason."""
 
     name: str
@@ -227,7 +227,7 @@ class Transcript:
     """
 
     summary: str = ""
-    asked: list[AskedLine] = field(default_factory=list)
+    asked: list[AskedToolCall] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     stopped_by: str = ""
     rounds: int = 0

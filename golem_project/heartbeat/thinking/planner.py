@@ -15,7 +15,7 @@ from uuid import UUID
 
 from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.loop_values import AskedLine
+from golem_project.heartbeat.thinking.loop_values import AskedToolCall
 from tools_app.core.clock import Deadline
 
 
@@ -103,7 +103,7 @@ class Deliberation:
     directives: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: tuple[tuple[str, int], ...] = ()
-    asked: tuple[AskedLine, ...] = ()
+    asked: tuple[AskedToolCall, ...] = ()
 
 
 class Planner(Protocol):

@@ -30,7 +30,7 @@ ASKED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DelegatedRequest:
     """What one archetype of a golem asks of another. `signs` are those of a text that was written to steer an agent."""
 
     by: str
@@ -149,7 +149,11 @@ def _name_part(part: str) -> str:
 
 
 def write_opening(
-    *, situation: Mapping[str, Any], owners_words: Iterable[str], most_characters: int, asked: Request | None = None
+    *,
+    situation: Mapping[str, Any],
+    owners_words: Iterable[str],
+    most_characters: int,
+    asked: DelegatedRequest | None = None,
 ) -> str:
     """The first message: the owner's words, then the situation as data, with what another archetype asks in it."""
     words = [clean_text(text) for text in owners_words]

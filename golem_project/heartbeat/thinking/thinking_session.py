@@ -27,7 +27,7 @@ from golem_project.heartbeat.thinking.loop_values import (
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.planner import TouchedPermit
-from golem_project.heartbeat.thinking.prompt import Request, list_parts, weigh_parts, write_opening
+from golem_project.heartbeat.thinking.prompt import DelegatedRequest, list_parts, weigh_parts, write_opening
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
@@ -76,7 +76,7 @@ def think(
     deadline: Deadline,
     now: datetime,
     owners_words: Iterable[str] = (),
-    asked: Request | None = None,
+    asked: DelegatedRequest | None = None,
     api_key_id: UUID | None = None,
     talk: Talk | None = None,
 ) -> SessionReport:

@@ -30,7 +30,7 @@ from golem_project.heartbeat.thinking.errors import (
 from golem_project.heartbeat.thinking.loop_values import (
     MOST_LINES,
     AskedCall,
-    AskedLine,
+    AskedToolCall,
     CallDesk,
     ConversationLimits,
     Dialogue,
@@ -230,13 +230,13 @@ class _Loop:
             raise ThinkingLoops(f"{call.name[:64]!r} with the same arguments {limits.identical_calls} times")
         self._tell(HappeningKind.CALLED, call=call)
 
-    def _note(self, call: AskedCall, content: Mapping[str, Any], code: str) -> AskedLine:
+    def _note(self, call: AskedCall, content: Mapping[str, Any], code: str) -> AskedToolCall:
         try:
             about = _read_about(read_arguments(call.arguments, most_bytes=self.limits.argument_bytes))
         except GolemError:
             about = ""
         reason = str(content.get("error", {}).get("detail", ""))[:_LONGEST_REASON] if code else ""
-        return AskedLine(call.name[:64], about, code, make_plain(reason))
+        return AskedToolCall(call.name[:64], about, code, make_plain(reason))
 
     def _answer(self, call: AskedCall) -> tuple[dict[str, Any], str]:
         """The tool's answer, or its refusal and the refusal's code."""

@@ -23,7 +23,7 @@ from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
-from golem_project.heartbeat.strategies.strategy import Strategy
+from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick
 from memory_app.claims import is_only_said, leave_out_claims
@@ -91,7 +91,7 @@ class CycleState:
     observation: Observation = field(default_factory=Observation)
     reader: ChainReader | None = None
     rule: LiquidityRule | None = None
-    strategies: tuple[Strategy, ...] = ()
+    strategies: tuple[RuleStrategy, ...] = ()
     last_done: Mapping[str, datetime] | None = None
     known_market: KnownMarket | None = None
     off_peg: tuple[OffPeg, ...] = ()

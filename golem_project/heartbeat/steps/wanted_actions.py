@@ -26,6 +26,7 @@ from golem_project.heartbeat.strategies.strategy import Sight
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
+from tools_app.portfolio.markets import list_markets
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.views import NATIVE
 
@@ -104,6 +105,7 @@ def look_for_strategies(state: CycleState) -> Sight:
         now=state.now(),
         account=str(state.golem.address),
         phase=Phase(state.golem.phase),
+        venue=seen.pool.protocol if seen.pool is not None else next(iter(list_markets(state.golem.home_chain_id)), ""),
         tokens=seen.holdings,
         debts=state.debts,
         whole=seen.whole,

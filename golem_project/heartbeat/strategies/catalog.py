@@ -10,23 +10,23 @@ from golem_project.heartbeat.strategies.limit_ladder import LimitLadder
 from golem_project.heartbeat.strategies.loan_keeper import LoanKeeper
 from golem_project.heartbeat.strategies.regular_purchase import RegularPurchase
 from golem_project.heartbeat.strategies.stop_orders import StopOrders
-from golem_project.heartbeat.strategies.strategy import Sight, Strategy
+from golem_project.heartbeat.strategies.strategy import RuleStrategy, Sight
 from golem_project.heartbeat.strategies.target_weights import TargetWeights
 from tools_app.core.errors import InvalidParams
 
-STRATEGIES: Final[Mapping[str, type[Strategy]]] = {
+STRATEGIES: Final[Mapping[str, type[RuleStrategy]]] = {
     each.kind: each for each in (LoanKeeper, StopOrders, TargetWeights, LimitLadder, RegularPurchase)
 }
 """By kind; of wishes of one risk those of the first come first."""
 
 
-def parse_strategies(stored: Mapping[str, Any]) -> tuple[Strategy, ...]:
+def parse_strategies(stored: Mapping[str, Any]) -> tuple[RuleStrategy, ...]:
     """The strategies of a stored object of kind to strategy, in the order of the catalogue.
 
     Raises InvalidParams whose fields are named `kind.field`.
     """
     wrong = {kind: "there is no such strategy" for kind in stored if kind not in STRATEGIES}
-    found: list[Strategy] = []
+    found: list[RuleStrategy] = []
     for kind, strategy in STRATEGIES.items():
         given = stored.get(kind)
         if not given:
@@ -43,24 +43,24 @@ def parse_strategies(stored: Mapping[str, Any]) -> tuple[Strategy, ...]:
     return tuple(found)
 
 
-def list_tokens(strategies: Iterable[Strategy]) -> tuple[str, ...]:
+def list_tokens(strategies: Iterable[RuleStrategy]) -> tuple[str, ...]:
     """Names of the tokens that they have to see."""
     return tuple(dict.fromkeys(name for each in strategies for name in each.tokens))
 
 
-def list_keys(strategies: Iterable[Strategy]) -> tuple[str, ...]:
+def list_keys(strategies: Iterable[RuleStrategy]) -> tuple[str, ...]:
     """Keys of wishes of which they have to know when they were last carried out."""
     return tuple(dict.fromkeys(key for each in strategies for key in each.keys))
 
 
-def plan_strategies(strategies: Iterable[Strategy], sight: Sight) -> tuple[RuleWish, ...]:
+def plan_strategies(strategies: Iterable[RuleStrategy], sight: Sight) -> tuple[RuleWish, ...]:
     """What all of them wish now, without what would buy a token that one of them has stopped."""
     chosen = tuple(strategies)
     stopped = list_stopped(chosen, sight)
     return order_by_risk(leave_out_stopped([wish for each in chosen for wish in each.plan(sight)], stopped))
 
 
-def list_stopped(strategies: Iterable[Strategy], sight: Sight) -> frozenset[str]:
+def list_stopped(strategies: Iterable[RuleStrategy], sight: Sight) -> frozenset[str]:
     """Addresses of tokens that nothing may buy now."""
     return frozenset(token for each in strategies for token in each.list_stopped(sight))
 

@@ -14,7 +14,7 @@ from typing import Final
 from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.observation import ObservedToken
 from golem_project.heartbeat.strategies.catalog import plan_strategies
-from golem_project.heartbeat.strategies.strategy import Sight, Strategy
+from golem_project.heartbeat.strategies.strategy import RuleStrategy, Sight
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.views import FeedPrice, TokenMeta
@@ -27,7 +27,7 @@ _DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class PricePoint:
+class PricesAt:
     """Micro-USD of one whole token by symbol, at a moment."""
 
     at: datetime
@@ -72,8 +72,8 @@ class DryRun:
 
 def run_dry(
     *,
-    strategies: Sequence[Strategy],
-    prices: Sequence[PricePoint],
+    strategies: Sequence[RuleStrategy],
+    prices: Sequence[PricesAt],
     tokens: Sequence[TokenMeta],
     wallet: Mapping[str, int],
     cost_bps: int = COST_BPS,
@@ -131,7 +131,7 @@ def _trade(wish: RuleWish, sight: Sight, held: dict[str, int], cost_bps: int) ->
     )
 
 
-def _observe(tokens: Sequence[TokenMeta], held: Mapping[str, int], point: PricePoint) -> tuple[ObservedToken, ...]:
+def _observe(tokens: Sequence[TokenMeta], held: Mapping[str, int], point: PricesAt) -> tuple[ObservedToken, ...]:
     return tuple(
         ObservedToken(each, held[each.symbol], FeedPrice("", point.micro_usd[each.symbol], _DECIMALS, 0, 0, 0))
         for each in tokens

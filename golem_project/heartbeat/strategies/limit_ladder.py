@@ -15,8 +15,8 @@ from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.strategy import (
     LEAST_TRADE_MICRO_USD,
     MOST_MICRO_USD,
-    Reading,
     Sight,
+    StoredFields,
     price_of,
     wish_swap,
 )
@@ -58,12 +58,11 @@ class LimitLadder:
     against: str
     rungs: tuple[Rung, ...]
     slippage_bps: int = 50
-    venue: str = "uniswap"
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> Self:
-        """See `Strategy`."""
-        read = Reading(stored, cls.__match_args__)
+        """See `RuleStrategy`."""
+        read = StoredFields(stored, cls.__match_args__)
         rungs = _read_rungs(stored.get("rungs"))
         if not rungs:
             read.wrong["rungs"] = f"1 to {MOST_RUNGS} different rungs: buy or sell, a price and an amount in dollars"
@@ -72,7 +71,6 @@ class LimitLadder:
             against=read.name("against"),
             rungs=rungs,
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=50),
-            venue=read.text("venue", "uniswap"),
         )
         buys = [each.price_micro_usd for each in rungs if each.side == BUY]
         sells = [each.price_micro_usd for each in rungs if each.side == SELL]
@@ -84,17 +82,17 @@ class LimitLadder:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return {**asdict(self), "rungs": [asdict(each) for each in self.rungs]}
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (self.token, self.against)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return tuple(each.key for each in self.rungs)
 
     def plan(self, sight: Sight) -> tuple[RuleWish, ...]:
@@ -117,7 +115,7 @@ class LimitLadder:
                     sold=sold,
                     bought=bought,
                     raw=raw,
-                    venue=self.venue,
+                    venue=sight.venue,
                     slippage_bps=self.slippage_bps,
                     reason=f"{token.token.symbol} is at {format_micro_usd(price)}; the rung is to {rung.side}"
                     f" {format_micro_usd(rung.amount_micro_usd)} of it at {format_micro_usd(rung.price_micro_usd)}",
@@ -132,7 +130,7 @@ class LimitLadder:
         return frozenset()
 
     def tell_needs(self) -> RuleNeeds | None:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return RuleNeeds(
             name="one rung of the ladder",
             at_once_micro_usd=max(each.amount_micro_usd for each in self.rungs),
@@ -141,7 +139,7 @@ class LimitLadder:
         )
 
     def describe(self) -> str:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         told = ", ".join(
             f"{each.side} {format_micro_usd(each.amount_micro_usd)} at {format_micro_usd(each.price_micro_usd)}"
             for each in self.rungs

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from golem_project.heartbeat.debt_health import Alarm, plan_deleverage
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.needed_limits import RuleNeeds
-from golem_project.heartbeat.strategies.strategy import Reading, Sight
+from golem_project.heartbeat.strategies.strategy import Sight, StoredFields
 from permits_app.safety.figures import format_ratio
 
 
@@ -26,8 +26,8 @@ class LoanKeeper:
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> Self:
-        """See `Strategy`."""
-        read = Reading(stored, cls.__match_args__)
+        """See `RuleStrategy`."""
+        read = StoredFields(stored, cls.__match_args__)
         found = cls(
             act_below_bps=read.whole("act_below_bps", least=11_500, most=100_000),
             keep_bps=read.whole("keep_bps", least=11_600, most=200_000),
@@ -38,7 +38,7 @@ class LoanKeeper:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return asdict(self)
 
     @property
@@ -84,7 +84,7 @@ class LoanKeeper:
         return None
 
     def describe(self) -> str:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (
             f"A debt whose health is under {format_ratio(self.act_below_bps)} is lowered until it is"
             f" {format_ratio(self.keep_bps)}."

@@ -13,8 +13,8 @@ from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.strategy import (
     LEAST_TRADE_MICRO_USD,
     MOST_MICRO_USD,
-    Reading,
     Sight,
+    StoredFields,
     wish_swap,
 )
 from tools_app.core.units import format_micro_usd
@@ -36,19 +36,17 @@ class RegularPurchase:
     amount_micro_usd: int
     every_hours: int
     slippage_bps: int = 50
-    venue: str = "uniswap"
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> Self:
-        """See `Strategy`."""
-        read = Reading(stored, cls.__match_args__)
+        """See `RuleStrategy`."""
+        read = StoredFields(stored, cls.__match_args__)
         found = cls(
             sold=read.name("sold"),
             bought=read.name("bought"),
             amount_micro_usd=read.whole("amount_micro_usd", least=LEAST_TRADE_MICRO_USD, most=MOST_MICRO_USD),
             every_hours=read.whole("every_hours", least=1, most=31 * 24),
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=50),
-            venue=read.text("venue", "uniswap"),
         )
         if found.sold and found.sold.casefold() == found.bought.casefold():
             read.wrong["bought"] = "another token than the one that is sold"
@@ -56,17 +54,17 @@ class RegularPurchase:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return asdict(self)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (self.sold, self.bought)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (_KEY,)
 
     def plan(self, sight: Sight) -> tuple[RuleWish, ...]:
@@ -84,7 +82,7 @@ class RegularPurchase:
                 sold=sold,
                 bought=bought,
                 raw=raw,
-                venue=self.venue,
+                venue=sight.venue,
                 slippage_bps=self.slippage_bps,
                 reason=f"{format_micro_usd(self.amount_micro_usd)} of {bought.token.symbol} are bought every"
                 f" {self.every_hours} hours",
@@ -97,7 +95,7 @@ class RegularPurchase:
         return frozenset()
 
     def tell_needs(self) -> RuleNeeds | None:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return RuleNeeds(
             name="the regular purchase",
             at_once_micro_usd=self.amount_micro_usd,
@@ -107,7 +105,7 @@ class RegularPurchase:
         )
 
     def describe(self) -> str:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (
             f"{format_micro_usd(self.amount_micro_usd)} of {self.sold} are given for {self.bought} every"
             f" {self.every_hours} hours."

@@ -13,8 +13,8 @@ from golem_project.heartbeat.observation import ObservedToken
 from golem_project.heartbeat.strategies.strategy import (
     LEAST_TRADE_MICRO_USD,
     MOST_MICRO_USD,
-    Reading,
     Sight,
+    StoredFields,
     price_of,
     wish_swap,
 )
@@ -41,12 +41,11 @@ class StopOrders:
     profit_bps: int = 2_500
     most_micro_usd: int = 5_000_000_000
     slippage_bps: int = 100
-    venue: str = "uniswap"
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> Self:
-        """See `Strategy`."""
-        read = Reading(stored, cls.__match_args__)
+        """See `RuleStrategy`."""
+        read = StoredFields(stored, cls.__match_args__)
         found = cls(
             token=read.name("token"),
             into=read.name("into"),
@@ -57,7 +56,6 @@ class StopOrders:
                 "most_micro_usd", least=LEAST_TRADE_MICRO_USD, most=MOST_MICRO_USD, usual=5_000_000_000
             ),
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=100),
-            venue=read.text("venue", "uniswap"),
         )
         if not found.stop_micro_usd and not found.goal_micro_usd:
             read.wrong["stop_micro_usd"] = "a price to sell at, below or above"
@@ -69,17 +67,17 @@ class StopOrders:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return asdict(self)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (self.token, self.into)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return (_PROFIT,)
 
     def plan(self, sight: Sight) -> tuple[RuleWish, ...]:
@@ -90,6 +88,7 @@ class StopOrders:
             return ()
         if self.stop_micro_usd and price <= self.stop_micro_usd:
             return self._sell(
+                sight,
                 token,
                 into,
                 token.raw,
@@ -101,6 +100,7 @@ class StopOrders:
         last = sight.last_done.get(_PROFIT)
         if self.goal_micro_usd and price >= self.goal_micro_usd and (last is None or sight.now - last >= PROFIT_AGAIN):
             return self._sell(
+                sight,
                 token,
                 into,
                 token.raw * self.profit_bps // BPS,
@@ -112,7 +112,15 @@ class StopOrders:
         return ()
 
     def _sell(
-        self, token: ObservedToken, into: ObservedToken, raw: int, *, key: str, urgency: Urgency, reason: str
+        self,
+        sight: Sight,
+        token: ObservedToken,
+        into: ObservedToken,
+        raw: int,
+        *,
+        key: str,
+        urgency: Urgency,
+        reason: str,
     ) -> tuple[RuleWish, ...]:
         raw = min(raw, token.raw_worth(self.most_micro_usd) or 0)
         if (token.raw_worth(LEAST_TRADE_MICRO_USD) or 0) > raw or not raw:
@@ -123,7 +131,7 @@ class StopOrders:
                 sold=token,
                 bought=into,
                 raw=raw,
-                venue=self.venue,
+                venue=sight.venue,
                 slippage_bps=self.slippage_bps,
                 reason=reason,
                 urgency=urgency,
@@ -142,7 +150,7 @@ class StopOrders:
         return frozenset() if is_free else frozenset({token.token.address})
 
     def tell_needs(self) -> RuleNeeds | None:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return RuleNeeds(
             name="one sale at the stop",
             at_once_micro_usd=self.most_micro_usd,
@@ -151,7 +159,7 @@ class StopOrders:
         )
 
     def describe(self) -> str:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         parts = []
         if self.stop_micro_usd:
             parts.append(f"all of it is sold for {self.into} at {format_micro_usd(self.stop_micro_usd)} and under")

@@ -1,4 +1,4 @@
-"""Strategy: one thing a golem does by rules, without a model. It looks and wishes; permits decide, as for anybody else.
+"""RuleStrategy: one thing a golem does by rules, without a model. It looks and wishes; permits decide, as ever.
 
 A strategy is a frozen value, read from what its owner typed. What it did before it is told from the rows of its own
 actions, so a tick that was killed repeats nothing.
@@ -27,12 +27,13 @@ MOST_MICRO_USD: Final = 10**15
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What strategies look at: tokens in the wallet with the feeds' prices, debts, and when each wish was last carried
-    out, by its key. `whole` is None where positions could not be read.
+    out, by its key. `venue` is where they trade; `whole` is None where positions could not be read.
     """
 
     now: datetime
     account: str
     phase: Phase
+    venue: str = ""
     tokens: tuple[ObservedToken, ...] = ()
     debts: tuple[WatchedDebt, ...] = ()
     whole: Holdings | None = None
@@ -47,7 +48,7 @@ class Sight:
         )
 
 
-class Strategy(Protocol):
+class RuleStrategy(Protocol):
     """Each strategy keeps this."""
 
     kind: ClassVar[str]
@@ -94,9 +95,17 @@ def price_of(token: ObservedToken) -> int | None:
 
 
 def wish_swap(
-    *, key: str, sold: ObservedToken, bought: ObservedToken, raw: int, venue: str, slippage_bps: int, reason: str,
-    urgency: Urgency, is_leaving: bool = False,
-) -> RuleWish:  # fmt: skip
+    *,
+    key: str,
+    sold: ObservedToken,
+    bought: ObservedToken,
+    raw: int,
+    venue: str,
+    slippage_bps: int,
+    reason: str,
+    urgency: Urgency,
+    is_leaving: bool = False,
+) -> RuleWish:
     """A wish to sell `raw` base units."""
     return RuleWish(
         key=key,
@@ -114,7 +123,7 @@ def wish_swap(
     )
 
 
-class Reading:
+class StoredFields:
     """Reads the fields of a stored strategy and gathers what is wrong with them."""
 
     def __init__(self, stored: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -135,14 +144,6 @@ class Reading:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             self.wrong[field_name] = f"a whole number from {least} to {most}"
             return least
-        return value
-
-    def text(self, field_name: str, usual: str) -> str:
-        """A short text."""
-        value = self._stored.get(field_name, usual)
-        if not isinstance(value, str) or not value or len(value) > 64:
-            self.wrong[field_name] = "a name"
-            return usual
         return value
 
     def check(self, what: str) -> None:

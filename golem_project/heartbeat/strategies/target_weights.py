@@ -13,8 +13,8 @@ from golem_project.heartbeat.observation import ObservedToken
 from golem_project.heartbeat.strategies.strategy import (
     LEAST_TRADE_MICRO_USD,
     MOST_MICRO_USD,
-    Reading,
     Sight,
+    StoredFields,
     wish_swap,
 )
 from tools_app.core.units import BPS, format_micro_usd
@@ -36,12 +36,11 @@ class TargetWeights:
     most_micro_usd: int = 1_000_000_000
     least_micro_usd: int = 10_000_000
     slippage_bps: int = 50
-    venue: str = "uniswap"
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> Self:
-        """See `Strategy`."""
-        read = Reading(stored, cls.__match_args__)
+        """See `RuleStrategy`."""
+        read = StoredFields(stored, cls.__match_args__)
         weights = stored.get("weights")
         if not _is_whole(weights):
             read.wrong["weights"] = f"2 to {MOST_TOKENS} tokens whose shares come to 100%"
@@ -56,18 +55,17 @@ class TargetWeights:
                 "least_micro_usd", least=LEAST_TRADE_MICRO_USD, most=MOST_MICRO_USD, usual=10_000_000
             ),
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=50),
-            venue=read.text("venue", "uniswap"),
         )
         read.check("the target weights")
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return asdict(self)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return tuple(self.weights)
 
     @property
@@ -90,9 +88,11 @@ class TargetWeights:
             return ()
         first, last = max(over, key=lambda name: (over[name], name)), min(over, key=lambda name: (over[name], name))
         amount = min(over[first], -over[last], self.most_micro_usd * BPS) // BPS
-        return self._trade(held[first], held[last], amount)
+        return self._trade(sight, held[first], held[last], amount)
 
-    def _trade(self, sold: ObservedToken | None, bought: ObservedToken | None, amount: int) -> tuple[RuleWish, ...]:
+    def _trade(
+        self, sight: Sight, sold: ObservedToken | None, bought: ObservedToken | None, amount: int
+    ) -> tuple[RuleWish, ...]:
         if sold is None or bought is None or amount < self.least_micro_usd:
             return ()
         raw = sold.raw_worth(amount)
@@ -104,7 +104,7 @@ class TargetWeights:
                 sold=sold,
                 bought=bought,
                 raw=min(raw, sold.raw),
-                venue=self.venue,
+                venue=sight.venue,
                 slippage_bps=self.slippage_bps,
                 reason=f"{sold.token.symbol} is above its share and {bought.token.symbol} below:"
                 f" {format_micro_usd(amount)} go from one to the other",
@@ -117,7 +117,7 @@ class TargetWeights:
         return frozenset()
 
     def tell_needs(self) -> RuleNeeds | None:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         return RuleNeeds(
             name="one step to the target weights",
             at_once_micro_usd=self.most_micro_usd,
@@ -126,7 +126,7 @@ class TargetWeights:
         )
 
     def describe(self) -> str:
-        """See `Strategy`."""
+        """See `RuleStrategy`."""
         shares = ", ".join(f"{bps / 100:g}% {name}" for name, bps in self.weights.items())
         return f"The wallet is kept at {shares}, each within {self.band_bps / 100:g}% of the whole."
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.observation import ObservedToken
 from golem_project.heartbeat.strategies.catalog import order_by_risk, parse_strategies, plan_strategies
-from golem_project.heartbeat.strategies.dry_run import PricePoint, run_dry
+from golem_project.heartbeat.strategies.dry_run import PricesAt, run_dry
 from golem_project.heartbeat.strategies.limit_ladder import LimitLadder
 from golem_project.heartbeat.strategies.regular_purchase import RegularPurchase
 from golem_project.heartbeat.strategies.stop_orders import StopOrders
@@ -35,8 +35,12 @@ ALL: dict[str, dict[str, Any]] = {
     "regular_purchase": {"sold": "USDC", "bought": "WETH", "amount_micro_usd": 100 * USD, "every_hours": 24},
     "target_weights": {"weights": {"WETH": 5_000, "USDC": 3_000, "DAI": 2_000}, "band_bps": 500},
     "stop_orders": {
-        "token": "WETH", "into": "USDC", "stop_micro_usd": 2_000 * USD, "goal_micro_usd": 4_500 * USD,
-        "profit_bps": 2_500, "most_micro_usd": 50_000 * USD,
+        "token": "WETH",
+        "into": "USDC",
+        "stop_micro_usd": 2_000 * USD,
+        "goal_micro_usd": 4_500 * USD,
+        "profit_bps": 2_500,
+        "most_micro_usd": 50_000 * USD,
     },
     "limit_ladder": {
         "token": "WETH",
@@ -47,7 +51,7 @@ ALL: dict[str, dict[str, Any]] = {
         ],
     },
     "loan_keeper": {"act_below_bps": 17_000, "keep_bps": 20_000},
-}  # fmt: skip
+}
 
 
 def held(token: TokenMeta, units: float, price: float | None) -> ObservedToken:
@@ -174,8 +178,12 @@ def test_a_strategy_that_is_not_complete_is_refused_at_its_field(kind: str, chan
 def test_what_is_stored_is_read_back_as_it_was() -> None:
     found = parse_strategies(ALL)
     assert [each.kind for each in found] == [
-        "loan_keeper", "stop_orders", "target_weights", "limit_ladder", "regular_purchase"
-    ]  # fmt: skip
+        "loan_keeper",
+        "stop_orders",
+        "target_weights",
+        "limit_ladder",
+        "regular_purchase",
+    ]
     assert parse_strategies({each.kind: each.as_json() for each in found}) == found
     assert all(each.describe().endswith(".") for each in found)
 
@@ -206,7 +214,7 @@ def test_over_two_thousand_ticks_the_parts_add_up_and_no_rule_is_broken(market: 
     _judge(done, prices)
 
 
-def _judge(done: Any, prices: list[PricePoint]) -> None:
+def _judge(done: Any, prices: list[PricesAt]) -> None:
     """Every promise of every strategy, over what it did."""
     price_at = {point.at: point.micro_usd["WETH"] for point in prices}
     bought = [each for each in done.trades if each.key == "regular_purchase"]
@@ -220,6 +228,35 @@ def _judge(done: Any, prices: list[PricePoint]) -> None:
     assert all(later - earlier >= 24 * HOUR for earlier, later in zip(goals, goals[1:], strict=False))
     assert sum(each.cost_micro_usd for each in done.trades) == done.costs_micro_usd
     assert done.costs_micro_usd <= sum(
-        each.raw_sold * (price_at[each.at] if each.sold == "WETH" else USD)
-        // 10 ** (6 if each.sold == "USDC" else 18) * 31 // BPS + 10 for each in done.trades
-    )  # fmt: skip
+        each.raw_sold
+        * (price_at[each.at] if each.sold == "WETH" else USD)
+        // 10 ** (6 if each.sold == "USDC" else 18)
+        * 31
+        // BPS
+        + 10
+        for each in done.trades
+    )
+
+
+def _rungs(count: int) -> list[dict[str, Any]]:
+    return [{"side": "buy", "price_micro_usd": number * USD, "amount_micro_usd": USD} for number in range(1, count + 1)]
+
+
+def _shares(count: int) -> dict[str, int]:
+    names = [f"T{number}" for number in range(count)]
+    return {**dict.fromkeys(names, 1_000), names[0]: BPS - 1_000 * (count - 1)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "edge", "beyond"),
+    [
+        ("limit_ladder", "rungs", _rungs(20), _rungs(21)),
+        ("target_weights", "weights", _shares(8), _shares(9)),
+        ("regular_purchase", "amount_micro_usd", USD, USD - 1),
+        ("regular_purchase", "amount_micro_usd", 10**15, 10**15 + 1),
+    ],
+)
+def test_a_strategy_is_taken_up_to_its_edge_and_refused_beyond(kind: str, name: str, edge: Any, beyond: Any) -> None:
+    assert parse_strategies({kind: {**ALL[kind], name: edge}})
+    with pytest.raises(InvalidParams):
+        parse_strategies({kind: {**ALL[kind], name: beyond}})

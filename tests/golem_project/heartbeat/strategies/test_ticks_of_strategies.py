@@ -113,8 +113,10 @@ def test_an_owner_types_strategies_on_the_page_and_sees_them_again(client: Clien
     assert set(kept) == {"regular_purchase", "target_weights", "stop_orders", "limit_ladder", "loan_keeper"}
     assert kept["target_weights"]["weights"] == {"WETH": 6_000, "USDC": 4_000}
     assert kept["limit_ladder"]["rungs"][1] == {
-        "side": "sell", "price_micro_usd": 3_500_500_000, "amount_micro_usd": 100 * USD
-    }  # fmt: skip
+        "side": "sell",
+        "price_micro_usd": 3_500_500_000,
+        "amount_micro_usd": 100 * USD,
+    }
     assert kept["loan_keeper"] == {"act_below_bps": 17_000, "keep_bps": 20_000}
     told = " ".join(str(each) for each in get_messages(answer.wsgi_request))
     assert "The regular purchase is refused every time" in told, "limits that it needs are told"

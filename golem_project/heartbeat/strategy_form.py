@@ -45,12 +45,6 @@ class _WordsField(forms.CharField):
         except (ValueError, InvalidOperation):
             return text
 
-    def validate(self, value: Any) -> None:
-        """The strategy says what is wrong."""
-
-    def run_validators(self, value: Any) -> None:
-        """The strategy says what is wrong."""
-
     def read(self, parts: list[list[str]]) -> Any:
         """The stored value of parts. Raises ValueError."""
         raise NotImplementedError

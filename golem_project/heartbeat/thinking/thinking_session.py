@@ -27,7 +27,13 @@ from golem_project.heartbeat.thinking.loop_values import (
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.planner import TouchedPermit
-from golem_project.heartbeat.thinking.prompt import DelegatedRequest, list_parts, weigh_parts, write_opening
+from golem_project.heartbeat.thinking.prompt import (
+    DelegatedRequest,
+    list_parts,
+    weigh_parts,
+    write_instructions,
+    write_opening,
+)
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
@@ -122,20 +128,20 @@ def think(
         )
         standing = read_standing_words(golem=golem, most_characters=settings.GOLEM_THINKING_STANDING_CHARACTERS)
 
-        def list_sections() -> list[str]:
-            return list_parts(
-                archetype=archetype,
-                golem_name=golem.name,
-                phase=Phase(golem.phase),
-                is_live=is_live,
-                tools=desk.tools,
-                toolset=desk.shown,
-                standing=standing,
-                is_halted=golem.is_halted,
-            )
+        def describe() -> dict[str, Any]:
+            return {
+                "archetype": archetype,
+                "golem_name": golem.name,
+                "phase": Phase(golem.phase),
+                "is_live": is_live,
+                "tools": desk.tools,
+                "toolset": desk.shown,
+                "standing": standing,
+                "is_halted": golem.is_halted,
+            }
 
         def instruct() -> str:
-            return "\n\n".join(part for part in list_sections() if part)
+            return write_instructions(**describe())
 
         opening = write_opening(
             situation=situation,
@@ -143,7 +149,7 @@ def think(
             asked=asked,
             most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS,
         )
-        told = weigh_parts([*list_sections(), *opening.split("\n\n")])
+        told = weigh_parts([*list_parts(**describe()), *opening.split("\n\n")])
         with client.open(
             model=model,
             instructions=instruct(),

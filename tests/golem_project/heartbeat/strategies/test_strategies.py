@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.observation import ObservedToken
 from golem_project.heartbeat.strategies.catalog import order_by_risk, parse_strategies, plan_strategies
-from golem_project.heartbeat.strategies.dry_run import PricesAt, run_dry
 from golem_project.heartbeat.strategies.limit_ladder import LimitLadder
 from golem_project.heartbeat.strategies.regular_purchase import RegularPurchase
 from golem_project.heartbeat.strategies.stop_orders import StopOrders
 from golem_project.heartbeat.strategies.strategy import Sight
 from golem_project.heartbeat.strategies.target_weights import TargetWeights
+from tests.golem_project.heartbeat.strategies.dry_run import PricesAt, run_dry
 from tests.golem_project.heartbeat.strategies.markets import draw_market, read_recorded_market
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS

@@ -53,7 +53,7 @@ _TWICE = set(
     Account Agent Bar BreakerState Category CodingWorkspaceAdmin Condition Deployment Deposit Desk Entry Execution
     Fall GolemAdmin Held Holdings Judgement KeyState Kind Leg ListedPool Market MarketNotFound Markets Measured
     MemorySearch Meter Mined Moved NamedPool Network NothingToClaim Operation Orders PasswordForm Place Places
-    Pool PoolNotFound Position Promises PutIn Question Record Regime Request Review RightEvent Rule ServiceLine Settled
+    Pool PoolNotFound Position Promises PutIn Question Record Regime Review RightEvent Rule ServiceLine Settled
     Shape Share Slash Source Standing Statement SwapReport Swapped Tier Transaction TransferReport Verdict
     Vitality _Asked _Desk _Held _Node _Reader _Router _Running _Shape _Step _Taken Report _Made
     """.split()

@@ -217,7 +217,10 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="The whole record, with its actions, those of agents until the next tick, and their outcomes")
     def whole(self, obj: DecisionCycleRecord) -> SafeString:
         """Indented, folded."""
-        stored = json.dumps(describe_with_agents(obj), indent=2)
+        # A page asks for each of its fields several times.
+        if not hasattr(obj, "told_whole"):
+            obj.told_whole = describe_with_agents(obj)  # type: ignore[attr-defined]
+        stored = json.dumps(obj.told_whole, indent=2)  # type: ignore[attr-defined]
         record = format_html(
             '<details><summary>As it is stored</summary><pre class="gx-pre">{}</pre></details>', stored
         )

@@ -10,7 +10,6 @@ from golem_project.heartbeat.market_sentences import tell_doubted, tell_unknown
 from golem_project.heartbeat.memory_sentences import tell_changes, tell_held_back
 from golem_project.heartbeat.model_failures import describe_failure
 from golem_project.heartbeat.rule_needs import tell_way_out
-from permits_app.permits.tick_decisions import describe_decision
 from permits_app.words.move_words import describe_move
 from tools_app.core.units import format_micro_usd
 from tools_app.wording.address_names import name_addresses
@@ -21,7 +20,6 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     """Sentences: when, how hard it thought and why, the market, vitality, and each action with its end, and what memory
     changed of them.
     """
-    told = describe_decision(row)
     how = "It acted with its money." if row.is_live else "It rehearsed: nothing was signed."
     why = name_addresses(row.gating_reason, row.golem.home_chain_id)
     lines = [
@@ -39,7 +37,7 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     held = [*tell_held_back(row.interventions), *tell_doubted(row.interventions)]
     wanted = [line for each in actions for line in (_tell_action(each), *_tell_memory(each))]
     lines += [*held, *wanted] or [_tell_nothing(row.deliberation)]
-    late = int(told["lateness_ms"] or 0) / 1_000
+    late = (row.tick.lateness_ms or 0) / 1_000
     if late >= 1:
         lines.append(f"The tick began {late:.1f} s late.")
     return lines

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from archetypes_app.models import DecisionCycleRecord, Golem
 from permits_app.models import ActionPermit, DeniedCall
@@ -48,14 +48,7 @@ def list_decisions(
     newest 100.
     Amounts in micro-USD are decimal strings, USD beside them.
     """
-    outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
-    actions = ActionRecord.objects.select_related("permit").prefetch_related(outcomes).order_by("position")
-    rows = (
-        DecisionCycleRecord.objects.filter(golem=golem)
-        .select_related("tick")
-        .prefetch_related(Prefetch("tick__actions", queryset=actions))
-        .order_by("-heartbeat_tick")
-    )
+    rows = _with_actions(DecisionCycleRecord.objects.filter(golem=golem)).order_by("-heartbeat_tick")
     if before_tick is not None:
         rows = rows.filter(heartbeat_tick__lt=before_tick)
     if only_thinking:
@@ -68,8 +61,8 @@ def list_decisions(
 
 def describe_with_agents(row: DecisionCycleRecord) -> dict[str, Any]:
     """One decision as JSON, with what agents did until the next."""
-    known = DecisionCycleRecord.objects.filter(pk=row.pk).annotate(next_at=Subquery(_find_next()))
-    return _with_agents(known.select_related("tick").get())
+    known = _with_actions(DecisionCycleRecord.objects.filter(pk=row.pk)).annotate(next_at=Subquery(_find_next()))
+    return _with_agents(known.get())
 
 
 def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
@@ -104,6 +97,13 @@ def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
         "costs": row.costs,
         "actions": [_describe_action(each) for each in row.tick.actions.all()],
     }
+
+
+def _with_actions(rows: QuerySet[DecisionCycleRecord]) -> QuerySet[DecisionCycleRecord]:
+    """With what each needs to be told, however many actions it has."""
+    outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
+    actions = ActionRecord.objects.select_related("permit").prefetch_related(outcomes).order_by("position")
+    return rows.select_related("tick").prefetch_related(Prefetch("tick__actions", queryset=actions))
 
 
 def _find_next() -> Any:
@@ -191,6 +191,12 @@ def _describe_action(action: ActionRecord) -> dict[str, Any]:
     }
 
 
+def _find_outcome(permit: ActionPermit) -> Any:
+    """The one that was read with the permit; one that has none yet is not asked for again."""
+    known = getattr(permit, "known_outcomes", None)
+    return permit.outcome if known is None else next((each for each in known if each.taken_back_at is None), None)
+
+
 def _tell(
     *,
     action_type: str,
@@ -202,7 +208,7 @@ def _tell(
     tx_hashes: Sequence[str] = (),
     gas: int | None = None,
 ) -> dict[str, Any]:
-    outcome = permit.outcome if permit is not None else None
+    outcome = _find_outcome(permit) if permit is not None else None
     if gas is None and outcome is not None and "gas" in outcome.pnl_parts:
         # A loss among the parts, a cost here.
         gas = -int(outcome.pnl_parts["gas"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
@@ -25,13 +25,12 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 @dataclass(frozen=True, slots=True)
 class PastCall:
     """One call of the loop guard's window: which tool, the hash over tool and parameters that tells equal calls, and
-    when it was. `params` are those of a call of the tool that is asked about, once somebody had it carried out.
+    when it was.
     """
 
     tool_name: str
     action_hash: str
     at: datetime
-    params: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,18 @@ Leaving a position is stopped by neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any, Final
 
 from permits_app.errors import ActionRepeated, VenueFailing
 from permits_app.rejection import Reject
 from permits_app.safety.records import PastCall, VenueOutcome
-from tools_app.core.units import BPS
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 LOOP_WINDOW = 20
 LOOP_MOST_IDENTICAL = 5
-LOOP_MOST_NEAR = 15
-NEAR_BPS = 2_500
-"""Amounts that differ by no more of the larger one are near: jitter around one trade, not another one."""
 LOOP_MOST_OF_ONE_TOOL = 16
 LOOP_HORIZON = timedelta(hours=1)
 """Calls longer ago are no loop: the same purchase every day is a plan."""
@@ -72,64 +66,6 @@ def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: A
         would_pass=f"a call with other parameters, or this one from {free_at} on",
         error=ActionRepeated,
     )
-
-
-def judge_near(*, earlier: Sequence[PastCall], params: Mapping[str, Any], action_class: ActionClass) -> Reject | None:
-    """The fifteenth call within the window that is nearly this one: the same but for amounts a little larger or
-    smaller, or the same two tokens there and back. What was never carried out cost nothing and does not count.
-    """
-    if action_class in LEAVING:
-        return None
-    near = [call.at for call in earlier[: LOOP_WINDOW - 1] if call.params is not None and are_near(call.params, params)]
-    if 1 + len(near) < LOOP_MOST_NEAR:
-        return None
-    free_at = (sorted(near, reverse=True)[LOOP_MOST_NEAR - 2] + LOOP_HORIZON).isoformat()
-    return Reject(
-        rule="rate_limiter.near_loop",
-        reason=f"this is call {1 + len(near)} of nearly the same among the last {LOOP_WINDOW}: it looks like a loop",
-        observed=f"{1 + len(near)} nearly equal calls",
-        limit=f"{LOOP_MOST_NEAR - 1} nearly equal calls within the last {LOOP_WINDOW} of one hour",
-        remaining="0 nearly equal calls",
-        resets_at=free_at,
-        would_pass=f"this from {free_at} on; what is to be done again and again is a plan that an owner sets on the"
-        " heartbeat's page: a regular purchase, shares, a ladder",
-        error=ActionRepeated,
-    )
-
-
-def are_near(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two calls of one tool ask for nearly the same."""
-    if _TOKENS <= one.keys() and _TOKENS <= other.keys():
-        there, back = ((each["token_in"], each["token_out"]) for each in (one, other))
-        if there == back[::-1]:
-            # Amounts of two tokens say nothing of each other.
-            return one.get("chain_id") == other.get("chain_id")
-    names = (one.keys() | other.keys()) - _LOOSE
-    return all(_is_near(name, one.get(name), other.get(name)) for name in names)
-
-
-_TOKENS: Final = frozenset({"token_in", "token_out"})
-_LOOSE: Final = frozenset({"slippage_bps", "deadline", "route", "venue"})
-"""What changes how something is done, and not what."""
-
-
-def _is_near(name: str, one: Any, other: Any) -> bool:
-    if one == other:
-        return True
-    if not any(word in name for word in ("amount", "percent", "price", "liquidity", "shares")):
-        return False
-    figures = sorted(abs(each) for each in map(_read_figure, (one, other)) if each is not None)
-    return len(figures) == 2 and (figures[1] - figures[0]) * BPS <= figures[1] * NEAR_BPS
-
-
-def _read_figure(value: Any) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | str) or len(str(value)) > 80:
-        return None
-    try:
-        found = Decimal(value)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None
 
 
 def warn_same_tool(*, earlier: Sequence[PastCall], tool_name: str) -> str:

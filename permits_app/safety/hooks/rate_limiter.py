@@ -17,7 +17,6 @@ from permits_app.safety.repetition import (
     fold_breaker,
     judge_breaker,
     judge_loop,
-    judge_near,
     warn_same_tool,
 )
 from permits_app.safety.tiers import returns_to_golem
@@ -52,7 +51,6 @@ class RateLimiter:
         refusal = (
             judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at, action_class=_leaving_as(call))
             or judge_loop(earlier=facts.earlier, action_hash=facts.action_hash, action_class=call.action_class)
-            or judge_near(earlier=facts.earlier, params=call.params, action_class=call.action_class)
             or judge_breaker(
                 breaker=facts.breaker,
                 venue=call.tool.venue,

@@ -15,11 +15,9 @@ from permits_app.safety.repetition import (
     LOOP_HORIZON,
     Breaker,
     BreakerState,
-    are_near,
     fold_breaker,
     judge_breaker,
     judge_loop,
-    judge_near,
     warn_same_tool,
 )
 from tests.live_golem import LiveGolem
@@ -72,70 +70,6 @@ def test_getting_out_is_no_loop_and_needs_no_working_breaker(leaving: ActionClas
     assert judge_loop(earlier=[SAME] * 19, action_hash="0x1", action_class=leaving) is None
     opened = Breaker(BreakerState.OPEN, 5, 10, at(30))
     assert judge_breaker(breaker=opened, venue="uniswap", is_tried=True, action_class=leaving) is None
-
-
-SWAP_OF = {"token_in": "0xA", "token_out": "0xB", "amount": "1000000", "chain_id": 1, "slippage_bps": 50}
-
-
-def jittered(count: int, **changes: object) -> list[PastCall]:
-    """Calls that differ by a few thousandths each."""
-    return [
-        PastCall("swap", f"0x{number}", at(-number), {**SWAP_OF, "amount": str(1_000_000 + 4_321 * number), **changes})
-        for number in range(count)
-    ]
-
-
-@pytest.mark.parametrize(("before", "passes"), [(13, True), (14, False), (19, False)])
-def test_the_fifteenth_call_of_nearly_the_same_is_a_loop(before: int, passes: bool) -> None:
-    refused = judge_near(earlier=jittered(before), params=SWAP_OF, action_class=OPENING)
-    assert (refused is None) is passes
-    if refused is not None:
-        assert "heartbeat's page" in refused.would_pass
-        error = refused.as_error("rate_limiter").as_problem()
-        assert (error["code"], error["recovery"]) == ("ACTION_REPEATED", "WAIT")
-        assert datetime.fromisoformat(refused.resets_at) == at(-13) + LOOP_HORIZON
-
-
-@pytest.mark.parametrize(
-    ("changes", "is_near"),
-    [
-        ({}, True),
-        ({"amount": "1250000"}, True),
-        ({"amount": "1400000"}, False),
-        ({"slippage_bps": 90, "deadline": 5}, True),
-        ({"token_in": "0xB", "token_out": "0xA", "amount": "7"}, True),
-        ({"token_in": "0xB", "token_out": "0xA", "chain_id": 2}, False),
-        ({"token_out": "0xC"}, False),
-        ({"chain_id": 2}, False),
-        ({"amount": None}, False),
-        ({"amount": "NaN"}, False),
-    ],
-    ids=str,
-)
-def test_near_is_the_same_but_for_amounts_and_there_and_back(changes: dict[str, object], is_near: bool) -> None:
-    assert are_near(SWAP_OF, {**SWAP_OF, **changes}) is is_near
-    assert are_near({**SWAP_OF, **changes}, SWAP_OF) is is_near
-
-
-@given(amount=st.integers(1, 10**30), share=st.integers(0, 2_500))
-def test_jitter_of_a_quarter_is_near_and_nothing_hides_it(amount: int, share: int) -> None:
-    other = amount - amount * share // 10_000
-    assert are_near({**SWAP_OF, "amount": str(amount)}, {**SWAP_OF, "amount": str(other)})
-
-
-def test_getting_out_again_and_again_is_no_loop_and_what_was_not_carried_out_is_none() -> None:
-    assert judge_near(earlier=jittered(19), params=SWAP_OF, action_class=ActionClass.CLOSE_POSITION) is None
-    previews = [PastCall(each.tool_name, each.action_hash, each.at) for each in jittered(19)]
-    assert judge_near(earlier=previews, params=SWAP_OF, action_class=OPENING) is None
-
-
-def test_jittered_swaps_of_a_golem_are_seen_over_real_permits(live_golem: LiveGolem) -> None:
-    for number in range(14):
-        live_golem.commit(live_golem.preview(amount=str(20_000_000 + 11_111 * number))["permit_id"])
-    with pytest.raises(PolicyRejected) as refused:
-        live_golem.preview(amount="20500000")
-    assert refused.value.data["rule"] == "rate_limiter.near_loop"
-    assert live_golem.preview(amount="200000000")["status"] == "CREATED", "another trade is no jitter"
 
 
 @pytest.mark.parametrize(("same", "warns"), [(15, False), (16, True), (19, True)])

@@ -19,6 +19,7 @@ TURN_INTO_DOLLARS = frozenset({"value_in_micro_usd", "net_value_in_micro_usd"})
 VALUES_SOMETHING_ELSE = {
     "golem_project/heartbeat/observation.py": "gas and swaps to come, and how much of a token so many dollars are",
     "golem_project/heartbeat/observe_reads.py": "the feeds' ratio of a watched pool",
+    "golem_project/heartbeat/strategies/strategy.py": "the price of one whole token, beside the price of a stop",
     "permits_app/approvals/wallet_policy.py": "how much of a token an owner's dollars are",
     "permits_app/execution/actual_cost.py": "what a plan spent, at the prices it was reserved at",
     "permits_app/performance/nav_parts.py": "net asset values that were kept, at the prices kept with them",

@@ -121,7 +121,8 @@ def test_what_really_reverted_five_times_moves_a_heuristic_and_the_next_preview(
     moved = Insight.objects.get(golem=live_golem.golem, kind="HEURISTIC")
     assert (moved.parameter, moved.factor_bps) == ("deadline", 11_000)
     next_one = live_golem.permit(live_golem.preview(deadline=60)["permit_id"])
-    assert next_one.soft_params["changes"] == {"deadline": 66}
+    # What was learned fades from the first second on.
+    assert next_one.soft_params["changes"] == {"deadline": 65}
 
 
 def test_what_went_three_times_as_predicted_becomes_a_conclusion_that_lasts_a_week(live_golem: LiveGolem) -> None:

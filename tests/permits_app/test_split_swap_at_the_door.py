@@ -23,6 +23,9 @@ def wealthy(live_golem: LiveGolem) -> LiveGolem:
         per_session_micro_usd=most,
         per_day_micro_usd=most,
         max_price_impact_bps=300,
+        trading_costs_per_day_micro_usd=most,
+        trading_costs_per_pair_micro_usd=most,
+        trading_costs_per_venue_micro_usd=most,
     )
     return live_golem
 

@@ -112,10 +112,10 @@ def test_forked_children_end_when_their_starter_is_killed(start_program: Starter
         import os, time
         from pathlib import Path
         from golem_project.embedded.children import ChildPlan
-        from golem_project.embedded.forked_children import Loading, Loads
+        from golem_project.embedded.forked_children import LoadingProcess, Loads
         environment = {{**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + ":{modules}", "TOLD": "early"}}
         log, here, loads = os.dup(1), Path("{modules}"), Loads((), ("loaded_module",))
-        loading = Loading(loads, environment=environment, outputs={{"one": log}}, log=2, cwd=here)
+        loading = LoadingProcess(loads, environment=environment, outputs={{"one": log}}, log=2, cwd=here)
         loading.load({{}})
         loading.fork([ChildPlan("one", (sys.executable, "-m", "says", "x"))], pause=lambda: time.sleep(0.01))
         sys.stdin.read()

@@ -31,7 +31,7 @@ from tests.golem_project.embedded.conftest import (
 )
 
 START_SLEEPER = """
-from golem_project.embedded.paths import Account
+from golem_project.embedded.paths import ServerAccount
 from golem_project.embedded.process import start_child
 command = ["sh", "-c", "echo $$; exec sleep 600"]
 start_child(command, name="sleeper", environment={{"PATH": "/usr/bin:/bin"}}, log=1, account={account})
@@ -50,7 +50,7 @@ def test_a_child_ends_when_its_starter_is_killed(start_program: Starter) -> None
 
 @as_root
 def test_a_child_that_runs_as_nobody_ends_when_its_starter_is_killed(start_program: Starter) -> None:
-    starter = start_program(START_SLEEPER.format(account="Account(65534, 65534)"))
+    starter = start_program(START_SLEEPER.format(account="ServerAccount(65534, 65534)"))
     child = identity_of(int(read_line(starter)))
     assert os.stat(f"/proc/{child.pid}").st_uid == 65534
     kill_hard(starter)

@@ -46,7 +46,9 @@ def test_one_answer_holds_balances_positions_and_debts_and_adds_up(door: Door) -
     assert after["block_number"] > before["block_number"]
 
 
-def test_another_name_for_it_is_refused_and_the_refusal_names_what_there_is(door: Door) -> None:
-    answer = door.post("query_state", {"query": "portfolio"})
+def test_the_texts_name_for_it_answers_the_same_and_one_that_nobody_gave_is_refused(door: Door) -> None:
+    named, own = (door.post("query_state", {"query": each})["data"] for each in ("portfolio", "wallet_status"))
+    assert named["balances"] == own["balances"]
+    answer = door.post("query_state", {"query": "walet_status"})
     assert answer["http"] == 404 and answer["code"].startswith("UNKNOWN_"), answer
     assert "wallet_status" in str(answer), answer

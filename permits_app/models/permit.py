@@ -210,10 +210,12 @@ class ActionPermit(TimeStamped):
         return next((each for each in self._list_once("outcomes") if each.taken_back_at is None), None)
 
     def _list_once(self, relation: str) -> list[Any]:
-        known: list[Any] = vars(self).get(f"known_{relation}", [])
-        if not known:
-            # What was not there yet is asked for again.
-            known = vars(self)[f"known_{relation}"] = _compile_relation(relation).fetch(self.pk)
+        known: list[Any] | None = vars(self).get(f"known_{relation}")
+        if known is None:
+            known = _compile_relation(relation).fetch(self.pk)
+            if known:
+                # What is not there yet is asked for again; what was read with the permit is as it was read.
+                vars(self)[f"known_{relation}"] = known
         return known
 
     def refresh_from_db(self, *args: Any, **options: Any) -> None:

@@ -191,12 +191,6 @@ def _describe_action(action: ActionRecord) -> dict[str, Any]:
     }
 
 
-def _find_outcome(permit: ActionPermit) -> Any:
-    """The one that was read with the permit; one that has none yet is not asked for again."""
-    known = getattr(permit, "known_outcomes", None)
-    return permit.outcome if known is None else next((each for each in known if each.taken_back_at is None), None)
-
-
 def _tell(
     *,
     action_type: str,
@@ -208,7 +202,7 @@ def _tell(
     tx_hashes: Sequence[str] = (),
     gas: int | None = None,
 ) -> dict[str, Any]:
-    outcome = _find_outcome(permit) if permit is not None else None
+    outcome = permit.outcome if permit is not None else None
     if gas is None and outcome is not None and "gas" in outcome.pnl_parts:
         # A loss among the parts, a cost here.
         gas = -int(outcome.pnl_parts["gas"])

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.auth import get_user_model
+
+KEY_ACTOR: Final = "key:"
+"""What an actor's name begins with where an agent acts with an API key."""
 
 
 def name_actor(user: Any) -> str:
     """How the audit log names a person."""
     return f"owner:{user.pk}"
+
+
+def name_key(prefix: str) -> str:
+    """How the audit log names an agent's API key, by the part of the key that everybody may see."""
+    return f"{KEY_ACTOR}{prefix}"
 
 
 def spell_actors(actors: Iterable[str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.actions.create_api_key import hash_token
+from archetypes_app.actors import name_key
 from archetypes_app.errors import OwnerGone
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.ownership import is_owned
@@ -35,7 +36,7 @@ class A2ACaller:
     @property
     def name(self) -> str:
         """How limits name this caller."""
-        return f"key:{self.key.prefix}" if self.key is not None else f"visitor:{self.golem.pk}:{self.visitor}"
+        return name_key(self.key.prefix) if self.key is not None else f"visitor:{self.golem.pk}:{self.visitor}"
 
     @property
     def owner(self) -> str:

@@ -20,6 +20,7 @@ from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.actions.decide_sign_in import is_over
 from archetypes_app.actions.hand_out_access import Access, collect_sign_in, find_renewable, renew_access
 from archetypes_app.actions.revoke_api_key import revoke_as
+from archetypes_app.actors import name_key
 from archetypes_app.errors import RenewalRefused, SignInOver
 from archetypes_app.models import AgentSignIn
 from archetypes_app.models.agent_sign_in import SignInState
@@ -189,7 +190,7 @@ class Revocation(RevocationEndpoint):
 
     def revoke_token(self, token: SignInCredential, request: Any) -> None:
         key = require(token.row.key)
-        revoke_as(key=key, actor=f"key:{key.prefix}", now=clock.now())
+        revoke_as(key=key, actor=name_key(key.prefix), now=clock.now())
 
 
 def _find_by_access(token: str) -> AgentSignIn | None:

@@ -13,6 +13,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from archetypes_app.actors import name_key
 from archetypes_app.models.api_key import Scope
 from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
@@ -51,7 +52,7 @@ def identify_caller(request: Any, *, now: datetime) -> EventFollower:
                 scopes=sorted(key.scopes),
             )
         return EventFollower(
-            name=f"key:{key.prefix}",
+            name=name_key(key.prefix),
             golem_ids=frozenset({str(key.golem_id)}),
             owner=f"owner:{key.golem.owner_id}",
         )

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from archetypes_app.actors import KEY_ACTOR
 from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit
@@ -27,7 +28,7 @@ from permits_app.models import Announcement, Warden
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits import lifecycle
-from permits_app.permits.agent_spending import KEY_ACTOR, check_keys_may_spend
+from permits_app.permits.agent_spending import check_keys_may_spend
 from permits_app.permits.permit_lifetime import cut_to_signed
 from permits_app.permits.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus

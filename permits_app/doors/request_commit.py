@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from archetypes_app.actors import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.record_denial import record_commit_denial
@@ -49,7 +50,7 @@ def request_commit(
 
     When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
     """
-    actor = f"key:{api_key.prefix}" if api_key else "system:runtime"
+    actor = name_key(api_key.prefix) if api_key else "system:runtime"
     try:
         announced = _announce(golem, permit_id, actor)
         if announced is not None:

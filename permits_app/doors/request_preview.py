@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
+from archetypes_app.actors import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task
@@ -26,7 +27,7 @@ def request_preview(
             golem_id=str(golem.pk),
             api_key_id=str(api_key.pk) if api_key else None,
             body=dict(body),
-            actor=f"key:{api_key.prefix}" if api_key else "system:runtime",
+            actor=name_key(api_key.prefix) if api_key else "system:runtime",
             request_id=request_id,
         )
         permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from archetypes_app.errors import KeysMayNotSpend
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit
-
-KEY_ACTOR: Final = "key:"
-"""What an actor's name begins with where an agent acts with an API key."""
 
 
 def check_keys_may_spend(golem: Golem, permit: ActionPermit) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from archetypes_app.actors import name_key
 from archetypes_app.delegation import GUARDIAN
 from archetypes_app.models import ApiKey, Golem
 from memory_app.augment import augment
@@ -163,7 +164,7 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     # As everything else that the key does is named.
     keys = ApiKey.objects.filter(pk=call.api_key_id) if call.api_key_id is not None else ApiKey.objects.none()
     prefix = keys.values_list("prefix", flat=True).first()
-    actor = f"key:{prefix}" if prefix else "system:runtime"
+    actor = name_key(prefix) if prefix else "system:runtime"
     review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)
     if not review.is_approved:
         raise ReviewVetoed("; ".join(review.reasons), reviewer=GUARDIAN, reasons=list(review.reasons))

@@ -18,6 +18,7 @@ from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.catalog import parse_strategies
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.permits.latest_actions import read_latest_actions
 from permits_app.safety.figures import format_bps
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import BPS, apply_bps_up, format_micro_usd
@@ -63,10 +64,8 @@ def tell_waiting(heartbeat: Heartbeat, *, now: datetime) -> list[str]:
     waiting = {key: wait for key, wait in waits.items() if is_waiting(wait, now=now) and wait.code != REHEARSED}
     if not waiting:
         return []
-    rows = ActionRecord.objects.filter(
-        golem_id=heartbeat.golem_id, wish_key__in=waiting, state__in=(ActionState.BLOCKED, ActionState.DEFERRED)
-    )
-    last = {row.wish_key: row for row in rows.order_by("wish_key", "-created_at").distinct("wish_key")}
+    refused = (ActionState.BLOCKED, ActionState.DEFERRED)
+    last = read_latest_actions(golem_id=heartbeat.golem_id, keys=waiting, states=refused)
     return [_say_wait(wait, last[key]) for key, wait in sorted(waiting.items()) if key in last]
 
 

@@ -67,7 +67,8 @@ class ActionRecord(TimeStamped):
                 fields=["golem"],
                 condition=Q(state__in=["PLANNED", "PREVIEWED", "WAITING", "COMMITTING"]),
                 name="action_record_open",
-            )
+            ),
+            models.Index(fields=["golem", "wish_key", "state", "-created_at"], name="action_record_newest_of_wish"),
         ]
 
     def __str__(self) -> str:

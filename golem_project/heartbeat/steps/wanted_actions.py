@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max
-
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.backoff import REHEARSED, is_waiting
 from golem_project.heartbeat.cycle_state import CycleState
@@ -24,6 +22,7 @@ from golem_project.heartbeat.strategies.catalog import (
 )
 from golem_project.heartbeat.strategies.strategy import Sight
 from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.permits.latest_actions import read_latest_actions
 from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.markets import list_markets
@@ -118,8 +117,8 @@ def _read_last_done(state: CycleState) -> Mapping[str, datetime]:
     keys = list_keys(state.strategies)
     if state.last_done is None and keys:
         done = (ActionState.EXECUTED,) if state.golem.is_live else (ActionState.EXECUTED, ActionState.REHEARSED)
-        rows = ActionRecord.objects.filter(golem_id=state.golem.pk, wish_key__in=keys, state__in=done)
-        state.last_done = dict(rows.order_by().values_list("wish_key").annotate(Max("created_at")))
+        latest = read_latest_actions(golem_id=state.golem.pk, keys=keys, states=done)
+        state.last_done = {key: row.created_at for key, row in latest.items()}
     return state.last_done or {}
 
 

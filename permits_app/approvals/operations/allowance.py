@@ -127,6 +127,9 @@ class ChangeAllowance:
             ]
             if not seen["is_enabled"]:
                 lines.append(BeforeAndAfter("Modules of the Safe", "without it", f"{label} is one of them", "loosens"))
+            if _list_noted(golem, account):
+                after_words = f"{ADDRESS} too, with the code that runs there now: the golem goes on with that module"
+                lines.append(BeforeAndAfter("What you agree to of the Safe by it", "", after_words, "loosens"))
         change = {
             "act": str(arguments["act"]),
             "chain_id": str(chain_id),
@@ -198,14 +201,18 @@ def _plan_giving(
     return calls, f"{format_units(amount, token.decimals, token.symbol)} in each {every}"
 
 
-def _agree(golem: Golem, account: str, runs: list[tuple[str, str]], now: datetime) -> None:
-    """Add the module to what was agreed of the Safe; where nobody looked at it yet an owner takes note of it first."""
-    for row in (
+def _list_noted(golem: Golem, account: str) -> list[Wallet | CageMirror]:
+    """The rows of the Safe that owners took note of, which what they sign for is added to."""
+    rows = (
         Wallet.objects.filter(golem=golem, address=account).first(),
         CageMirror.objects.filter(cage__golem=golem, account=account).first(),
-    ):
-        if row is None or not row.safe_noted:
-            continue
+    )
+    return [row for row in rows if row is not None and row.safe_noted]
+
+
+def _agree(golem: Golem, account: str, runs: list[tuple[str, str]], now: datetime) -> None:
+    """Add the module to what was agreed of the Safe; where nobody looked at it yet an owner takes note of it first."""
+    for row in _list_noted(golem, account):
         noted = dict(row.safe_noted)
         noted["modules"] = sorted({*noted.get("modules", ()), ADDRESS})
         if "runs" in noted:

@@ -42,6 +42,7 @@ def test_an_allowance_is_asked_for_signed_told_counted_and_ended(allowing: Allow
     words = str(request.shown)
     assert request.risk_tier == "CRITICAL" and "25 USDC in each" in request.title
     assert "anybody: the module knows no list of payees" in words and "simulated contract" in words
+    assert f"{ADDRESS} too, with the code that runs there now" in words, "what the signature agrees to besides"
     assert read(allowing.live, "session_get_keys")["keys"] == [], "nothing may be taken before the owners signed"
     done = allowing.sign(request)
     assert done.permit is not None and done.permit.result["data"]["key_id"] == allowing.key.address

@@ -299,7 +299,8 @@ def _check_host(ctx: WriteContext, reader: ChainReader, asked: Asked, meta: Toke
             f"{format_units(asked.amount, meta.decimals, meta.symbol)} for {host.origin}, and now at most"
             f" {format_units(host.left, meta.decimals, meta.symbol)} may be signed for it",
             left=str(host.left),
-            most=str(host.most),
+            most=str(host.left),
+            most_of_one_payment=str(host.most),
         )
 
 

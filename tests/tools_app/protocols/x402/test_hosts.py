@@ -246,7 +246,8 @@ def test_caps_of_a_host_hold_for_one_payment_and_for_the_day_also_at_once(strang
     assert first["status"] == "COMMITTED"
     assert ActionPermit.objects.get(pk=permits[1]).problem["code"] == "PAYMENT_HOST_CAP", second
     assert SignedPromise.objects.count() == 1, "nothing was signed the second time"
-    assert stranger.refuse("PAYMENT_TERMS_REFUSED", host.ask("/oslo"))["left"] == str(USD)
+    problem = stranger.refuse("PAYMENT_TERMS_REFUSED", host.ask("/oslo"))
+    assert (problem["left"], problem["most"], problem["most_of_one_payment"]) == (str(USD), str(USD), str(2 * USD))
     assert stranger.preview(host.ask("/oslo", amount=str(USD)))[0] == 200
     SignedPromise.objects.update(created_at=clock.now() - timedelta(hours=24, seconds=1))
     assert stranger.preview(host.ask("/oslo"))[0] == 200

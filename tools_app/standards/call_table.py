@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.calldata import calls, most_taken, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
@@ -44,6 +44,15 @@ class Reading:
         self.into.receives[token] += least
         if is_open:
             self.into.open_minimums.add(token)
+
+    def pay_out(self, token: str, least: int, *, is_open: bool = False) -> None:
+        """The same, and the account alone is paid."""
+        self.receive(token, least, is_open=is_open)
+        self.into.recipients.append(self.account)
+
+    def most_taken(self, token: str) -> int:
+        """What the contract may take of a token where its call says no amount. Raises what the chain raises."""
+        return most_taken(token, self.call.to, earlier=self.earlier, account=self.account, chain=self.chain)
 
     def change(
         self, kind: str, token: str, raw: int, name: str | None = None, *, is_exact: bool = True, rounding: int = 0

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import COMETS, LOCAL_CHAIN_ID, NAME, REWARDS, deployments
-from tools_app.protocols.compound_v3.effects import CometEffects
+from tools_app.protocols.compound_v3.effects import EFFECTS
 from tools_app.protocols.compound_v3.lending import CometLending
 from tools_app.protocols.compound_v3.positions import CometExits, CometPositions
 from tools_app.toolkit.leaving import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
@@ -66,7 +66,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
         LeavingCall(REWARDS, _CLAIM, own=((1,),), only=(IsContract((0,), tuple(COMETS)),)),
     ),
-    effects=CometEffects(),
+    effects=EFFECTS,
     lending=CometLending(),
     listed_as=("compound-v3",),
     asked_rights=tuple(

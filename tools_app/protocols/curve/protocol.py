@@ -15,7 +15,7 @@ from tools_app.protocols.curve.addresses import (
     POOL,
     deployments,
 )
-from tools_app.protocols.curve.effects import CurveEffects
+from tools_app.protocols.curve.effects import EFFECTS
 from tools_app.protocols.curve.positions import CurveExits, CurvePositions
 from tools_app.protocols.curve.venues import CurveVenues
 from tools_app.protocols.curve.yields import list_yields
@@ -62,7 +62,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(POOL, _REMOVE_ONE),
         LeavingCall(MINTER, _MINT, only=(IsContract((0,), (GAUGE,)),)),
     ),
-    effects=CurveEffects(),
+    effects=EFFECTS,
     venues=CurveVenues(),
     yields=list_yields,
     listed_as=("curve-dex", "convex-finance"),

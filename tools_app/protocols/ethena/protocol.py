@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.ethena.addresses import LOCAL_CHAIN_ID, NAME, SUSDE, deployments
-from tools_app.protocols.ethena.effects import StakedEffects
+from tools_app.protocols.ethena.effects import EFFECTS
 from tools_app.protocols.ethena.positions import StakedExits, StakedPositions
 from tools_app.protocols.ethena.reads import REWARDS
 from tools_app.protocols.ethena.valuer import VALUER
@@ -43,7 +43,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(SUSDE, _CLAIM, own=((0,),)),
         LeavingCall(SUSDE, _REDEEM, own=((1,), (2,))),
     ),
-    effects=StakedEffects(),
+    effects=EFFECTS,
     yields=list_yields,
     listed_as=("ethena-usde",),
     traits=frozenset({Trait.ASYNC}),

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import COMPTROLLER, LOCAL_CHAIN_ID, MARKETS, NAME, deployments
-from tools_app.protocols.moonwell.effects import MoonwellEffects
+from tools_app.protocols.moonwell.effects import EFFECTS
 from tools_app.protocols.moonwell.lending import MoonwellLending
 from tools_app.protocols.moonwell.positions import MoonwellExits, MoonwellPositions
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
@@ -44,7 +44,7 @@ PROTOCOL: Final = ProtocolDef(
         *(LeavingCall(key, each) for key in MARKETS for each in (_REDEEM, _REDEEM_UNDERLYING, _REPAY)),
         LeavingCall(COMPTROLLER, _CLAIM, own=((0,),)),
     ),
-    effects=MoonwellEffects(),
+    effects=EFFECTS,
     lending=MoonwellLending(),
     listed_as=("moonwell-lending",),
     traits=frozenset({Trait.LEVERAGE}),

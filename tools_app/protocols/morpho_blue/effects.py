@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 from tools_app.chain.abi import encode_args
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.standards.call_table import Reading, Says
-from tools_app.standards.calldata import calls, most_taken, read_exactly
+from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.loan_callback import is_announced
 from tools_app.toolkit.effects import RightRead, UnknownCall
 
@@ -45,11 +45,6 @@ def _enter(reading: Reading, market: _Params, *, on_behalf: str | None = None, d
     if data:
         raise UnknownCall("Morpho would call the account back with data")
     return _id_of(market)
-
-
-def _most_taken(reading: Reading, token: str) -> int:
-    """What Morpho may take of a token when this call runs."""
-    return most_taken(token, reading.call.to, earlier=reading.earlier, account=reading.account, chain=reading.chain)
 
 
 def _check_all(reading: Reading, market: str, shares: int) -> None:
@@ -126,7 +121,7 @@ def _repay(reading: Reading, market: _Params, assets: int, shares: int, on_behal
     _one_of(assets, shares)
     if shares:
         _check_owed(reading, name, shares)
-    most = assets or _most_taken(reading, market[0])
+    most = assets or reading.most_taken(market[0])
     reading.spend(market[0], most)
     reading.change(_KIND, market[0], most, name, is_exact=bool(assets))
 
@@ -150,9 +145,8 @@ def _liquidate(reading: Reading, market: _Params, borrower: str, seized: int, sh
     if shares or not seized:
         raise UnknownCall("how much is liquidated is said in shares")
     _enter(reading, market, data=data)
-    reading.spend(market[0], _most_taken(reading, market[0]))
-    reading.receive(market[1], seized)
-    reading.into.recipients.append(reading.account)
+    reading.spend(market[0], reading.most_taken(market[0]))
+    reading.pay_out(market[1], seized)
 
 
 def _authorize(reading: Reading, taker: str, is_given: bool) -> None:

@@ -87,7 +87,10 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/permits_app/test_trading_costs.py",
         "tests/permits_app/safety/test_boundaries.py",
     ),
-    "permits_app/limits/trading_costs.py": ("tests/permits_app/test_trading_costs.py",),
+    "permits_app/limits/trading_costs.py": (
+        "tests/permits_app/test_trading_costs.py",
+        "tests/permits_app/test_worst_costs_of_trades.py",
+    ),
     "permits_app/permits/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
     "permits_app/execution/halt_calls.py": (
         "tests/permits_app/execution/test_halt_calls.py",

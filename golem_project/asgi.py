@@ -22,7 +22,7 @@ django.setup(set_prefix=False)
 from golem_project.a2a.load_on_first_request import LateDoor  # noqa: E402
 from golem_project.alerts.silent_queues import SilenceWatch  # noqa: E402
 from golem_project.front.admission import FrontDoor  # noqa: E402
-from golem_project.middleware.plain_http import PlainHttp  # noqa: E402
+from golem_project.front.plain_http import PlainHttp  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
 from golem_project.runtime.database_clock import begin_to_hold  # noqa: E402

@@ -16,7 +16,7 @@ LIBRARIES = (
     "web3",
     "rest_framework",
 )
-MODULES = ("golem_project.runtime.preload",)
+MODULES = ("golem_project.management.preload",)
 # -q: without the banner.
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"

@@ -11,10 +11,10 @@ from django.conf import settings
 
 from golem_project.front.request_bodies import Bodies, CallerLeft, has_body, replay
 from golem_project.front.waiting_lines import Lanes, PlaceInLine
-from golem_project.middleware.plain_http import App, Receive, Scope, Send
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.pi.mcp_door import ENVELOPE_BYTES, MCP_PATH
 from golem_project.pi.parsers import MAX_BODY_BYTES
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.errors import GolemError
 from tools_app.core.fair_turns import WaitingTurn

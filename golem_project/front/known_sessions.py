@@ -8,7 +8,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
-from golem_project.front.known_callers import KNOWN, name_session
+from golem_project.pi.known_callers import KNOWN, name_session
 
 
 class KnownSessions:

@@ -13,8 +13,8 @@ from typing import Any
 from django.conf import settings
 
 from golem_project.front.errors import RequestTooSlow, TooManyFromHere
-from golem_project.middleware.plain_http import Receive, Scope
 from golem_project.pi.errors import BadRequest, BodyTooLarge
+from golem_project.runtime.asgi_types import Receive, Scope
 
 
 class CallerLeft(Exception):

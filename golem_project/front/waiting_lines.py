@@ -18,10 +18,10 @@ from django.conf import settings
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX
 from golem_project.front.addresses import read_address
 from golem_project.front.errors import LoginsTooFast, TooManyFromHere
-from golem_project.front.known_callers import KNOWN, name_session
 from golem_project.front.login_rate import LoginPace
-from golem_project.middleware.plain_http import Scope
 from golem_project.pi.errors import TooManyAtOnce
+from golem_project.pi.known_callers import KNOWN, name_session
+from golem_project.runtime.asgi_types import Scope
 from permits_app.errors import TooManyPreviews
 from tools_app.core.errors import GolemError
 from tools_app.core.fair_turns import NoRoom, Turns, WaitingTurn

@@ -24,8 +24,8 @@ from archetypes_app.actors import name_key
 from archetypes_app.errors import OwnerGone
 from archetypes_app.models import AccessToken, ApiKey, Golem
 from archetypes_app.ownership import is_owned
-from golem_project.front.known_callers import KNOWN
 from golem_project.pi.errors import AccessTokenOver, ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, ApiKeySuspended
+from golem_project.pi.known_callers import KNOWN
 from golem_project.pi.shown_tools import KeyShelf
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement

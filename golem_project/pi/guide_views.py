@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from golem_project.front.cached_pages import kept_answer
+from golem_project.pi.cached_pages import kept_answer
 from golem_project.pi.guides import build_support, write_full, write_short, write_skill
 
 _TEXT = "text/plain; charset=utf-8"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from golem_project.front.cached_pages import kept_answer
 from golem_project.pi import lookup_views, views
+from golem_project.pi.cached_pages import kept_answer
 
 urlpatterns = [
     path("pi/preview_action", views.PreviewActionView.as_view(), name="preview_action"),

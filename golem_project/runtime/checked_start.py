@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.core.exceptions import ImproperlyConfigured
 
-from golem_project.middleware.plain_http import App, Receive, Scope, Send
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 
 
 class CheckedStart:

@@ -17,9 +17,9 @@ from archetypes_app.actors import name_key
 from archetypes_app.models.api_key import Scope
 from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
-from golem_project.front.known_callers import KNOWN, name_session
 from golem_project.pi.authentication import REALM, identify, read_bearer
 from golem_project.pi.errors import ApiKeyMissing, Forbidden, ScopeMissing
+from golem_project.pi.known_callers import KNOWN, name_session
 from tools_app.core import clock
 
 

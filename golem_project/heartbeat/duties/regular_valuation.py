@@ -15,7 +15,7 @@ from django.db.models import F, Q, QuerySet
 
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import Golem
-from golem_project.heartbeat.steps.observe import read_permit_facts
+from golem_project.heartbeat.permit_facts import read_permit_facts
 from permits_app.actions.value_golem import value_golem
 from permits_app.models import OutcomeRecord
 from permits_app.permits.blocked_commits import list_silent_chains

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 
-from archetypes_app.models import VitalityRecord
 from archetypes_app.toolset import view_golem
-from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
 from golem_project.heartbeat.backoff import read_waits
-from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
+from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.debt_health import AskedHealth, list_breached, read_debts, read_told, watch_debts
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
+from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.strategies.catalog import list_tokens, parse_strategies
 from golem_project.heartbeat.unfinished_actions import settle_earlier
 from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_other_chains import note_other_chains
-from permits_app.models import ActionPermit, DeclaredPeg, HealthAlert, OutcomeRecord, PolicyCage, SignedPromise
-from permits_app.models.action_record import OPEN_STATES, ActionRecord
+from permits_app.models import HealthAlert, PolicyCage
 from permits_app.models.health_alert import AutoAction
-from permits_app.models.permit import UNFINISHED
 from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
 from tools_app import runner
-from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.known import list_hints
-from tools_app.portfolio.pegs import MOST_DECLARED, Peg
-
-PREDICTION_TOLERANCE_BPS = 200
 
 
 def observe(state: CycleState) -> None:
@@ -139,49 +130,3 @@ def _read_asked(golem_id: UUID) -> tuple[AskedHealth, ...]:
         )
         for row in HealthAlert.objects.filter(golem_id=golem_id)
     )
-
-
-def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
-    """Counts of a golem in its tick, the pegs its owners declare and what its open orders bring, in one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _FACTS_SQL,
-            {
-                "golem": golem_id,
-                "first_tick": max(0, heartbeat_tick - PREDICTION_WINDOW_TICKS),
-                "unfinished": [str(each) for each in UNFINISHED],
-                "open": [str(each) for each in OPEN_STATES],
-                "tolerance": PREDICTION_TOLERANCE_BPS,
-                "pegs": MOST_DECLARED,
-            },
-        )
-        unfinished, open_actions, predictions, correct, told, awaited = cursor.fetchone()
-    pegs = (
-        Peg(chain, token, name, PegUnit(unit), apart, source)
-        for chain, token, name, unit, apart, source in json.loads(told)
-    )
-    brought = frozenset((int(chain), str(token)) for chain, token in json.loads(awaited))
-    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs), brought)
-
-
-# A permit's tick of life ends three ticks after the tick it was made in.
-_FACTS_SQL = f"""
-SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
-         WHERE golem_id = %(golem)s AND status = ANY(%(unfinished)s)),
-       (SELECT COUNT(*) FROM {ActionRecord._meta.db_table} WHERE golem_id = %(golem)s AND state = ANY(%(open)s)),
-       COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s),
-       (SELECT COALESCE(jsonb_agg(jsonb_build_array(
-                   peg.chain_id, peg.token, peg.name, peg.stands_for, peg.most_apart_bps, peg.source) ORDER BY peg.id),
-               '[]')
-          FROM (SELECT * FROM {DeclaredPeg._meta.db_table}
-                 WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg),
-       (SELECT COALESCE(jsonb_agg(DISTINCT jsonb_build_array(promise.chain_id, brought->>'token')), '[]')
-          FROM {SignedPromise._meta.db_table} AS promise, jsonb_array_elements(promise.gets) AS brought
-         WHERE promise.golem_id = %(golem)s AND promise.state = 'OPEN')
-  FROM {OutcomeRecord._meta.db_table} AS outcome
-  JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
- WHERE permit.golem_id = %(golem)s AND permit.status IN ('COMMITTED', 'REVERTED') AND outcome.taken_back_at IS NULL
-   AND permit.expires_at_tick >= 3 + GREATEST(%(first_tick)s, COALESCE(
-       (SELECT since_tick FROM {VitalityRecord._meta.db_table} WHERE golem_id = %(golem)s), 0))
-   AND permit.expires_at_tick < 9223372036854775807
-"""  # noqa: S608  (the tables' own names)

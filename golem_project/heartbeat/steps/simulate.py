@@ -11,8 +11,8 @@ from django.conf import settings
 
 from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.actions import change_action, open_action, refuse_action
-from golem_project.heartbeat.ask_planner import next_wanted
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
+from golem_project.heartbeat.steps.ask_planner import next_wanted
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.preview import preview_action
 from permits_app.actions.record_denial import record_preview_denial

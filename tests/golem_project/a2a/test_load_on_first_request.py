@@ -17,7 +17,7 @@ KEYS = "/a2a/keys.json"
 
 def test_what_processes_load_together_has_no_a2a_sdk_in_it() -> None:
     told = (
-        "import golem_project.runtime.preload, sys; "
+        "import golem_project.management.preload, sys; "
         "print(sorted({'a2a', 'google.protobuf', 'jsonrpc'} & set(sys.modules)))"
     )
     answer = subprocess.run(

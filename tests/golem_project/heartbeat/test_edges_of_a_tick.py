@@ -19,9 +19,9 @@ from golem_project.heartbeat.duties.observer_measures import MEASURES, Counted, 
 from golem_project.heartbeat.duties.sleepwalker import ObservedCount, _look_around, _publish, find_all
 from golem_project.heartbeat.errors import SteersPending
 from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.steps import validate
 from golem_project.heartbeat.steps.analyze import _measure_pressure
-from golem_project.heartbeat.steps.observe import read_permit_facts
 from golem_project.heartbeat.thinking.delegate_thinker import _read_last_look
 from golem_project.heartbeat.thinking.model_exchange import _read_turn
 from golem_project.heartbeat.thinking.tool_selection import (

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import CACHE_DIR, Package, Say, fetch_packages, load_lock, say_to_stderr
+from golem_project.embedded.npm import CACHE_DIR, Say, fetch_packages, load_lock, say_to_stderr
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import hold_lock
 from golem_project.embedded.world import saved
+from golem_project.embedded.world.fetched import Fetched
 
 if TYPE_CHECKING:
     from golem_project.embedded.world.rpc import JsonRpc
@@ -71,35 +72,6 @@ class ProtocolWorld:
         packages = load_lock(self.lock_file) if self.lock_file.exists() else {}
         folders = fetch_packages(packages.values(), say=say)
         return Fetched(packages, {key: folders[package.name] for key, package in packages.items()})
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """The fetched packages by their short names in the lock file."""
-
-    packages: Mapping[str, Package]
-    folders: Mapping[str, Path]
-
-    def artifact(self, package: str, file: str) -> dict[str, Any]:
-        """A JSON file of a package."""
-        found: dict[str, Any] = json.loads((self.folders[package] / file).read_text())
-        return found
-
-    def text(self, package: str, file: str) -> str:
-        """A text file of a package."""
-        return (self.folders[package] / file).read_text()
-
-    def sources(self, package: str, *, under: str = "") -> dict[str, str]:
-        """Every Solidity file that is kept of a package: `under` + its path -> its text."""
-        kept = [name for name in self.packages[package].keep if name.endswith(".sol")]
-        return {under + name: self.text(package, name) for name in kept}
-
-    def find(self, package: str, contract: str) -> str:
-        """The kept artefact of a contract. Raises EmbeddedError."""
-        for name in self.packages[package].keep:
-            if Path(name).stem == contract:
-                return name
-        raise EmbeddedError(f"No artefact of {contract} in {package}. Fix: add it to `keep` of the lock file.")
 
 
 def find_protocol_worlds() -> dict[str, ProtocolWorld]:

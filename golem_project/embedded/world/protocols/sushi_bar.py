@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.compiled import compile_sources
+from golem_project.embedded.world.fetched import Fetched
 from golem_project.embedded.world.figures import worth
-from golem_project.embedded.world.protocols import Fetched, ProtocolWorld
+from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.site import Site
 
 # As its authors compile it.

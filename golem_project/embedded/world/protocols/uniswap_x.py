@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.protocols import Fetched, ProtocolWorld
+from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.site import Site
 
 FACTORIES: Final = "dist/cjs/src/contracts/factories/"

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 from golem_project.pi.errors import UpgradeNotServed
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-App = Callable[[Any, Any, Any], Awaitable[None]]
 _ANSWER = "websocket.http.response"
 _UNSUPPORTED = 1003
 """The WebSocket close code for a server that does not speak what was sent."""

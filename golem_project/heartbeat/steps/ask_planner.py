@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.model_failures import has_failed, leave_time_for_rules
+from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.rule_planner import NAME as RULES
 from golem_project.heartbeat.rule_planner import RulePlanner
 from golem_project.heartbeat.steps.learn import learn
-from golem_project.heartbeat.steps.observe import look, read_permit_facts
+from golem_project.heartbeat.steps.observe import look
 from golem_project.heartbeat.steps.wanted_actions import weigh_wishes
 from golem_project.heartbeat.thinking.planner import Planner, WantedAction
 from golem_project.heartbeat.unfinished_actions import record_touched

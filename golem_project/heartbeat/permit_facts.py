@@ -1,0 +1,65 @@
+"""Reads what the database says of a golem's permits when its tick begins."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+from django.db import connection
+
+from archetypes_app.models import VitalityRecord
+from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
+from golem_project.heartbeat.cycle_state import PermitFacts
+from permits_app.models import ActionPermit, DeclaredPeg, OutcomeRecord, SignedPromise
+from permits_app.models.action_record import OPEN_STATES, ActionRecord
+from permits_app.models.permit import UNFINISHED
+from tools_app.chain.public_pegs import PegUnit
+from tools_app.portfolio.pegs import MOST_DECLARED, Peg
+
+PREDICTION_TOLERANCE_BPS = 200
+
+
+def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
+    """Counts of a golem in its tick, the pegs its owners declare and what its open orders bring, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _FACTS_SQL,
+            {
+                "golem": golem_id,
+                "first_tick": max(0, heartbeat_tick - PREDICTION_WINDOW_TICKS),
+                "unfinished": [str(each) for each in UNFINISHED],
+                "open": [str(each) for each in OPEN_STATES],
+                "tolerance": PREDICTION_TOLERANCE_BPS,
+                "pegs": MOST_DECLARED,
+            },
+        )
+        unfinished, open_actions, predictions, correct, told, awaited = cursor.fetchone()
+    pegs = (
+        Peg(chain, token, name, PegUnit(unit), apart, source)
+        for chain, token, name, unit, apart, source in json.loads(told)
+    )
+    brought = frozenset((int(chain), str(token)) for chain, token in json.loads(awaited))
+    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs), brought)
+
+
+# A permit's tick of life ends three ticks after the tick it was made in.
+_FACTS_SQL = f"""
+SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
+         WHERE golem_id = %(golem)s AND status = ANY(%(unfinished)s)),
+       (SELECT COUNT(*) FROM {ActionRecord._meta.db_table} WHERE golem_id = %(golem)s AND state = ANY(%(open)s)),
+       COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s),
+       (SELECT COALESCE(jsonb_agg(jsonb_build_array(
+                   peg.chain_id, peg.token, peg.name, peg.stands_for, peg.most_apart_bps, peg.source) ORDER BY peg.id),
+               '[]')
+          FROM (SELECT * FROM {DeclaredPeg._meta.db_table}
+                 WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg),
+       (SELECT COALESCE(jsonb_agg(DISTINCT jsonb_build_array(promise.chain_id, brought->>'token')), '[]')
+          FROM {SignedPromise._meta.db_table} AS promise, jsonb_array_elements(promise.gets) AS brought
+         WHERE promise.golem_id = %(golem)s AND promise.state = 'OPEN')
+  FROM {OutcomeRecord._meta.db_table} AS outcome
+  JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
+ WHERE permit.golem_id = %(golem)s AND permit.status IN ('COMMITTED', 'REVERTED') AND outcome.taken_back_at IS NULL
+   AND permit.expires_at_tick >= 3 + GREATEST(%(first_tick)s, COALESCE(
+       (SELECT since_tick FROM {VitalityRecord._meta.db_table} WHERE golem_id = %(golem)s), 0))
+   AND permit.expires_at_tick < 9223372036854775807
+"""  # noqa: S608  (the tables' own names)

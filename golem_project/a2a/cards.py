@@ -64,10 +64,16 @@ def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill])
 
 
 def show_card(card: wire.AgentCard, *, version: str = "") -> dict[str, Any]:
-    """The card as JSON: of 1.0 alone for who asks in that version, else also what clients of 0.3 look for."""
+    """The card as JSON, in the words of 1.0 or of 0.3 alone for who asks in one; else in both, as each client looks for
+    its own.
+    """
     if version.startswith("1."):
         return MessageToDict(card)
     # Imported here: its package is the SDK's whole server, which a start does without.
+    from a2a.compat.v0_3.conversions import to_compat_agent_card
     from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
+    if version.startswith("0.3"):
+        told: dict[str, Any] = to_compat_agent_card(card).model_dump(mode="json", by_alias=True, exclude_none=True)
+        return told
     return agent_card_to_dict(card)

@@ -33,11 +33,13 @@ from starlette.requests import Request
 from starlette.routing import Mount, Router
 
 from golem_project.a2a.callers import A2ACaller, identify_caller
+from golem_project.a2a.errors import PartNotTaken
 from golem_project.a2a.message_parsing import check_parts, read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
 from golem_project.middleware.request_id import set_request_id
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
+from golem_project.pi.exception_handler import describe_problem
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream, send_problem
 from tools_app.core import clock
@@ -46,6 +48,7 @@ from tools_app.core.errors import GolemError
 _PATH = re.compile(r"/a2a/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(/?|/rest(/.*))")
 _STATE = "a2a"
 _CONTENT_TYPES = ("application/json", "application/a2a+json")
+_ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 _NOT_JSON, _INVALID_REQUEST, _INVALID_PARAMS = -32700, -32600, -32602
 
 Scope = MutableMapping[str, Any]
@@ -91,10 +94,11 @@ class A2ADoor:
             await send_problem(error, send, request_id=request_id, instance=scope["path"])
             return
         refusal = _check_body(raw, is_rest=rest_path is not None) if raw or rest_path is None else None
-        if isinstance(refusal, GolemError):
-            await send_problem(refusal, send, request_id=request_id, instance=scope["path"])
-            return
         sender = _with_headers(send, request_id=request_id)
+        if isinstance(refusal, GolemError):
+            told = _rest_error(refusal, instance=scope["path"], request_id=request_id)
+            await _send_json(told, sender, status=refusal.http_status)
+            return
         if refusal is not None:
             await _send_json(refusal, sender)
             return
@@ -200,6 +204,15 @@ def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[st
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
+def _rest_error(error: GolemError, *, instance: str, request_id: str) -> dict[str, Any]:
+    """An error of the protocol over HTTP (section 11.6: `error` as AIP-193 with ErrorInfo), our problem beside it."""
+    problem, _ = describe_problem(error, instance=instance)
+    reason = "CONTENT_TYPE_NOT_SUPPORTED" if isinstance(error, PartNotTaken) else error.code
+    info = {"@type": _ERROR_INFO, "reason": reason, "domain": "a2a-protocol.org", "metadata": {"code": error.code}}
+    told = {"code": error.http_status, "status": "INVALID_ARGUMENT", "message": problem["detail"], "details": [info]}
+    return {**problem, "request_id": request_id, "error": told}
+
+
 def _replay(raw: bytes, receive: Receive) -> Receive:
     is_given = False
 
@@ -226,8 +239,8 @@ def _with_headers(send: Send, *, request_id: str) -> Send:
     return pass_on
 
 
-async def _send_json(document: dict[str, Any], send: Send) -> None:
+async def _send_json(document: dict[str, Any], send: Send, *, status: int = 200) -> None:
     body = json.dumps(document).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

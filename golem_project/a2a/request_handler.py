@@ -238,8 +238,11 @@ def _open(caller: A2ACaller, params: wire.SendMessageRequest, is_legacy: bool) -
     if payment is not None and task_id:
         return task_requests.pay_task(caller=caller, task_id=task_id, payment=payment, now=clock.now()), True
     if task_id:
-        # Whoever names a task means it: text to one that is not there is no new question.
-        _find(caller, task_id)
+        # Whoever names a task means it: text to one that is not there, or is over, is no new question.
+        context_id = task_requests.check_message(
+            caller=caller, task_id=task_id, context_id=params.message.context_id, now=clock.now()
+        )
+        params.message.context_id = context_id
     ask: Ask | None = read_ask(params.message)
     if ask is None:
         return _offer(caller, params.message)

@@ -44,6 +44,19 @@ class Page:
     total: int
 
 
+def check_message(*, caller: A2ACaller, task_id: str, context_id: str, now: datetime) -> str:
+    """The context of the task that a message names: one that is open, in the context the message says, if it says one.
+
+    Raises TaskUnknown, InvalidParams, TaskTakesNoMessage.
+    """
+    row = find_task(caller=caller, task_id=task_id, now=now)
+    if context_id and context_id != row.context_id:
+        raise InvalidParams("the task is of another context", fields={"contextId": "not that of the task"})
+    if row.state not in OPEN_STATES:
+        raise TaskTakesNoMessage("it has ended; ask for another thing in a new task")
+    return row.context_id
+
+
 def open_task(*, caller: A2ACaller, message: wire.Message, ask: Ask, now: datetime) -> tuple[Task, bool]:
     """The task of a message, and whether it is new: the same message again is the same task.
 

@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from archetypes_app.tool_loading_queries import TIER_QUERIES
+from golem_project.pi.idempotency import HEADER as IDEMPOTENCY_HEADER
 from golem_project.pi.strict_fields import SAYS_SOMETHING, UUID_TEXT
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
@@ -91,7 +92,8 @@ def close_bodies(result: Schema, **_: Any) -> Schema:
                 media["schema"] = {"anyOf": [*asked, *chosen.body["anyOf"]]} if asked else chosen.body
     if f"{_COMPONENTS}{_ANY_READ}" not in json.dumps([components, result["paths"]]):
         components.pop(_ANY_READ, None)
-    components.update(_share(_merge(described)))
+    answers = {name: part for name, part in components.items() if name.endswith("Output")}
+    components.update(_share({**_merge(described), **answers}))
     _share_refusals(result)
     result["components"]["schemas"] = dict(sorted(components.items()))
     return result
@@ -131,12 +133,23 @@ def _share(described: Mapping[str, Schema]) -> dict[str, Schema]:
 
 
 def _share_refusals(result: Schema) -> None:
-    """The refusal that all operations answer alike stands once; a body that there is has to be there."""
-    refusal = "Refusal"
+    """The refusal that all operations answer alike stands once, for all statuses of its kind, and so does a header that
+    several take; a body that there is has to be there.
+    """
+    refusal, shared = "Refusal", result["components"].setdefault("parameters", {})
     for operation in (each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)):
+        responses: Schema = {}
         for status, answer in operation.get("responses", {}).items():
             if status[0] in "45" and answer == result["components"].setdefault("responses", {refusal: answer})[refusal]:
-                operation["responses"][status] = {"$ref": f"#/components/responses/{refusal}"}
+                responses[f"{status[0]}XX"] = {"$ref": f"#/components/responses/{refusal}"}
+            else:
+                responses[status] = answer
+        if responses:
+            operation["responses"] = responses
+        for place, parameter in enumerate(operation.get("parameters", ())):
+            if parameter["name"] == IDEMPOTENCY_HEADER:
+                shared[IDEMPOTENCY_HEADER] = parameter
+                operation["parameters"][place] = {"$ref": f"#/components/parameters/{IDEMPOTENCY_HEADER}"}
         if "requestBody" in operation:
             operation["requestBody"]["required"] = True
 
@@ -176,7 +189,8 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
     schema = _lift(entry.params, entry.name)
     inner = schema.pop("$defs", {})
     needed = [*schema.get("required", ())]
-    said: Schema = {body.word: {"const": entry.key}}
+    # A generator takes a discriminator for what it is by its type.
+    said: Schema = {body.word: {"type": "string", "const": entry.key}}
     if body.has_venue:
         said["venue"] = entry.at_venue
     said |= dict(body.beside)
@@ -207,9 +221,11 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _write_short(schema: Schema) -> Schema:
-    """`schema` with the beginning of its description; describe_tool and llms-full.txt tell all of it."""
+    """`schema` with the beginning of its description, all of which describe_tool and llms-full.txt tell."""
     text = schema.get("description")
-    return {**schema, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else schema
+    # What is null where it is left out needs no default: null counts as left out.
+    told = {name: value for name, value in schema.items() if name != "default" or value is not None}
+    return {**told, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else told
 
 
 def _lift(part: Any, body: str) -> Any:

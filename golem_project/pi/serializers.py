@@ -199,6 +199,7 @@ class ProblemOutput(serializers.Serializer[Any]):
     unfinished_call = serializers.DictField(required=False, help_text="What of it is sure, where there is no next_call")
     fill = serializers.DictField(required=False, help_text="What to add to unfinished_call, each with what it may be")
     first_call = serializers.DictField(required=False, help_text="The call after which this one is right as it is")
+    or_call = serializers.DictField(required=False, help_text="A read that lists what there is, or what was meant")
     drops = serializers.ListField(
         child=serializers.CharField(),
         required=False,

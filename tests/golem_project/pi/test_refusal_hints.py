@@ -7,6 +7,7 @@ the local chain: put right means done, by the permit, the commit or the answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -259,7 +260,9 @@ def put(value: Any, stands_for: dict[str, str]) -> Any:
 
 
 @pytest.mark.protocols("lido", "aave_v3", "erc4626")
-def test_of_120_typical_mistakes_nearly_all_are_put_right_by_one_more_call(door: Door) -> None:
+def test_of_120_typical_mistakes_nearly_all_are_put_right_by_one_more_call(
+    door: Door, record_property: Callable[[str, object], None]
+) -> None:
     agent = door.agent
     agent.golem.profiles.set(ToolProfile.objects.filter(name="full"))
     key = ApiKey.objects.filter(pk=agent.key.key.pk)
@@ -290,6 +293,8 @@ def test_of_120_typical_mistakes_nearly_all_are_put_right_by_one_more_call(door:
         if outcome:
             told = {name: first.json().get(name) for name in ("code", "next_call", "fill")}
             failed.append((tool, made, outcome, told))
+    record_property("mistakes", len(MISTAKES) + len(FURTHER))
+    record_property("mended", len(MISTAKES) + len(FURTHER) - len(failed))
     assert len(failed) <= (len(MISTAKES) + len(FURTHER)) * 5 // 100, "\n".join(map(str, failed))
     assert contradicted == [], "the OpenAPI document takes what is refused, or refuses what a refusal tells to send"
 

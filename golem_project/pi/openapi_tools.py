@@ -17,7 +17,6 @@ from itertools import groupby
 from typing import Any, Final
 
 from archetypes_app.tool_loading_queries import TIER_QUERIES
-from golem_project.pi.idempotency import HEADER as IDEMPOTENCY_HEADER
 from golem_project.pi.strict_fields import SAYS_SOMETHING, UUID_TEXT
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
@@ -133,10 +132,10 @@ def _share(described: Mapping[str, Schema]) -> dict[str, Schema]:
 
 
 def _share_refusals(result: Schema) -> None:
-    """The refusal that all operations answer alike stands once, for all statuses of its kind, and so does a header that
-    several take; a body that there is has to be there.
+    """The refusal that all operations answer alike stands once, for all statuses of its kind; a body that there is has
+    to be there.
     """
-    refusal, shared = "Refusal", result["components"].setdefault("parameters", {})
+    refusal = "Refusal"
     for operation in (each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)):
         responses: Schema = {}
         for status, answer in operation.get("responses", {}).items():
@@ -146,10 +145,6 @@ def _share_refusals(result: Schema) -> None:
                 responses[status] = answer
         if responses:
             operation["responses"] = responses
-        for place, parameter in enumerate(operation.get("parameters", ())):
-            if parameter["name"] == IDEMPOTENCY_HEADER:
-                shared[IDEMPOTENCY_HEADER] = parameter
-                operation["parameters"][place] = {"$ref": f"#/components/parameters/{IDEMPOTENCY_HEADER}"}
         if "requestBody" in operation:
             operation["requestBody"]["required"] = True
 

@@ -303,8 +303,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveGetUserSummary: {
-            /** @constant */
-            query: "lending_summary";
+            query: components["schemas"]["query"];
             /** @enum {unknown} */
             venue?: "aave" | null;
             cursor?: components["schemas"]["cursor"];
@@ -474,8 +473,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             pattern: components["schemas"]["pattern"];
             path?: components["schemas"]["path_2"];
-            /** @default null */
-            type: ("f" | "d") | null;
+            type?: ("f" | "d") | null;
             result_shape?: components["schemas"]["result_shape"];
         };
         CodingGrep: {
@@ -486,8 +484,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             pattern: components["schemas"]["pattern"];
             path?: components["schemas"]["path_2"];
-            /** @default null */
-            include: string | null;
+            include?: string | null;
             result_shape?: components["schemas"]["result_shape"];
         };
         CodingRead: {
@@ -502,8 +499,7 @@ export interface components {
              * @default 1
              */
             offset: number | null;
-            /** @default null */
-            limit: number | null;
+            limit?: number | null;
             result_shape?: components["schemas"]["result_shape"];
         };
         CodingWrite: {
@@ -524,7 +520,7 @@ export interface components {
         };
         /** @description `result` is null while the outcome is not known; the permit then says where it stands. */
         CommitActionOutput: {
-            status: components["schemas"]["StatusEnum"];
+            status: components["schemas"]["status"];
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
@@ -637,8 +633,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveAddLiquidity: {
-            /** @constant */
-            action_type: "add_liquidity";
+            action_type: components["schemas"]["action_type"];
             /** @enum {unknown} */
             venue?: "curve" | null;
             why?: components["schemas"]["why"];
@@ -657,13 +652,11 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             asset?: components["schemas"]["token_2"];
             pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
-            /** @default null */
-            pool: string | null;
+            pool?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveRemoveLiquidity: {
-            /** @constant */
-            action_type: "remove_liquidity";
+            action_type: components["schemas"]["action_type_2"];
             /** @enum {unknown} */
             venue?: "curve" | null;
             why?: components["schemas"]["why"];
@@ -681,8 +674,7 @@ export interface components {
             why?: components["schemas"]["why"];
             pool: components["schemas"]["pool"];
             action?: ("stake" | "unstake" | "claim") | null;
-            /** @default null */
-            amount: string | null;
+            amount?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetFeedHistory: {
@@ -796,11 +788,8 @@ export interface components {
             protocol: string;
             token: components["schemas"]["token0"];
             side?: ("supply" | "borrow") | null;
-            /**
-             * @description Of a lender with several markets for the token: which
-             * @default null
-             */
-            market: string | null;
+            /** @description Of a lender with several markets for the token: which */
+            market?: string | null;
             period?: components["schemas"]["period"];
             interval?: components["schemas"]["interval"];
             chain_id?: components["schemas"]["chain_id"];
@@ -1006,9 +995,7 @@ export interface components {
             heartbeat_tick: number;
             /** Format: date-time */
             occurred_at: string;
-            payload: {
-                [key: string]: unknown;
-            };
+            payload: components["schemas"]["payload"];
         };
         /** @description Events in order, and where to go on. */
         EventPageOutput: {
@@ -1032,8 +1019,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "firepit" | null;
             cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            tokens: string[] | null;
+            tokens?: string[] | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         GolemClusterArchetypes: {
@@ -1054,8 +1040,7 @@ export interface components {
             target: string;
             /** @description What the delegate should do */
             instruction: string;
-            /** @default null */
-            context: string | null;
+            context?: string | null;
         };
         GolemGetHealth: {
             /** @constant */
@@ -1133,8 +1118,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             agent_id: components["schemas"]["agent_id"];
             min_reputation?: components["schemas"]["min_reputation"];
-            /** @default null */
-            min_clients: number | null;
+            min_clients?: number | null;
             requires_validation?: components["schemas"]["dry_run"];
         };
         IdentityClaimMilestone: {
@@ -1157,16 +1141,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            text: string | null;
-            /** @default null */
-            protocol: string | null;
+            text?: string | null;
+            protocol?: string | null;
             min_reputation?: components["schemas"]["min_reputation"];
-            /** @default null */
-            sort_by: string | null;
+            sort_by?: string | null;
             limit?: components["schemas"]["limit"];
-            /** @default null */
-            page: string | null;
+            page?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         IdentityEvaluateAgentTrust: {
@@ -1200,8 +1180,7 @@ export interface components {
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
             agent_id: components["schemas"]["agent_id"];
-            /** @default null */
-            track: string | null;
+            track?: string | null;
         };
         IdentityGetTier: {
             /** @constant */
@@ -1229,10 +1208,8 @@ export interface components {
             name: string;
             /** @description The text of a JSON object without null, such as… */
             registration: string;
-            /** @default null */
-            description: string | null;
-            /** @default null */
-            image: string | null;
+            description?: string | null;
+            image?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         IdentitySubmitFeedback: {
@@ -1246,8 +1223,7 @@ export interface components {
             score: number;
             tag1?: components["schemas"]["tag1"];
             tag2?: components["schemas"]["tag1"];
-            /** @default null */
-            review: string | null;
+            review?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         IdentityTransferOwnership: {
@@ -1305,8 +1281,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             /** @description What is to be done, one for each transaction */
             operations: ("TRANSFER" | "APPROVE" | "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "SUPPLY" | "BORROW" | "REPAY" | "CLAIM")[];
-            /** @default null */
-            chain_ids: number[] | null;
+            chain_ids?: number[] | null;
         };
         IntelAssessMevRisk: {
             /** @constant */
@@ -1333,8 +1308,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
             fee?: components["schemas"]["fee"];
             days?: components["schemas"]["days"];
-            /** @default null */
-            widths_pct: number[] | null;
+            widths_pct?: number[] | null;
             /**
              * @description Percent beyond its edge at which a range is moved
              * @default 0
@@ -1463,8 +1437,7 @@ export interface components {
             pool: components["schemas"]["pool_3"];
             trade_size_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
-            /** @default null */
-            state_age_seconds: number | null;
+            state_age_seconds?: number | null;
             slippage_bps?: components["schemas"]["slippage_bps_2"];
             direction?: components["schemas"]["direction"];
         };
@@ -1700,8 +1673,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoGetPosition: {
-            /** @constant */
-            query: "staking_position";
+            query: components["schemas"]["query_2"];
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: components["schemas"]["cursor"];
@@ -1709,8 +1681,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoGetRates: {
-            /** @constant */
-            query: "staking_rates";
+            query: components["schemas"]["query_3"];
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: components["schemas"]["cursor"];
@@ -1746,10 +1717,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
-            /** @default null */
-            amounts: string[] | null;
-            /** @default null */
-            token: ("stETH" | "wstETH") | null;
+            amounts?: string[] | null;
+            token?: ("stETH" | "wstETH") | null;
             amount?: components["schemas"]["min_lp_tokens"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1881,26 +1850,16 @@ export interface components {
         ManifestOutput: {
             manifest_version: number;
             schema_hash: string;
-            golem: {
-                [key: string]: unknown;
-            };
+            golem: components["schemas"]["payload"];
             /** @description The core, what is loaded, and how many tools the golem has in all */
             tiers: {
                 [key: string]: unknown;
             };
             dialect?: string;
-            tools: {
-                [key: string]: unknown;
-            }[];
-            actions?: {
-                [key: string]: unknown;
-            }[];
-            queries?: {
-                [key: string]: unknown;
-            }[];
-            left_out?: {
-                [key: string]: unknown;
-            }[];
+            tools: components["schemas"]["tools"];
+            actions?: components["schemas"]["tools"];
+            queries?: components["schemas"]["tools"];
+            left_out?: components["schemas"]["tools"];
         };
         MemoryComparePrediction: {
             /** @constant */
@@ -2037,8 +1996,7 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one… */
             operation: components["schemas"]["MemoryManageInsightOperation"];
-            /** @default null */
-            insight_id: string | null;
+            insight_id?: string | null;
             content?: components["schemas"]["content"];
             category?: components["schemas"]["category"];
             chain_id?: components["schemas"]["chain_id"];
@@ -2068,8 +2026,7 @@ export interface components {
             statement: components["schemas"]["reason"];
             /** @description Episodes' ids */
             bears_out: string[];
-            /** @default null */
-            against: string[] | null;
+            against?: string[] | null;
         };
         /**
          * @description What an observer looks at.
@@ -2090,10 +2047,8 @@ export interface components {
             market_conditions: components["schemas"]["portfolio_snapshot"];
             decision_params: components["schemas"]["portfolio_snapshot"];
             predicted_outcome: components["schemas"]["portfolio_snapshot"];
-            /** @default null */
-            reasoning_chain: string | null;
-            /** @default null */
-            tx_hash: string | null;
+            reasoning_chain?: string | null;
+            tx_hash?: string | null;
             reflection?: components["schemas"]["reflection"];
         };
         /**
@@ -2113,8 +2068,7 @@ export interface components {
             fees_earned?: components["schemas"]["fees_earned"];
             impermanent_loss?: components["schemas"]["fees_earned"];
             unrealized_pnl?: components["schemas"]["fees_earned"];
-            /** @default null */
-            slippage_actual: number | null;
+            slippage_actual?: number | null;
             reflection?: components["schemas"]["reflection"];
         };
         MemoryRetrieveStrategies: {
@@ -2147,8 +2101,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
             tool?: components["schemas"]["tool"];
-            /** @default null */
-            importance: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
+            importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
             limit?: components["schemas"]["limit_4"];
         };
         MemorySearchInsights: {
@@ -2174,8 +2127,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
             importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
-            /** @default null */
-            dream_tag: string | null;
+            dream_tag?: string | null;
         };
         MemoryStoreStrategy: {
             /** @constant */
@@ -2187,10 +2139,8 @@ export interface components {
             parameters: components["schemas"]["portfolio_snapshot"];
             /** @description Plain text, at most 4,000 characters */
             description: string;
-            /** @default null */
-            chains: number[] | null;
-            /** @default null */
-            token_pairs: string[] | null;
+            chains?: number[] | null;
+            token_pairs?: string[] | null;
         };
         MemoryTriggerCuratorCycle: {
             /** @constant */
@@ -2447,8 +2397,7 @@ export interface components {
             query: "browse_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
-            /** @default null */
-            cursor: string | null;
+            cursor?: string | null;
             category?: components["schemas"]["category_2"];
         };
         OwnDecisions: {
@@ -2488,8 +2437,7 @@ export interface components {
             venue?: "golem" | null;
             cursor?: components["schemas"]["cursor"];
             category?: components["schemas"]["category_2"];
-            /** @default null */
-            tools: string[] | null;
+            tools?: string[] | null;
         } | {
             category: unknown;
         } | {
@@ -2677,63 +2625,35 @@ export interface components {
         PermitOutput: {
             /** Format: uuid */
             permit_id: string;
-            status: components["schemas"]["StatusEnum"];
+            status: components["schemas"]["status"];
             status_reason: string;
             action_type: string;
             venue: string;
             chain_id: number;
             tool: string;
             action_class: string;
-            risk_tier: components["schemas"]["RiskTierEnum"];
-            /** @description Worst case, for people */
-            value_usd: string;
-            /** @description Worst case in millionths of a dollar, decimal text */
-            value_micro_usd: string;
+            risk_tier: components["schemas"]["risk_tier"];
+            value_usd: components["schemas"]["value_usd"];
+            value_micro_usd: components["schemas"]["value_micro_usd"];
             plan_hash: string;
             simulation_hash: string;
             policy_hash: string;
-            calls: {
-                [key: string]: unknown;
-            }[];
-            expected_outcome: {
-                [key: string]: unknown;
-            };
-            /** @description Which engine simulated */
-            fidelity: string;
-            review: {
-                [key: string]: unknown;
-            };
-            /** @description What must still happen before a commit */
-            missing: string[];
-            /** @description While owners or an announcement are waited for: `state` in the owners' own word, `until` when it ends by itself; else null */
-            waits: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does */
-            owners: {
-                [key: string]: number;
-            } | null;
-            /** @description Whose wish it was: the module, its definition and its call; null for the agent's own */
-            wished_by: {
-                [key: string]: unknown;
-            } | null;
-            /** @description What memory changed */
-            soft_params: {
-                [key: string]: unknown;
-            };
+            calls: components["schemas"]["tools"];
+            expected_outcome: components["schemas"]["payload"];
+            fidelity: components["schemas"]["fidelity"];
+            review: components["schemas"]["payload"];
+            missing: components["schemas"]["missing"];
+            waits: components["schemas"]["waits"];
+            owners: components["schemas"]["owners"];
+            wished_by: components["schemas"]["wished_by"];
+            soft_params: components["schemas"]["soft_params"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            transactions: {
-                [key: string]: unknown;
-            }[];
-            result: {
-                [key: string]: unknown;
-            };
-            problem: {
-                [key: string]: unknown;
-            };
+            transactions: components["schemas"]["tools"];
+            result: components["schemas"]["payload"];
+            problem: components["schemas"]["payload"];
         };
         PreviewActionAddLiquidity: components["schemas"]["CurveAddLiquidity"] | components["schemas"]["UniswapLpAddLiquidity"];
         PreviewActionBorrow: components["schemas"]["AaveBorrow"] | components["schemas"]["CompoundV3Borrow"] | components["schemas"]["MoonwellBorrow"] | components["schemas"]["MorphoBorrowMarket"] | components["schemas"]["SparkBorrow"];
@@ -2741,75 +2661,44 @@ export interface components {
         PreviewActionOutput: {
             /** Format: uuid */
             permit_id: string;
-            status: components["schemas"]["StatusEnum"];
+            status: components["schemas"]["status"];
             status_reason: string;
             action_type: string;
             venue: string;
             chain_id: number;
             tool: string;
             action_class: string;
-            risk_tier: components["schemas"]["RiskTierEnum"];
-            /** @description Worst case, for people */
-            value_usd: string;
-            /** @description Worst case in millionths of a dollar, decimal text */
-            value_micro_usd: string;
+            risk_tier: components["schemas"]["risk_tier"];
+            value_usd: components["schemas"]["value_usd"];
+            value_micro_usd: components["schemas"]["value_micro_usd"];
             plan_hash: string;
             simulation_hash: string;
             policy_hash: string;
-            calls: {
-                [key: string]: unknown;
-            }[];
-            expected_outcome: {
-                [key: string]: unknown;
-            };
-            /** @description Which engine simulated */
-            fidelity: string;
-            review: {
-                [key: string]: unknown;
-            };
-            /** @description What must still happen before a commit */
-            missing: string[];
-            /** @description While owners or an announcement are waited for: `state` in the owners' own word, `until` when it ends by itself; else null */
-            waits: {
-                [key: string]: string | null;
-            } | null;
-            /** @description Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does */
-            owners: {
-                [key: string]: number;
-            } | null;
-            /** @description Whose wish it was: the module, its definition and its call; null for the agent's own */
-            wished_by: {
-                [key: string]: unknown;
-            } | null;
-            /** @description What memory changed */
-            soft_params: {
-                [key: string]: unknown;
-            };
+            calls: components["schemas"]["tools"];
+            expected_outcome: components["schemas"]["payload"];
+            fidelity: components["schemas"]["fidelity"];
+            review: components["schemas"]["payload"];
+            missing: components["schemas"]["missing"];
+            waits: components["schemas"]["waits"];
+            owners: components["schemas"]["owners"];
+            wished_by: components["schemas"]["wished_by"];
+            soft_params: components["schemas"]["soft_params"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            transactions: {
-                [key: string]: unknown;
-            }[];
-            result: {
-                [key: string]: unknown;
-            };
-            problem: {
-                [key: string]: unknown;
-            };
+            transactions: components["schemas"]["tools"];
+            result: components["schemas"]["payload"];
+            problem: components["schemas"]["payload"];
             /** @description Milliseconds of each stage */
             timings_ms: {
                 [key: string]: number;
             };
-            /** @description How a tool that was called and is not loaded is called, with its parameters */
-            tool_schema?: {
-                [key: string]: unknown;
-            };
+            tool_schema?: components["schemas"]["tool_schema"];
         };
         /** @description A tool that the golem's owner brought, at a venue of its own. */
         PreviewActionOwnVenue: {
-            action_type: components["schemas"]["action_type"];
+            action_type: components["schemas"]["action_type_3"];
             venue: string;
             why?: components["schemas"]["why"];
         } & {
@@ -2831,7 +2720,7 @@ export interface components {
         PreviewActionUnstake: components["schemas"]["LidoUnstake"] | components["schemas"]["RocketpoolUnstake"];
         /** @description The wish of a module, which says the rest. */
         PreviewActionWish: {
-            action_type: components["schemas"]["action_type"];
+            action_type: components["schemas"]["action_type_3"];
             venue?: components["schemas"]["venue"];
             why?: components["schemas"]["why"];
             wish_id: string;
@@ -2866,6 +2755,10 @@ export interface components {
             };
             /** @description The call after which this one is right as it is */
             first_call?: {
+                [key: string]: unknown;
+            };
+            /** @description A read that lists what there is, or what was meant */
+            or_call?: {
                 [key: string]: unknown;
             };
             /** @description What was said and has no place in unfinished_call: send it only where it is right without them */
@@ -2908,16 +2801,10 @@ export interface components {
             /** @description hybrid, or text_only when the model was not used */
             mode: string | null;
             mode_reason: string | null;
-            episodes?: {
-                [key: string]: unknown;
-            }[];
+            episodes?: components["schemas"]["tools"];
             episodes_searched?: number;
-            insights?: {
-                [key: string]: unknown;
-            }[];
-            heuristics?: {
-                [key: string]: unknown;
-            }[];
+            insights?: components["schemas"]["tools"];
+            heuristics?: components["schemas"]["tools"];
         };
         /** @description A tool that the golem's owner brought, with parameters of its own. */
         QueryGrimoireOwnWord: {
@@ -2929,7 +2816,7 @@ export interface components {
         QueryStateLendingSummary: components["schemas"]["AaveGetUserSummary"] | components["schemas"]["SparkGetUserSummary"];
         /** @description A tool that the golem's owner brought, at a venue of its own. */
         QueryStateOwnVenue: {
-            query: components["schemas"]["action_type"];
+            query: components["schemas"]["action_type_3"];
             venue: string;
             cursor?: components["schemas"]["cursor"];
         } & {
@@ -2978,15 +2865,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            min_staked: number | null;
-            /** @default null */
-            max_commission: number | null;
+            min_staked?: number | null;
+            max_commission?: number | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         RocketpoolGetPosition: {
-            /** @constant */
-            query: "staking_position";
+            query: components["schemas"]["query_2"];
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
@@ -2994,8 +2878,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         RocketpoolGetRates: {
-            /** @constant */
-            query: "staking_rates";
+            query: components["schemas"]["query_3"];
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
@@ -3149,8 +3032,7 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description TRIGGER stops the golem */
             action: components["schemas"]["SafetySetCircuitBreakerBreakerAction"];
-            /** @default null */
-            reason: string | null;
+            reason?: string | null;
         };
         /**
          * @description What to do with the breaker.
@@ -3180,8 +3062,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             account?: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id_2"];
-            /** @default null */
-            price_scenarios: number[] | null;
+            price_scenarios?: number[] | null;
             fallen_token?: components["schemas"]["token_2"];
         };
         SafetySimulateTransaction: {
@@ -3276,8 +3157,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            /** @default null */
-            key_id: string | null;
+            key_id?: string | null;
             reason?: components["schemas"]["label"];
         };
         SparkBorrow: {
@@ -3292,8 +3172,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         SparkGetUserSummary: {
-            /** @constant */
-            query: "lending_summary";
+            query: components["schemas"]["query"];
             /** @enum {unknown} */
             venue?: "spark" | null;
             cursor?: components["schemas"]["cursor"];
@@ -3371,8 +3250,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             pool_address: components["schemas"]["pool_3"];
             chain_id: components["schemas"]["source_chain"];
-            /** @default null */
-            events: ("swap" | "mint" | "burn" | "collect")[] | null;
+            events?: ("swap" | "mint" | "burn" | "collect")[] | null;
         };
         StreamPoolState: {
             /** @constant */
@@ -3432,10 +3310,8 @@ export interface components {
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
             wallet_address: components["schemas"]["account"];
-            /** @default null */
-            chain_ids: number[] | null;
-            /** @default null */
-            trade_types: "swap"[] | null;
+            chain_ids?: number[] | null;
+            trade_types?: "swap"[] | null;
         };
         StreamUnsubscribe: {
             /** @constant */
@@ -3443,8 +3319,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            subscription_ids: string[] | null;
+            subscription_ids?: string[] | null;
         };
         SushiBarEnter: {
             /** @constant */
@@ -3516,10 +3391,8 @@ export interface components {
              * @default 10000000000000000000
              */
             eth_amount: string | null;
-            /** @default null */
-            tokens: string[] | null;
-            /** @default null */
-            amounts: string[] | null;
+            tokens?: string[] | null;
+            amounts?: string[] | null;
             chain_ref?: components["schemas"]["chain_ref"];
         };
         TestnetSetupLocal: {
@@ -3533,8 +3406,7 @@ export interface components {
              * @default mock
              */
             mode: string | null;
-            /** @default null */
-            versions: string[] | null;
+            versions?: string[] | null;
             seed_liquidity?: components["schemas"]["swap_to_optimal_ratio"];
             /**
              * @description A count, at least 1
@@ -3570,17 +3442,10 @@ export interface components {
             data: unknown;
             is_error: boolean;
             schema_version: number;
-            expected_outcome: {
-                [key: string]: unknown;
-            } | null;
-            actual_outcome: {
-                [key: string]: unknown;
-            } | null;
+            expected_outcome: components["schemas"]["expected_outcome"];
+            actual_outcome: components["schemas"]["expected_outcome"];
             ground_truth_source: string | null;
-            /** @description How a tool that was called and is not loaded is called, with its parameters */
-            tool_schema?: {
-                [key: string]: unknown;
-            };
+            tool_schema?: components["schemas"]["tool_schema"];
         };
         UniswapApiBatchSwap: {
             /** @constant */
@@ -3748,8 +3613,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            /** @default null */
-            order_status: ("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null;
+            order_status?: ("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null;
             order_id?: components["schemas"]["order_id"];
             limit?: components["schemas"]["limit_2"];
         };
@@ -3870,8 +3734,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpAddLiquidity: {
-            /** @constant */
-            action_type: "add_liquidity";
+            action_type: components["schemas"]["action_type"];
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
@@ -3920,8 +3783,7 @@ export interface components {
              */
             reward_contract: string | null;
             incentive?: components["schemas"]["incentive"];
-            /** @default null */
-            listed_claim: string | null;
+            listed_claim?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpCollectFees: {
@@ -3968,8 +3830,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            /** @default null */
-            positions: string[] | null;
+            positions?: string[] | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpIncreaseLiquidity: {
@@ -4012,8 +3873,7 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpRemoveLiquidity: {
-            /** @constant */
-            action_type: "remove_liquidity";
+            action_type: components["schemas"]["action_type_2"];
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
@@ -4220,12 +4080,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            /** @default null */
-            policy_template: ("read-only" | "defi-trading") | null;
+            policy_template?: ("read-only" | "defi-trading") | null;
             allowed_contracts?: components["schemas"]["allowed_contracts"];
             spending_limit_usd?: components["schemas"]["spending_limit_usd"];
-            /** @default null */
-            chain_restrictions: number[] | null;
+            chain_restrictions?: number[] | null;
         };
         WalletDetectAccountType: {
             /** @constant */
@@ -4313,8 +4171,7 @@ export interface components {
              * @default 10000000000000000
              */
             gas_reserve: string | null;
-            /** @default null */
-            tokens: string[] | null;
+            tokens?: string[] | null;
             /**
              * @description US dollars as decimal text, such as 1500.00
              * @default 0.01
@@ -4437,12 +4294,14 @@ export interface components {
         };
         /** @description 0x-prefixed account or contract address */
         account: string;
-        /** @default null */
         account_2: string | null;
-        action_type: string;
+        /** @constant */
+        action_type: "add_liquidity";
+        /** @constant */
+        action_type_2: "remove_liquidity";
+        action_type_3: string;
         /** @description Agent as chain:number, such as 8453:22 */
         agent_id: string;
-        /** @default null */
         allowed_contracts: string[] | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         amount: string;
@@ -4453,23 +4312,16 @@ export interface components {
          * @enum {string}
          */
         bridge: "across" | "stargate" | "hop";
-        /** @default null */
         category: components["schemas"]["MemoryManageInsightInsightCategory"] | null;
-        /** @default null */
         category_2: string | null;
         /** @description The id of an episode or insight */
         cause_id: string;
-        /** @default null */
         chain: string | null;
-        /** @default null */
         chain_id: number | null;
-        /** @default null */
         chain_id_2: number | null;
-        /** @default null */
         chain_ref: string | null;
         /** @description Plain text, at most 2,000 characters */
         collateral_type: string;
-        /** @default null */
         content: string | null;
         cursor: string | null;
         /**
@@ -4483,7 +4335,6 @@ export interface components {
          */
         deadline: number | null;
         direction: ("buy" | "sell") | null;
-        /** @default null */
         domain: components["schemas"]["MemoryPublishArtifactDomain"] | null;
         /**
          * @description true or false
@@ -4492,17 +4343,17 @@ export interface components {
         dry_run: boolean | null;
         /** @description Your own id of the execution, such as a permit_id */
         execution_id: string;
-        /** @default null */
+        expected_outcome: {
+            [key: string]: unknown;
+        } | null;
         fee: number | null;
-        /** @default null */
         fees_earned: string | null;
-        /** @default null */
+        /** @description Which engine simulated */
+        fidelity: string;
         flash_provider: string | null;
-        /** @default null */
         golem_id: string | null;
         /** @description Percent a year, as text: 6.5 is 6.5% */
         implied_apy: string;
-        /** @default null */
         incentive: string | null;
         interest_rate_mode: ("variable" | "stable") | null;
         interval: ("1h" | "1d" | "1w") | null;
@@ -4511,7 +4362,6 @@ export interface components {
          * @default 15000
          */
         interval_ms: number | null;
-        /** @default null */
         label: string | null;
         /**
          * @description Seconds the order stands, up to about a week
@@ -4551,23 +4401,23 @@ export interface components {
         lookback: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
         /** @description A market by its id, or by its five parameters */
         market_id: string | components["schemas"]["MorphoBorrowMarketMarketFields"];
-        /** @default null */
         market_id_2: string | components["schemas"]["MorphoBorrowMarketMarketFields"] | null;
-        /** @default null */
         max_fee_bps: number | null;
         /**
          * @description Least confidence of insights, 0 to 1, such as 0.6
          * @default 0
          */
         min_confidence: string | null;
-        /** @default null */
         min_delegated_eth: string | null;
-        /** @default null */
         min_lp_tokens: string | null;
-        /** @default null */
         min_reputation: number | null;
-        /** @default null */
+        /** @description What must still happen before a commit */
+        missing: string[];
         order_id: string | null;
+        /** @description Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does */
+        owners: {
+            [key: string]: number;
+        } | null;
         /** @description Path below the folder, such as src/main.py */
         path: string;
         /**
@@ -4577,24 +4427,23 @@ export interface components {
         path_2: string | null;
         /** @description Regular expression (grep) or shell pattern of names (find) */
         pattern: string;
+        payload: {
+            [key: string]: unknown;
+        };
         /** @description 0x-prefixed id of 32 bytes */
         payment_id: string;
         period: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
         /** @description 0x-prefixed contract address */
         pool: string;
-        /** @default null */
         pool_2: string | null;
         /** @description 0x-prefixed pool address, or 32-byte id of one without */
         pool_3: string;
-        /** @default null */
         pool_address: string | null;
         /** @description The text of a JSON object without null, such as {"fee": 500} */
         portfolio_snapshot: string;
-        /** @default null */
         position: string | null;
         /** @description Liquidity position NFT id, as a decimal string */
         position_id: string;
-        /** @default null */
         position_id_2: string | null;
         /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of… */
         position_id_3: string;
@@ -4607,16 +4456,21 @@ export interface components {
          * @enum {string}
          */
         protocol_2: "etherfi" | "kelp" | "renzo";
+        /** @constant */
+        query: "lending_summary";
+        /** @constant */
+        query_2: "staking_position";
+        /** @constant */
+        query_3: "staking_rates";
         /** @description US dollars as decimal text, such as -12.50 */
         realized_pnl: string;
         /** @description Plain text, at most 1,000 characters */
         reason: string;
         /** @description ABI-encoded call data, 0x-prefixed */
         receiver_calldata: string;
-        /** @default null */
         reflection: string | null;
         result_shape: ("blocks" | "legacy") | null;
-        /** @default null */
+        risk_tier: components["schemas"]["RiskTierEnum"];
         route: string | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         shares: string;
@@ -4635,22 +4489,23 @@ export interface components {
          * @default 100
          */
         slippage_bps_3: number | null;
+        /** @description What memory changed */
+        soft_params: {
+            [key: string]: unknown;
+        };
         /** @description EIP-155 chain id, such as 1 or 8453 */
         source_chain: number;
-        /** @default null */
         spending_limit_usd: string | null;
+        status: components["schemas"]["StatusEnum"];
         /** @description Name of a strategy, such as eth-range-12 */
         strategy_name: string;
-        /** @default null */
         strategy_name_2: string | null;
         /**
          * @description true or false
          * @default true
          */
         swap_to_optimal_ratio: boolean | null;
-        /** @default null */
         tag1: string | null;
-        /** @default null */
         tick_lower: number | null;
         /** @description Tick of a pool with ranges */
         tick_lower_2: number;
@@ -4661,14 +4516,30 @@ export interface components {
         token: string | null;
         /** @description Token address (0x…) or a symbol registered on the chain… */
         token0: string;
-        /** @default null */
         token_2: string | null;
-        /** @default null */
         token_pair: string | null;
-        /** @default null */
         tool: string | null;
+        /** @description How a tool that was called and is not loaded is called, with its parameters */
+        tool_schema: {
+            [key: string]: unknown;
+        };
+        tools: {
+            [key: string]: unknown;
+        }[];
+        /** @description Worst case in millionths of a dollar, decimal text */
+        value_micro_usd: string;
+        /** @description Worst case, for people */
+        value_usd: string;
         venue: string | null;
+        /** @description While owners or an announcement are waited for: `state` in the owners' own word, `until` when it ends by itself; else null */
+        waits: {
+            [key: string]: string | null;
+        } | null;
         why: string | null;
+        /** @description Whose wish it was: the module, its definition and its call; null for the agent's own */
+        wished_by: {
+            [key: string]: unknown;
+        } | null;
     };
     responses: {
         /** @description A refusal: application/problem+json */
@@ -4721,15 +4592,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            406: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     cancel_action: {
@@ -4756,16 +4620,8 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     commit_action: {
@@ -4804,16 +4660,8 @@ export interface operations {
                     "application/json": components["schemas"]["CommitActionOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     emergency_halt: {
@@ -4840,16 +4688,8 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyHaltOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     manifest: {
@@ -4881,16 +4721,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     list_permits: {
@@ -4927,16 +4759,8 @@ export interface operations {
                     "application/json": components["schemas"]["PermitListOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     get_permit: {
@@ -4958,16 +4782,8 @@ export interface operations {
                     "application/json": components["schemas"]["PermitOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     preview_action: {
@@ -4994,16 +4810,8 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewActionOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     query_grimoire: {
@@ -5027,16 +4835,8 @@ export interface operations {
                     "application/json": components["schemas"]["QueryGrimoireOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     query_state: {
@@ -5060,16 +4860,8 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResultOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     search_context: {
@@ -5093,16 +4885,8 @@ export interface operations {
                     "application/json": components["schemas"]["SearchContextOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
     update_directive: {
@@ -5129,16 +4913,8 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateDirectiveOutput"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            401: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            422: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            "4XX": components["responses"]["Refusal"];
+            "5XX": components["responses"]["Refusal"];
         };
     };
 }

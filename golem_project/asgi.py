@@ -23,7 +23,10 @@ from golem_project.a2a.load_on_first_request import LateDoor  # noqa: E402
 from golem_project.alerts.silent_queues import SilenceWatch  # noqa: E402
 from golem_project.front.admission import FrontDoor  # noqa: E402
 from golem_project.front.plain_http import PlainHttp  # noqa: E402
+from golem_project.metrics.counting import TALLY  # noqa: E402
+from golem_project.metrics.measured_requests import MeasuredRequests  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
+from golem_project.runtime import process_name  # noqa: E402
 from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
 from golem_project.runtime.database_clock import begin_to_hold  # noqa: E402
 from golem_project.runtime.memory_limit import WEB, MemoryWatch  # noqa: E402
@@ -38,9 +41,11 @@ front_door = FrontDoor(doors)
 
 def begin_watches() -> None:
     """What looks after this process and others, once it serves."""
+    process_name.call_it("web")
     begin_to_hold()
     SilenceWatch().start()
     MemoryWatch(WEB).start()
+    TALLY.begin()
 
 
-application = CheckedStart(PlainHttp(front_door), check=check_before_serving, on_start=begin_watches)
+application = CheckedStart(PlainHttp(MeasuredRequests(front_door)), check=check_before_serving, on_start=begin_watches)

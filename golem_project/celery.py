@@ -10,6 +10,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import (
     beat_init,
+    before_task_publish,
     task_postrun,
     task_prerun,
     worker_init,
@@ -20,7 +21,10 @@ from celery.signals import (
 from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
+from golem_project.metrics import measured_tasks
+from golem_project.metrics.counting import TALLY
 from golem_project.middleware.blocked_flows import WatchedTask
+from golem_project.runtime import process_name, queue_waits
 from golem_project.runtime.memory_limit import BEAT, CHILD, WORKER, MemoryWatch
 from tools_app.core import clock
 from tools_app.simulation.select import warm_up
@@ -74,6 +78,18 @@ def check_first(**_: Any) -> None:
 
 
 @worker_init.connect
+def name_worker(sender: Any = None, **_: Any) -> None:
+    """Its sessions at the database and its lines of JSON tell which worker it is."""
+    process_name.call_it(f"worker {str(sender.hostname).partition('@')[0]}")
+
+
+@beat_init.connect
+def name_beat(**_: Any) -> None:
+    """And beat's."""
+    process_name.call_it("beat")
+
+
+@worker_init.connect
 def hold_clock(**_: Any) -> None:
     """No worker ends a wait before the database's clock does. Beat follows its own: it sends, and ends nothing."""
     # Loaded with the tasks, once models are there.
@@ -113,6 +129,32 @@ def watch_memory_of_child(**_: Any) -> None:
 def watch_memory_of_beat(**_: Any) -> None:
     """Beat too."""
     MemoryWatch(BEAT).start()
+
+
+@worker_process_init.connect
+@worker_ready.connect
+def hand_counts_on(**_: Any) -> None:
+    """What this process counts is told with what the others do."""
+    TALLY.begin()
+
+
+@before_task_publish.connect
+def say_when_it_was_sent(headers: Any = None, **_: Any) -> None:
+    """A task that waits can tell for how long."""
+    if isinstance(headers, dict):
+        queue_waits.stamp(headers, now=clock.now())
+
+
+@task_prerun.connect
+def measure_begin(task: Any = None, **_: Any) -> None:
+    """A task was taken."""
+    measured_tasks.note_begin(task)
+
+
+@task_postrun.connect
+def measure_end(task: Any = None, state: Any = None, **_: Any) -> None:
+    """A task ended."""
+    measured_tasks.note_end(task, state)
 
 
 _following: list[Any] = []

@@ -10,6 +10,7 @@ import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from django.views.decorators.http import require_safe
 from golem_project.front.shared_readiness import Shared
 from golem_project.pi.exception_handler import known_errors
 from golem_project.runtime.memory_limit import list_told
+from golem_project.runtime.queue_waits import list_late
 from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
 from golem_project.settings.environment import BASE_DIR, VAR_DIR
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
@@ -210,13 +212,22 @@ def _list_stuck() -> list[dict[str, Any]] | None:
     now = clock.now()
     try:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
-        quiet = list_silent(now=now)
+        quiet, late = list_silent(now=now), list_late(now=now)
         unread = follower_positions.list_silent([network.chain_id for network in configured_networks()], now=now)
     except (DatabaseError, redis.RedisError):
         return None
     silent = [
         {"what": each.name, "reason": each.reason, "since": each.since.isoformat() if each.since else None}
         for each in quiet
+    ]
+    of_queues = [
+        {
+            "what": f"queue {queue.name}",
+            "reason": f"{queue.depth} tasks wait for a worker, the oldest for {queue.oldest_seconds:.0f} s",
+            "since": (now - timedelta(seconds=queue.oldest_seconds)).isoformat(),
+        }
+        for queue in late
+        if f"queue {queue.name}" not in {each.name for each in quiet}
     ]
     of_chains = [
         {
@@ -246,7 +257,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         }
         for place in unread
     ]
-    return silent + of_chains + of_accounts + of_histories
+    return silent + of_queues + of_chains + of_accounts + of_histories
 
 
 def _check_database() -> str:

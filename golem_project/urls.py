@@ -10,6 +10,7 @@ from golem_project import status
 from golem_project.alerts.views import show_channels
 from golem_project.cage_set_up.set_up_pages import set_up_cage
 from golem_project.help.views import show_document
+from golem_project.metrics.page import show_metrics
 from golem_project.oauth.pages import sign_in_agent
 from golem_project.outside.views import show_services
 from golem_project.owner_pages.all_lists import show_machinery
@@ -44,6 +45,7 @@ urlpatterns = [
     path("", include("golem_project.a2a.urls")),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),
+    path("metrics", show_metrics, name="metrics"),
     path("about", status.about, name="about"),
     path("llms.txt", guide_views.show_short, name="llms"),
     path("llms-full.txt", guide_views.show_full, name="llms_full"),

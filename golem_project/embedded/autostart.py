@@ -12,6 +12,7 @@ from golem_project.embedded.environment import (
     SECOND_FILE_VARIABLE,
     SECOND_RPC_VARIABLE,
     base_environment,
+    is_given,
     load_env_file,
 )
 from golem_project.embedded.errors import EmbeddedError
@@ -48,16 +49,16 @@ def provide_services(environment: MutableMapping[str, str]) -> None:
     running = supervisor_environment(paths)
     for name, value in base_environment(paths, environment).items():
         environment.setdefault(name, value)
-    if not environment.get("DATABASE_URL"):
+    if not is_given(environment, "postgres"):
         environment["DATABASE_URL"] = running.get("DATABASE_URL") or _database_for_this_run(paths, environment)
-    if not environment.get("REDIS_URL"):
+    if not is_given(environment, "valkey"):
         valkey = EmbeddedValkey(paths, throwaway=False)
         server = valkey.find_running()
         if server is not None and server.port:
             valkey.port = server.port
         environment["REDIS_URL"] = valkey.url if valkey.port else NO_BROKER_URL
     for name in (LOCAL_RPC_VARIABLE, SECOND_RPC_VARIABLE, SECOND_FILE_VARIABLE):
-        if running.get(name):
+        if running.get(name) and not environment.get(f"{name}_FILE"):
             environment.setdefault(name, running[name])
 
 

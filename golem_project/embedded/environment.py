@@ -53,9 +53,9 @@ def base_environment(paths: Paths, environment: Mapping[str, str]) -> dict[str, 
 
 
 def is_given(environment: Mapping[str, str], server: str) -> bool:
-    """Whether the environment already names a server of this kind: postgres, valkey or chain."""
+    """Whether the environment already names a server of this kind (postgres, valkey or chain), or a file that does."""
     variable = {"postgres": "DATABASE_URL", "valkey": "REDIS_URL", "chain": LOCAL_RPC_VARIABLE}[server]
-    return bool(environment.get(variable))
+    return bool(environment.get(variable) or environment.get(f"{variable}_FILE"))
 
 
 def current_environment() -> dict[str, str]:

@@ -15,6 +15,7 @@ from celery import Task
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
+from golem_project.middleware.request_id import carried
 from tools_app.core import clock
 from tools_app.core.blocked_flows import audited
 
@@ -62,5 +63,6 @@ class WatchedTask(Task):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
-        with audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now):
+        ids = {name: kwargs.get(name) for name in ("request_id", "permit_id", "golem_id")}
+        with carried(**ids), audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now):
             return super().__call__(*args, **kwargs)

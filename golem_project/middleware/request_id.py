@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,8 @@ from django.http import HttpRequest, HttpResponse
 NO_REQUEST = "-"
 """Where there is none."""
 _current: ContextVar[str] = ContextVar("request_id", default=NO_REQUEST)
+_permit: ContextVar[str] = ContextVar("permit_id", default=NO_REQUEST)
+_golem: ContextVar[str] = ContextVar("golem_id", default=NO_REQUEST)
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._\-]{8,64}$")
 
 
@@ -24,6 +27,18 @@ def current_request_id() -> str:
 def set_request_id(value: str) -> None:
     """Carry a request id into a task."""
     _current.set(value)
+
+
+@contextmanager
+def carried(*, request_id: str | None, permit_id: str | None, golem_id: str | None) -> Iterator[None]:
+    """Within it every log line carries these ids, as far as they are known."""
+    given = ((_current, request_id), (_permit, permit_id), (_golem, golem_id))
+    tokens = [(place, place.set(value)) for place, value in given if value]
+    try:
+        yield
+    finally:
+        for place, token in reversed(tokens):
+            place.reset(token)
 
 
 class RequestIdMiddleware:
@@ -45,8 +60,8 @@ class RequestIdMiddleware:
 
 
 class RequestIdFilter(logging.Filter):
-    """Adds `request_id` to every log record."""
+    """Adds `request_id`, `permit_id` and `golem_id` to every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = _current.get()
+        record.request_id, record.permit_id, record.golem_id = _current.get(), _permit.get(), _golem.get()
         return True

@@ -20,6 +20,8 @@ from django.http import Http404, HttpRequest
 from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
+from golem_project.metrics.counting import TALLY
+from golem_project.metrics.measures import REFUSALS
 from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM, RESOURCE_PATH
@@ -57,6 +59,7 @@ def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to any exception of a view. Registered with Django REST framework."""
     request = context.get("request")
     problem, headers = describe_problem(error, instance=request.path if request is not None else "")
+    TALLY.count(REFUSALS, str(problem["code"]), str(problem.get("rule", "")))
     if request is not None:
         problem.update(filter_result(teach_caller(problem, request)))
         if "WWW-Authenticate" in headers:

@@ -19,6 +19,7 @@ from golem_project.settings.history import *  # noqa: F403
 from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.logins import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
+from golem_project.settings.metrics import *  # noqa: F403
 from golem_project.settings.named_places import *  # noqa: F403
 from golem_project.settings.orders import *  # noqa: F403
 from golem_project.settings.outside import *  # noqa: F403
@@ -72,9 +73,10 @@ MIDDLEWARE = [
     "golem_project.middleware.security_headers.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "golem_project.middleware.request_id.RequestIdMiddleware",
+    "golem_project.metrics.measured_requests.NamedEndpoints",
     "golem_project.middleware.blocked_flows.WatchedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "golem_project.middleware.health_checks.HostChecked",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "golem_project.front.known_sessions.KnownSessions",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from golem_project.settings.environment import read_text
+from golem_project.settings.environment import read_url
 from golem_project.settings.safety import GOLEM_RECONCILE_EVERY_SECONDS, GOLEM_SWEEP_EVERY_SECONDS
 
-REDIS_URL = read_text("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_URL = read_url("REDIS_URL", "redis://127.0.0.1:6379/0")
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT = "golem_project.runtime.queue_transport:Transport"

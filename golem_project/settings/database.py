@@ -6,9 +6,9 @@ from typing import Any
 
 import dj_database_url
 
-from golem_project.settings.environment import read_flag, read_integer, read_text
+from golem_project.settings.environment import read_flag, read_integer, read_url
 
-DATABASE_URL = read_text("DATABASE_URL", "postgres://golem@127.0.0.1:5432/golem")
+DATABASE_URL = read_url("DATABASE_URL", "postgres://golem@127.0.0.1:5432/golem")
 
 DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "golem_project.runtime.pooled_postgresql"

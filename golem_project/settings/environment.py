@@ -55,6 +55,11 @@ def read_secret(name: str, *, fallback_file: Path | None = None) -> str:
     return fallback_file.read_text(encoding="utf-8").strip()
 
 
+def read_url(name: str, default: str) -> str:
+    """An address that may hold a password: from `<name>_FILE`, else `<name>`, else `default`."""
+    return read_optional_secret(name) or default
+
+
 def read_optional_secret(name: str) -> str:
     """A secret from `<name>_FILE`, else `<name>`, else nothing. Raises ImproperlyConfigured for a missing file."""
     return read_secret(name) if os.environ.get(f"{name}_FILE") or os.environ.get(name) else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from golem_project.settings.environment import read_integer
 
-GOLEM_HEARTBEAT_CLAIM_BATCH = 200  # golems claimed at once; what is left waits for the next look
+# Golems claimed in one look, of which there is one a second; what is left waits for the next.
+GOLEM_HEARTBEAT_CLAIM_BATCH = read_integer("GOLEM_HEARTBEAT_CLAIM_BATCH", 200)
 GOLEM_HEARTBEAT_LEASE_SECONDS = 90  # a tick that runs longer is taken for dead; above the task's own time limit
 GOLEM_HEARTBEAT_JITTER_BPS = 500  # intervals vary by 5 % either way, so that golems started together drift apart
 GOLEM_HEARTBEAT_TICK_SECONDS = 45  # the most one tick may take, and never more than its theta

@@ -6,21 +6,29 @@ from typing import Any
 
 from golem_project.settings.environment import read_text
 
+_FORMAT = "json" if read_text("GOLEM_LOG_FORMAT", "line").strip().lower() == "json" else "line"
+
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
         "request_id": {"()": "golem_project.middleware.request_id.RequestIdFilter"},
+        "quiet_beat": {"()": "golem_project.runtime.quiet_beat.QuietBeat"},
         "pace": {"()": "tools_app.core.log_rate_limit.PaceFilter"},
     },
     "formatters": {
+        "json": {"()": "golem_project.middleware.json_lines.JsonFormatter"},
         "line": {
             "()": "tools_app.core.log_redaction.RedactingFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s%(left_out)s",
-        }
+        },
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["pace", "request_id"]},
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": _FORMAT,
+            "filters": ["quiet_beat", "pace", "request_id"],
+        },
     },
     "root": {"handlers": ["stderr"], "level": read_text("GOLEM_LOG_LEVEL", "INFO")},
     "loggers": {

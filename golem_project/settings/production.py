@@ -18,6 +18,8 @@ GOLEM_PASSKEY_ORIGINS = GOLEM_PASSKEY_ORIGINS or [  # noqa: F405
     f"https://{host}" for host in NAMED_HOSTS if f".{host}".endswith(f".{GOLEM_PASSKEY_RP_ID}")
 ]
 SECURE_SSL_REDIRECT = True
+# Health checks come from beside the balancer, not through it.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = read_integer("GOLEM_HSTS_SECONDS", 31_536_000)
 SESSION_COOKIE_SECURE = True

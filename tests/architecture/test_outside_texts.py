@@ -24,6 +24,8 @@ _REASONS = {
     "tools_app/chain/rpc.py": "the same parser, which counts levels itself, on the path of every preview",
     "golem_project/pi/parsers.py": "counts levels and bytes itself, before it parses",
     "golem_project/pi/mcp_door.py": "an answer of ours, from the interface in the same process",
+    "golem_project/metrics/counting.py": "names of counts, which processes of ours wrote",
+    "golem_project/runtime/queue_waits.py": "messages of tasks, which processes of ours sent",
     "golem_project/pi/internal_call.py": "an answer of ours, from a view of this process",
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",

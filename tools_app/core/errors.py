@@ -146,6 +146,16 @@ class BrokerUnavailable(GolemError):
     title = "The task queue does not answer"
 
 
+class WorkerEnded(GolemError):
+    """The worker that had the task ended: it was stopped, or killed for its memory."""
+
+    code = "WORKER_ENDED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "another worker takes the call"
+    title = "The worker ended"
+
+
 class WorkerTimeout(GolemError):
     """No worker finished the task in time; the state must be looked up before anything is repeated."""
 

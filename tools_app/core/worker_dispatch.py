@@ -10,12 +10,13 @@ from typing import Any
 
 from celery import Task
 from celery.exceptions import TimeoutError as CeleryTimeout
+from celery.exceptions import WorkerLostError
 from celery.result import AsyncResult
 from django.db import connections
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
+from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerEnded, WorkerTimeout
 
 # Celery's own reader of results gives up with a RuntimeError when it cannot reconnect.
 BROKER_FAILURES = (OperationalError, RedisError, OSError, RuntimeError)
@@ -33,13 +34,19 @@ def enqueue(task: Task[..., Any], **arguments: Any) -> AsyncResult[Any]:
 
 
 def wait_for(result: AsyncResult[Any], *, seconds: float) -> Any:
-    """The task's `ok`. Raises the problem it answered, WorkerTimeout after `seconds`, BrokerUnavailable."""
+    """The task's `ok`. Raises the problem it answered, WorkerTimeout after `seconds`, WorkerEnded,
+    BrokerUnavailable.
+    """
     # The pool takes the connection back: a waiting web thread must not starve the workers of connections.
     connections.close_all()
     try:
         answer = result.get(timeout=seconds, propagate=True, disable_sync_subtasks=False)
     except CeleryTimeout:
         raise WorkerTimeout(f"no worker finished within {seconds:g} s") from None
+    except WorkerLostError:
+        raise WorkerEnded(
+            "the worker ended in the middle of it, as in an upgrade; another one takes what it left"
+        ) from None
     except BROKER_FAILURES:
         raise BrokerUnavailable("the task queue stopped answering while we waited") from None
     if "problem" in answer:

@@ -19,6 +19,7 @@ from psycopg import OperationalError
 from psycopg.errors import ReadOnlySqlTransaction
 from psycopg_pool import ConnectionPool
 
+from golem_project.runtime import process_name
 from tools_app.core import clock
 from tools_app.core.resource_errors import BY_STATE, note_exhausted
 
@@ -94,6 +95,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if pool is not None and pool._check is ConnectionPool.check_connection:
             pool._check = check_connection
         return pool
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Django's own, with the name of this process: an operator sees at the server whose a session is."""
+        return {"application_name": process_name.tell(), **super().get_connection_params()}
 
     def _configure_connection(self, connection: Any) -> bool:
         """Set up what was just opened, and note when that was."""

@@ -8,7 +8,7 @@ from golem_project.embedded.paths import CHECKOUT
 
 PACKAGES = ("golem_project", "tools_app", "archetypes_app", "memory_app", "permits_app")
 READ = re.compile(
-    r"""(?:read_(?:text|flag|integer|secret|optional_secret)\(|environ(?:ment)?(?:\.get\(|\[))\s*"([A-Z][A-Z0-9_]+)\""""
+    r"""(?:read_(?:text|flag|integer|secret|optional_secret|url)\(|environ(?:ment)?(?:\.get\(|\[))\s*"([A-Z][A-Z0-9_]+)\""""
 )
 # Not ours to explain: the shell's, Python's, of a library we switch off, or said by one process of ours to its child.
 FOREIGN = {"PATH", "HOME", "HF_HUB_OFFLINE", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "ETH_HASH_BACKEND"}

@@ -1,0 +1,1 @@
+"""What is measured of this server, and the page that Prometheus reads it from."""

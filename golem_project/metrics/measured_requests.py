@@ -1,0 +1,62 @@
+"""Measures every request from its first byte to the first byte of its answer, whichever door answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+
+from golem_project.metrics.counting import TALLY
+from golem_project.metrics.measures import REQUESTS
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
+from tools_app.core import clock
+
+_ENDPOINT: Final = "golem.endpoint"
+"""In a request's state: the route that answered it."""
+_DOORS: Final = ("/mcp", "/a2a", "/.well-known", "/api/v1/events", "/static")
+"""What is answered before Django's routes are looked at."""
+_UNKNOWN: Final = "none"
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class MeasuredRequests:
+    """An ASGI application around another."""
+
+    def __init__(self, inner: App) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        begun_ms = clock.monotonic_ms()
+
+        async def pass_on(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                seconds = (clock.monotonic_ms() - begun_ms) / 1_000
+                method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN
+                endpoint = state.get(_ENDPOINT) or _name_door(scope["path"])
+                TALLY.time(REQUESTS, seconds, endpoint, method, str(message["status"]))
+            await send(message)
+
+        await self._inner(scope, receive, pass_on)
+
+
+class NamedEndpoints:
+    """Middleware that tells the measure above which route answered: paths hold ids, of which there is no end."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        scope = getattr(request, "scope", None)
+        if scope is not None and request.resolver_match is not None:
+            scope.setdefault("state", {})[_ENDPOINT] = f"/{request.resolver_match.route}"
+        return response
+
+
+def _name_door(path: str) -> str:
+    return next((door for door in _DOORS if path == door or path.startswith(f"{door}/")), _UNKNOWN)

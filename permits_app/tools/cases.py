@@ -98,7 +98,6 @@ READS: Final = (
             "confidence": "low",
         },
         given=("it swapped six times and two of them failed",),
-        refuses=(({"days": 0}, "INVALID_PARAMS"),),
     ),
     ReadCase(
         "golem_mine_testaments",
@@ -112,7 +111,6 @@ READS: Final = (
             "often_went_wrong.swap": 1,
         },
         given=("another golem of its owner ended after three swaps, one of which failed",),
-        refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"limit": 21}, "INVALID_PARAMS")),
     ),
     ReadCase(
         "safety_simulate_transaction",
@@ -128,7 +126,7 @@ READS: Final = (
             "block_number": lambda look: look.block,
         },
         given=("the address of USDC is told",),
-        refuses=(({"to": "0x12"}, "INVALID_PARAMS"), ({"data": "0x1"}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_ELSEWHERE,),
         most_exchanges=12,
     ),
     ReadCase(
@@ -141,7 +139,6 @@ READS: Final = (
             "alerts.0.last_triggered": None,
         },
         given=_WATCHED,
-        refuses=(({"chain_id": -1}, "INVALID_PARAMS"),),
     ),
     ReadCase(
         "safety_check_pending_alerts",
@@ -216,14 +213,14 @@ READS: Final = (
         {"address": FromReport("usdc")},
         {"account_type": "contract", "has_code": True, "delegates_to": None, "block_number": lambda look: look.block},
         given=("the address of USDC is told",),
-        refuses=(({"address": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_ELSEWHERE,),
         most_exchanges=6,
     ),
     ReadCase(
         "wallet_get_delegation",
         {},
         {"address": lambda look: look.account, "delegated": False, "permissions": [], "expires_at": None},
-        refuses=(({"contract": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_ELSEWHERE,),
     ),
     ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
     ReadCase("wallet_get_payment_hosts", {}, {"hosts": []}),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 from eth_abi.abi import decode
 from jsonschema import Draft202012Validator
@@ -25,6 +25,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.runner import run_read
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.case import About, ReadCase
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
@@ -178,6 +179,7 @@ def _find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
         wrong.append("asked twice it tells other things")
     wrong += [f"the answer lacks {field}, which was specified" for field in list_missing(case.tool, data)]
     wrong += find_out_of_order(case.tool, data)
+    wrong += _find_wrong_place(find_read(case), data, look)
     if len(exchanges) > case.most_exchanges:
         wrong.append(f"it took {len(exchanges)} exchanges with the node, and the case says {case.most_exchanges}")
     if written > case.most_characters:
@@ -197,6 +199,17 @@ def _find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
         else:
             wrong.append(f"{dict(changes)} passes")
     return [f"{case.id}: {each}" for each in wrong]
+
+
+def _find_wrong_place(tool: ReadTool, data: Any, look: RawLook) -> list[str]:
+    """What every answer of a chain tells, whatever its case says: the newest block, and whose contracts stand there."""
+    told = get_type_hints(tool.handler).get("return")
+    if not isinstance(told, type) or not issubclass(told, OfChain):
+        return []
+    found = [] if data["block_number"] == look.block else [f"block_number is {data['block_number']}"]
+    if SHELF.is_simulated(look.protocol, CHAIN_ID) != data.get("is_simulated", False):
+        found.append("is_simulated is not what its protocol says of the local chain")
+    return found
 
 
 def find_at(data: Any, path: str) -> Any:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.catalogue.declared_refusals import is_declared, list_declared
 from tests.catalogue.lenders_lied_about import LENDERS
 from tests.catalogue.shelf import CHAIN_ID, load_cases, load_reads
+from tools_app.toolkit.case import Case, ReadCase
 from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool, WriteTool
@@ -77,11 +79,25 @@ def test_every_read_of_the_shelf_has_a_case_that_tells_and_refuses() -> None:
     assert list_reads() - told == set(), "write a ReadCase in the cases.py of its folder"
     assert told - list_reads() == set()
     assert all(case.tells for case in cases)
-    takes = {tool for tool in told if REGISTRY.get(tool).params_model.model_fields}
+    takes = {tool for tool in told if not any(list_declared(REGISTRY.get(tool)))}
+    takes = {tool for tool in takes if REGISTRY.get(tool).params_model.model_fields}
     assert takes - {case.tool for case in cases if case.refuses} == set(), "say what it refuses"
     names = [case.id for case in cases]
     assert len(names) == len(set(names))
     assert {name for case in cases for name in case.after} <= load_cases().keys()
+
+
+def test_no_case_says_once_more_what_its_tool_declares() -> None:
+    cases = [filed.case for filed in load_cases().values()]
+    reads = [case for filed in load_reads().values() for case in filed.cases]
+    both: list[Case | ReadCase] = [*cases, *reads]
+    again = [
+        (case.id, dict(changes), code)
+        for case in both
+        for changes, code in case.refuses
+        if is_declared(REGISTRY.get(case.tool), changes, code)
+    ]
+    assert again == [], "every tool is held to these: tests/tools_app/test_edges_of_parameters.py"
 
 
 def test_every_case_names_cases_that_exist_and_gives_its_reasons() -> None:

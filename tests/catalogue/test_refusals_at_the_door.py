@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
+from tests.catalogue.declared_refusals import list_declared
 from tests.catalogue.door import CASES, Door
+from tests.catalogue.shelf import find_write
 from tests.tools_app.protocols.curve.test_convex import as_deployer
 from tools_app.protocols.ethena.addresses import deployments as ethena
 
@@ -59,12 +61,12 @@ WORLD_OF = {"convex": "curve", "ethena": "ethena"}
 
 
 def say(name: str) -> tuple[Mistake, ...]:
-    """Those that stand beside the cases themselves; whatever has to be there before is."""
+    """Those that stand beside the cases or that a tool declares; whatever has to be there before is."""
     return tuple(
         Mistake(case, code, changes, filed.case.after)
         for case, filed in CASES.items()
         if case.startswith(name)
-        for changes, code in filed.case.refuses
+        for changes, code in (*filed.case.refuses, *list_declared(find_write(filed.case)))
     )
 
 

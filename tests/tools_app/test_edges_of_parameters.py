@@ -8,16 +8,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from uuid import UUID
+
+import pytest
 
 from golem_project.pi.schema_lines import name_home
 from tests.architecture.sources import ROOT
 from tests.batches import in_batches
-from tools_app.core.errors import InvalidParams
-from tools_app.runner import check_params
+from tests.catalogue.declared_refusals import list_declared
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.runner import check_chain, check_params
+from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.views import GolemView
 
 _KINDS: Final = {"minimum": -1, "maximum": 1, "minLength": -1, "maxLength": 1, "minItems": -1, "maxItems": 1}
 _ADDRESS: Final = "0x00000000219ab540356cBB839Cbe05303d7705Fa"
+_NOBODYS: Final = GolemView(UUID(int=0), "Nobody's", None, 31_337, "USDC", Phase.THRIVING)
 
 
 def _list_parameters() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -74,3 +81,21 @@ def test_a_parameter_is_taken_up_to_its_bound_and_refused_beyond(bound: tuple[st
 
 def test_there_are_bounds_to_ask_for() -> None:
     assert len(SCHEMAS) > 300
+
+
+@in_batches("name", sorted(tool.name for tool in REGISTRY), batch=lambda name: name_home(REGISTRY.get(name)))
+def test_what_a_tool_declares_that_it_never_takes_is_refused(name: str) -> None:
+    """A text of no pattern or choice, an empty list, an amount of nothing, a chain that it is not on."""
+    tool = REGISTRY.get(name)
+    for changes, code in list_declared(tool):
+        [(parameter, value)] = changes.items()
+        if code == InvalidParams.code:
+            assert _is_refused(name, parameter, value), changes
+            continue
+        with pytest.raises(GolemError) as refused:
+            check_chain(tool=tool, params=changes, golem=_NOBODYS)
+        assert refused.value.code == code, changes
+
+
+def test_there_are_many_declared_refusals() -> None:
+    assert sum(1 for tool in REGISTRY for _ in list_declared(tool)) > 700

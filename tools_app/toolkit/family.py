@@ -17,6 +17,7 @@ from datetime import date
 from functools import wraps
 from typing import Any, TypeVar
 
+from tools_app.toolkit.answer import with_place
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import (
     ActionClass,
@@ -95,6 +96,7 @@ class ToolFamily:
                 aliases=aliases,
                 chains=chains,
                 schema_version=schema_version,
+                tells_place=True,
             )
             self.tools.append(
                 ReadTool(
@@ -258,6 +260,7 @@ class ToolFamily:
         aliases: Iterable[str],
         chains: frozenset[int] | None,
         schema_version: int,
+        tells_place: bool = False,
     ) -> dict[str, Any]:
         name = handler.__name__
         if not name.startswith(f"{self.prefix}_"):
@@ -267,6 +270,8 @@ class ToolFamily:
             raise TypeError(f"{name} has no docstring; it is what the model reads")
         summary = description.splitlines()[0]
         code, params_model = handler.__code__, build_params_model(handler)
+        if tells_place:
+            handler = with_place(handler)
         if self.picks_chain and "chain_id" not in params_model.model_fields:
             params_model, handler = with_chain(params_model), on_chosen_chain(handler)
         return {

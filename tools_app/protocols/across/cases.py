@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.across.addresses import SPOKE
-from tools_app.toolkit.case import Case, Look, ReadCase
+from tools_app.toolkit.case import Case, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
@@ -23,7 +22,6 @@ _REFUSES: Final = (
     ({"token": "WETH"}, "TOKEN_NOT_BRIDGED"),
 )
 _OTHERS: Final = (*_REFUSES, ({"bridge": "hop"}, "BRIDGE_NOT_SERVED"))
-_COUNT: Final = "function numberOfDeposits() view returns (uint32)"
 
 CASES: Final = (
     Case(
@@ -34,7 +32,6 @@ CASES: Final = (
         tells={"bridge_id": "0", "amount_sent": str(5_000 * _USDC), "least_arriving": "4995 USDC"},
         refuses=(
             *_OTHERS,
-            ({"amount": "0"}, "INVALID_PARAMS"),
             ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"),
             ({"max_fee_bps": None}, "BRIDGE_FEE_UNKNOWN"),
             ({"dest_chain": _HOME}, "TOKEN_NOT_BRIDGED"),
@@ -58,10 +55,6 @@ CASES: Final = (
         loses_bps=10_000,
     ),
 )
-
-
-def _number(look: Look) -> str:
-    return str(int(look.call(look.at(SPOKE), _COUNT)) - 1)
 
 
 READS: Final = (

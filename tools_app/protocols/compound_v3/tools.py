@@ -8,7 +8,7 @@ from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.compound_v3 import signatures
-from tools_app.protocols.compound_v3.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, comets_on
+from tools_app.protocols.compound_v3.addresses import CHAINS, NAME, comets_on
 from tools_app.protocols.compound_v3.errors import NoReward
 from tools_app.protocols.compound_v3.market_action import Desk, find_market, open_desk, read_both
 from tools_app.protocols.compound_v3.positions import KIND, ref_of, reward_of
@@ -26,6 +26,7 @@ from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import debt_left, percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
@@ -114,12 +115,10 @@ class MarketRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketList:
+class MarketList(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,11 @@ class PositionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PositionList:
+class PositionList(OfChain):
     """All of an account's markets."""
 
     account: str
     positions: tuple[PositionRow, ...]
-    block_number: int
 
 
 @compound.write(
@@ -358,8 +356,6 @@ def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> Ma
     found = drive(side_by_side([ask_market(each) for each in comets]), reader.call_many)
     return MarketList(
         markets=tuple(_describe(reader, each) for each in found),
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 
@@ -383,7 +379,7 @@ def compound_v3_get_position(ctx: ReadContext, account: Address | None = None) -
     accounts = drive(ask_accounts(comets, owner), reader.call_many)
     held = [comet for comet, each in zip(comets, accounts, strict=True) if not each.is_empty]
     rows = tuple(_describe_position(reader, owner, *read_both(reader, comet, owner)) for comet in held)
-    return PositionList(owner, rows, reader.block.number)
+    return PositionList(owner, rows)
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.curve.addresses import CHAINS, LOCAL_CHAIN_ID, Place, find_place, places_on
+from tools_app.protocols.curve.addresses import CHAINS, Place, find_place, places_on
 from tools_app.protocols.curve.errors import TooFewShares
 from tools_app.protocols.curve.pool_figures import NOBODY, convex_bps, describe_pool
 from tools_app.protocols.curve.positions import KIND, ref_of
@@ -18,6 +18,7 @@ from tools_app.protocols.curve.reads import AtConvex, Standing, ask_convex, ask_
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -113,13 +114,11 @@ class ConvexPool:
 
 
 @dataclass(frozen=True, slots=True)
-class ConvexPools:
+class ConvexPools(OfChain):
     """The known pools that fit."""
 
     pools: tuple[ConvexPool, ...]
     source: str
-    block_number: int
-    is_simulated: bool
 
 
 @convex.write(
@@ -243,8 +242,6 @@ def convex_get_pools(ctx: ReadContext, asset: Token | None = None) -> ConvexPool
     return ConvexPools(
         pools=tuple(_describe(reader, place) for place in places),
         source="the pools this product knows, held against what Convex tells under their numbers",
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, apply_bps_down, format_units
-from tools_app.protocols.curve.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, Place, find_place, places_on
+from tools_app.protocols.curve.addresses import CHAINS, NAME, Place, find_place, places_on
 from tools_app.protocols.curve.errors import CoinOffPeg, NothingToClaim, PoolNotFound, SlippageTooHigh, TooFewShares
 from tools_app.protocols.curve.pool_figures import PoolRow, describe_pool, reward_rates
 from tools_app.protocols.curve.positions import KIND, ref_of
@@ -21,6 +21,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS, PEG_BPS
 from tools_app.standards.stable_swap import WAD, Unsolvable
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -95,13 +96,11 @@ class GaugeReport(Report):
 
 
 @dataclass(frozen=True, slots=True)
-class Pools:
+class Pools(OfChain):
     """The known pools that fit."""
 
     pools: tuple[PoolRow, ...]
     source: str
-    block_number: int
-    is_simulated: bool
 
 
 def report_add(outcome: PlanOutcome) -> AddReport:
@@ -349,8 +348,6 @@ def curve_get_pools(
     return Pools(
         pools=tuple(rows),
         source="the pools this product knows, whose addresses are Curve's own list",
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 

@@ -18,7 +18,6 @@ _SERVICE: Final = "0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F"
 """Two operators and a service of the local chain: one operator takes anybody, the other whom it signed for."""
 _STRATEGY: Final = (deployments(LOCAL_CHAIN_ID) or {})["strategy_dai"]
 _NOBODY: Final = "0x" + "11" * 20
-_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 
 CASES: Final = (
     Case(
@@ -30,7 +29,6 @@ CASES: Final = (
         tells={"shares_received": str(_DAI), "delegated_to": None, "slashing_risk": "none", "strategy": _STRATEGY},
         refuses=(
             ({"token": "USDC"}, "RESTAKING_STRATEGY_UNKNOWN"),
-            ({"amount": "0"}, "INVALID_PARAMS"),
             ({"amount": str(10**25)}, "INSUFFICIENT_BALANCE"),
         ),
     ),
@@ -103,10 +101,8 @@ READS: Final = (
             "strategies.0.shares": lambda look: _held(look, "getDepositedShares"),
             "delegated_to": None,
             "points_earned": None,
-            "is_simulated": True,
         },
         after=("eigenlayer_deposit_lst",),
-        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
         most_exchanges=8,
     ),
     ReadCase(
@@ -118,14 +114,12 @@ READS: Final = (
             "operators.0.avs_participation.0": _SERVICE,
             "operators.0.commission_rate": None,
         },
-        refuses=(({"min_delegated_eth": "-1"}, "INVALID_PARAMS"), _ELSEWHERE),
         most_exchanges=10,
     ),
     ReadCase(
         "eigenlayer_get_avs_list",
         {},
         {"avs_services[address=0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F].operator_count": 1, "is_simulated": True},
-        refuses=(_ELSEWHERE,),
         most_exchanges=8,
     ),
 )

@@ -11,6 +11,7 @@ from tools_app.protocols.eigenlayer.math import first_free_block, free_at
 from tools_app.protocols.eigenlayer.operators import Slash
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, all_received, seen
 from tools_app.toolkit.result import TokenAmount
@@ -78,14 +79,12 @@ class OperatorRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Operators:
+class Operators(OfChain):
     """Operators to whom somebody delegated within `days`, most delegated first."""
 
     operators: tuple[OperatorRow, ...]
     days: int
     why_null: str
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +102,12 @@ class ServiceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class Services(OfChain):
     """Services that described themselves within `days`, newest first."""
 
     avs_services: tuple[ServiceRow, ...]
     days: int
     why_null: str
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class WaitingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Held(OfChain):
     """All an account has at EigenLayer."""
 
     strategies: tuple[DepositRow, ...]
@@ -146,8 +143,6 @@ class Held:
     delay_blocks: int
     points_earned: str | None
     why_null: str
-    block_number: int
-    is_simulated: bool
 
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:

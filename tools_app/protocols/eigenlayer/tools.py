@@ -18,7 +18,6 @@ from tools_app.protocols.eigenlayer.addresses import (
     CHAINS,
     DELEGATION,
     DEPOSITS,
-    LOCAL_CHAIN_ID,
     NAME,
     deployment_on,
     strategies,
@@ -344,8 +343,6 @@ def eigenlayer_get_operators(
         operators=tuple(row for _, row in sorted(rows, key=lambda each: -each[0])),
         days=LOOK_BACK_DAYS,
         why_null=f"{NOT_ON_CHAIN}; delegators are counted by no contract",
-        block_number=reader.block.number,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -367,8 +364,6 @@ def eigenlayer_get_avs_list(ctx: ReadContext) -> Services:
         avs_services=tuple(_describe_service(each) for each in read_services(reader, at)),
         days=LOOK_BACK_DAYS,
         why_null=NOT_ON_CHAIN,
-        block_number=reader.block.number,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -414,8 +409,6 @@ def eigenlayer_get_position(ctx: ReadContext, account: Address | None = None) ->
         delay_blocks=restaked.delay_blocks,
         points_earned=None,
         why_null=NOT_ON_CHAIN,
-        block_number=reader.block.number,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -529,7 +522,3 @@ def _free_at(reader: ChainReader, waiting: Waiting) -> int:
 
 def _in_ether(micro_usd: int | None, price: int | None) -> str | None:
     return None if micro_usd is None or not price else format_units(micro_usd * WAD // price, 18)
-
-
-def _is_simulated(reader: ChainReader) -> bool:
-    return reader.chain_id == LOCAL_CHAIN_ID

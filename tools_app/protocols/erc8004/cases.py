@@ -30,7 +30,6 @@ CASES: Final = (
             ({"registration": '{"a2a_endpoint": "http://127.0.0.1/card"}'}, "INVALID_PARAMS"),
             ({"registration": '{"a2a": "https://agents.example"}'}, "INVALID_PARAMS"),
             ({"description": "password: hunter2hunter2"}, "INVALID_PARAMS"),
-            ({"name": ""}, "INVALID_PARAMS"),
         ),
     ),
     Case(
@@ -55,7 +54,6 @@ CASES: Final = (
         refuses=(
             (_OWN, "OWN_AGENT_FEEDBACK"),
             (_NOBODY, "AGENT_NOT_FOUND"),
-            ({"score": 501}, "INVALID_PARAMS"),
         ),
     ),
     Case(
@@ -64,7 +62,10 @@ CASES: Final = (
         ActionClass.NEW_POSITION,
         after=("identity_register_agent",),
         tells={"method": "zkml", "validation_score": None},
-        refuses=((_OTHERS, "AGENT_NOT_OWNED"), (_NOBODY, "AGENT_NOT_FOUND"), ({"proof": ""}, "INVALID_PARAMS")),
+        refuses=(
+            (_OTHERS, "AGENT_NOT_OWNED"),
+            (_NOBODY, "AGENT_NOT_FOUND"),
+        ),
     ),
     Case(
         "identity_claim_milestone",
@@ -89,7 +90,7 @@ CASES: Final = (
 _CLIENTS: Final = "function getClients(uint256) view returns (address[])"
 _REGISTERED: Final = ("identity_register_agent",)
 _PRAISED: Final = ("five clients praise its agent",)
-_REFUSED: Final = ((_NOBODY, "AGENT_NOT_FOUND"), ({"agent_id": "one"}, "INVALID_PARAMS"))
+_REFUSED: Final = ((_NOBODY, "AGENT_NOT_FOUND"),)
 
 
 def _count_clients(look: Look) -> int:
@@ -109,7 +110,6 @@ READS: Final = (
         {"text": "lending watch"},
         {"agents.0.agent_id": lambda look: look.told("agent_id"), "agents.0.name.untrusted": True},
         after=_REGISTERED,
-        refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=7,
     ),
     ReadCase(

@@ -13,7 +13,7 @@ from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.ethena.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, vault_on
+from tools_app.protocols.ethena.addresses import CHAINS, NAME, vault_on
 from tools_app.protocols.ethena.errors import (
     CooldownNotOver,
     CooldownWouldRestart,
@@ -39,6 +39,7 @@ from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.vault_logs import read_put_in
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -116,7 +117,7 @@ class RewardPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Yields:
+class Yields(OfChain):
     """Simple yearly rates in percent on what is staked now; an average is null where the chain is younger than its
     days. `yield_risk` is by the rule that `yield_risk_rule` says.
     """
@@ -130,7 +131,6 @@ class Yields:
     yield_risk: str
     yield_risk_rule: str
     cooldown_seconds: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Cooling:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Held(OfChain):
     """What an account has. `susde_value_usd` is by the feed of what is staked, null without one. `cumulative_yield` is
     what shares that were put in during the last 90 days earned; null where some came otherwise or earlier.
     """
@@ -155,8 +155,6 @@ class Held:
     pending_cooldowns: tuple[Cooling, ...]
     cumulative_yield: TokenAmount | None
     is_restricted: bool
-    block_number: int
-    is_simulated: bool
 
 
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
@@ -357,7 +355,6 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
         yield_risk=judge_yield(has_come=bool(silent.all), week_bps=week_bps, month_bps=month_bps),
         yield_risk_rule=RISK_RULE,
         cooldown_seconds=duration,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -399,8 +396,6 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None) -> Hel
         pending_cooldowns=(cooling,) if staked.cooling else (),
         cumulative_yield=None if earned is None else TokenAmount(earned, token),
         is_restricted=staked.is_restricted,
-        block_number=reader.block.number,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -426,7 +421,3 @@ def _read_rate(reader: ChainReader, vault: Vault) -> tuple[int, int]:
 
 def _change(kind: str, vault: Vault, expected: int, bound: int, ref: PositionRef) -> PositionChange:
     return PositionChange(NAME, kind, vault.asset, expected, bound, ref=ref)
-
-
-def _is_simulated(reader: ChainReader) -> bool:
-    return reader.chain_id == LOCAL_CHAIN_ID

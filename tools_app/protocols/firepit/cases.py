@@ -47,7 +47,6 @@ READS: Final = (
             "total_usd": "6000.000000",
             "surplus_usd": "2000.000000",
         },
-        refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
     ),
     ReadCase(
         "stream_tokenjar",

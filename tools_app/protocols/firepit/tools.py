@@ -15,6 +15,7 @@ from tools_app.protocols.firepit.addresses import CHAINS, COIN, NAME
 from tools_app.protocols.firepit.errors import BurnAskedWrong, BurnNotWorthIt, JarHoldsNone
 from tools_app.protocols.firepit.reads import Terms, read_contents, read_terms
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
@@ -46,7 +47,7 @@ class InJar:
 
 
 @dataclass(frozen=True, slots=True)
-class JarBalances:
+class JarBalances(OfChain):
     """The jar at `block_number`, and what emptying it takes.
 
     `surplus_usd` is what is told of it less what is given up; null where that has no price. `note` says what the list
@@ -63,7 +64,6 @@ class JarBalances:
     surplus_usd: UsdAmount | None
     most_assets: int
     note: str
-    block_number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,6 @@ def firepit_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = N
         surplus_usd=None if cost is None else UsdAmount(total - cost),
         most_assets=terms.most,
         note="only the tokens that were asked for are told; the jar itself lists none",
-        block_number=reader.block.number,
     )
 
 

@@ -11,7 +11,6 @@ from tools_app.toolkit.figure_text import decimals_text
 _ETH: Final = 10**18
 _FEW_WEI: Final = 16
 _ALL_PAID: Final = "issuers of restaked ether paid every request"
-_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _IN: Final = (
     ({"amount": str(500 * _ETH)}, "INSUFFICIENT_BALANCE"),
     ({"input_token": "USDC"}, "RESTAKING_INPUT_REFUSED"),
@@ -135,7 +134,6 @@ READS: Final = (
             "apys.0.restaking_apy": None,
             "is_simulated": True,
         },
-        refuses=(_ELSEWHERE, ({"protocol": "somebody"}, "INVALID_PARAMS")),
         most_exchanges=20,
     ),
     ReadCase(
@@ -152,7 +150,6 @@ READS: Final = (
             "is_simulated": True,
         },
         after=("lrt_withdraw_kelp", "lrt_deposit_renzo"),
-        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
         most_exchanges=20,
     ),
     ReadCase(
@@ -166,7 +163,6 @@ READS: Final = (
             "slashing_exposure.#": 0,
             "is_simulated": True,
         },
-        refuses=(_ELSEWHERE, ({"protocol": "all"}, "INVALID_PARAMS")),
         most_exchanges=25,
     ),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tools_app.protocols.moonwell.reads import yearly_ppm
 from tools_app.standards.lending_words import debt_left, percent
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.report import Report, all_received, received, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
@@ -68,12 +69,10 @@ class MarketRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketList:
+class MarketList(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,10 @@ class PositionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PositionList:
+class PositionList(OfChain):
     """All of an account's markets. Health is null without a debt, and is of all of them together."""
 
     account: str
     positions: tuple[PositionRow, ...]
     health_factor: str | None
     is_whole: bool
-    block_number: int
-    is_simulated: bool

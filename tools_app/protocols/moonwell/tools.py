@@ -6,7 +6,7 @@ from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.moonwell import signatures
-from tools_app.protocols.moonwell.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, place_on
+from tools_app.protocols.moonwell.addresses import CHAINS, NAME, place_on
 from tools_app.protocols.moonwell.errors import NoReward
 from tools_app.protocols.moonwell.market_action import Desk, find_market, open_desk, read_account
 from tools_app.protocols.moonwell.positions import ref_of, reward_of
@@ -248,8 +248,6 @@ def moonwell_get_markets(ctx: ReadContext, asset: Token | None = None) -> Market
     states = drive(ask_markets(place), reader.call_many)
     return MarketList(
         markets=tuple(_describe(reader, each) for each in states if wanted in (None, each.market)),
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 
@@ -276,8 +274,6 @@ def moonwell_get_position(ctx: ReadContext, account: Address | None = None) -> P
         positions=tuple(_describe_held(reader, owner, whole, each) for each in whole.held if not each.is_empty),
         health_factor=show_health_of(whole.health_bps),
         is_whole=whole.is_whole,
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from tools_app.core.units import usd_to_micro
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, Place, places_on
+from tools_app.protocols.pendle.addresses import Place, places_on
 from tools_app.protocols.pendle.family import pendle
 from tools_app.protocols.pendle.market_maths import (
     WAD,
@@ -15,6 +15,7 @@ from tools_app.protocols.pendle.market_maths import (
 )
 from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
 from tools_app.protocols.pendle.plan_parts import DAY_SECONDS, percent
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.params import (
     Address,
@@ -49,12 +50,10 @@ class MarketRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Markets:
+class Markets(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +104,6 @@ def pendle_get_markets(
     least = 0 if min_tvl is None else usd_to_micro(min_tvl)
     return Markets(
         markets=tuple(row for row in rows if (row.tvl.micro if row.tvl else 0) >= least),
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 

@@ -80,6 +80,5 @@ READS: Final = (
             "health_factor": "2.49",
         },
         after=("spark_borrow",),
-        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
     ),
 )

@@ -20,7 +20,7 @@ CASES: Final = (
         moves={"DAI": -10_500 * _WAD},
         holds={"DAI": 10_500 * _WAD},
         tells={"amount": str(10_500 * _WAD), "shares": str(10_000 * _WAD)},
-        refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**24)}, "INSUFFICIENT_BALANCE")),
+        refuses=(({"amount": str(10**24)}, "INSUFFICIENT_BALANCE"),),
     ),
     Case(
         "sushi_bar_leave",
@@ -60,9 +60,7 @@ READS: Final = (
             # What was put in, and nothing came since: the bar gives a share for 1.05.
             "worth": 10_500 * _WAD,
             "share_of_bar_bps": _share_of_bar,
-            "block_number": lambda look: look.block,
         },
         after=("sushi_bar_enter",),
-        refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
     ),
 )

@@ -13,6 +13,7 @@ from tools_app.protocols.sushi_bar.positions import KIND, ref_of
 from tools_app.protocols.sushi_bar.reads import ask_bar
 from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -36,13 +37,12 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Held(OfChain):
     """What is held in the bar at `block_number`; `worth` is what the shares give now."""
 
     shares: str
     worth: TokenAmount
     share_of_bar_bps: int
-    block_number: int
 
 
 def report(outcome: PlanOutcome) -> Moved:
@@ -138,7 +138,7 @@ def sushi_bar_get_position(ctx: ReadContext) -> Held:
     place, bar = _read(reader, ctx.golem.address or "0x" + "00" * 19 + "01")
     worth = TokenAmount(bar.worth_of(bar.held), reader.token(place.token))
     share = bar.held * 10_000 // bar.shares if bar.shares else 0
-    return Held(str(bar.held), worth, share, reader.block.number)
+    return Held(str(bar.held), worth, share)
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------

@@ -13,12 +13,13 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio, ratio_text
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.uniswap_twamm.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, contract_on
+from tools_app.protocols.uniswap_twamm.addresses import CHAINS, NAME, contract_on
 from tools_app.protocols.uniswap_twamm.positions import ref_of
 from tools_app.protocols.uniswap_twamm.reads import SUBMITTED, OrderRead, make_order, order_call
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -75,7 +76,7 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class TwammStatus:
+class TwammStatus(OfChain):
     """An order as it stands. `status` is open, executed, cancelled or expired.
 
     `average_price` is units of what is bought for one of what is sold; null before anything was sold.
@@ -90,8 +91,6 @@ class TwammStatus:
     remaining_amount: TokenAmount
     least_amount_out: TokenAmount
     estimated_completion: str
-    is_simulated: bool
-    block_number: int
 
 
 def report_submitted(outcome: PlanOutcome) -> Submitted:
@@ -234,8 +233,6 @@ def uniswap_lp_get_twamm_order_status(ctx: ReadContext, order_id: TwammOrderId) 
         remaining_amount=TokenAmount(order.left, sold),
         least_amount_out=TokenAmount(order.least, bought),
         estimated_completion=tell_unix_time(order.until),
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
-        block_number=reader.block.number,
     )
 
 

@@ -14,12 +14,13 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_micro_usd, format_units, usd_to_micro
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.yearn.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, find_vault, known_vaults
+from tools_app.protocols.yearn.addresses import CHAINS, NAME, find_vault, known_vaults
 from tools_app.protocols.yearn.positions import FAMILY
 from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
 from tools_app.standards import erc20
 from tools_app.standards.erc4626 import TO_ASSETS, SharesMissing, Vault, VaultClosed, sum_shares
 from tools_app.standards.vault_logs import read_put_in
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -110,13 +111,11 @@ class VaultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Vaults:
+class Vaults(OfChain):
     """The known vaults that fit, highest rate first. `source` says where the list is from."""
 
     vaults: tuple[VaultRow, ...]
     source: str
-    block_number: int
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +132,11 @@ class HeldVault:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldVaults:
+class HeldVaults(OfChain):
     """What an account has in known vaults; the sum is null where one of them has no price."""
 
     positions: tuple[HeldVault, ...]
     total_value_usd: str | None
-    block_number: int
-    is_simulated: bool
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
@@ -296,8 +293,6 @@ def yearn_get_vaults(
     return Vaults(
         vaults=tuple(row for _, row in sorted(rows, key=lambda each: -each[0])),
         source="the vaults this product knows, whose addresses are Yearn's own list",
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 
@@ -342,8 +337,6 @@ def yearn_get_position(ctx: ReadContext, account: Address | None = None) -> Held
     return HeldVaults(
         positions=tuple(held),
         total_value_usd=format_micro_usd(sum(known)) if len(known) == len(worths) else None,
-        block_number=reader.block.number,
-        is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )
 
 

@@ -17,7 +17,10 @@ READS: Final = (
         {"path": "src/main.py", "offset": 2, "limit": 1},
         {"untrusted": True, _TEXT: "def run():\n[Lines 2-2 of 3. Go on with offset=3.]", "value.continue_at": 3},
         given=(_PROGRAM,),
-        refuses=(_OUTSIDE, _NOT_THERE, ({"offset": 0}, "INVALID_PARAMS")),
+        refuses=(
+            _OUTSIDE,
+            _NOT_THERE,
+        ),
         most_exchanges=0,
     ),
     ReadCase(

@@ -187,7 +187,6 @@ READS: Final = (
             "batch_suggestion": "one batch of 2 saves about 21000 gas where the account carries out batches",
             "estimated_savings_usd": "0.000000",
         },
-        refuses=(({"operations": []}, "INVALID_PARAMS"), ({"operations": ["DANCE"]}, "INVALID_PARAMS")),
         most_exchanges=10,
     ),
     ReadCase(
@@ -207,7 +206,10 @@ READS: Final = (
         {**_POOL, "trade_sizes_usd": ["3000"]},
         # A WETH is 3,000 USDC before the fee.
         {"impacts.#": 1, "impacts.0.amount_in": 3_000 * _MILLION, "impacts.0.amount_out": About(10**18, 40)},
-        refuses=(({"trade_sizes_usd": []}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        refuses=(
+            _NO_POOL,
+            _ELSEWHERE,
+        ),
         most_exchanges=20,
     ),
     ReadCase(
@@ -222,7 +224,7 @@ READS: Final = (
             "open_proposals": ["8"],
         },
         given=("a governor has one proposal executed and one open",),
-        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), ({"governor": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_ELSEWHERE,),
         most_exchanges=20,
     ),
     ReadCase(
@@ -238,7 +240,6 @@ READS: Final = (
         refuses=(
             ({"token_out": "WETH"}, "POOL_NOT_FOUND"),
             ({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
-            ({"amount": "0"}, "INVALID_PARAMS"),
             _ELSEWHERE,
         ),
         most_exchanges=20,
@@ -265,7 +266,10 @@ READS: Final = (
         "intel_estimate_revert_risk",
         {**_POOL, "trade_size_usd": "3000"},
         {"revert_probability": None, "horizon_blocks": 2, "basis": None, "calibration.classes.#": 3},
-        refuses=(({"trade_size_usd": "-1"}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        refuses=(
+            _NO_POOL,
+            _ELSEWHERE,
+        ),
         most_exchanges=20,
     ),
     ReadCase(
@@ -288,7 +292,7 @@ READS: Final = (
         # All of it was bought.
         {"vpin": "1", "classification": "TOXIC", "buckets": 50},
         given=_BOUGHT,
-        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), ({"buckets": 1}, "INVALID_PARAMS"), _NO_POOL),
+        refuses=(_NO_POOL,),
         most_exchanges=20,
     ),
     ReadCase(
@@ -300,7 +304,7 @@ READS: Final = (
             "fee_revenue_usd": _fees_paid,
         },
         given=_BOUGHT,
-        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
+        refuses=(_NO_POOL,),
         most_exchanges=20,
     ),
     ReadCase(
@@ -317,7 +321,7 @@ READS: Final = (
             "jit_liquidity.blocks_with_trades": 36,
         },
         given=_BOUGHT,
-        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
+        refuses=(_NO_POOL,),
         most_exchanges=20,
     ),
     ReadCase(
@@ -333,7 +337,7 @@ READS: Final = (
         _POOL,
         {"fee_switch_bps": 1_000, "apy_reduction_pct": "10", "fee_revenue_lost_30d_usd": _fees_lost},
         given=_BOUGHT,
-        refuses=(({"fee_switch_bps": 10_001}, "INVALID_PARAMS"), _NO_POOL),
+        refuses=(_NO_POOL,),
         most_exchanges=20,
     ),
     ReadCase(
@@ -354,7 +358,7 @@ READS: Final = (
             "daily_projections.#": 2,
         },
         given=_BOUGHT,
-        refuses=(({"scenario": "moon"}, "INVALID_PARAMS"), ({"tick_lower": 887_200}, "INVALID_PARAMS")),
+        refuses=(({"tick_lower": 887_200}, "INVALID_PARAMS"),),
         most_exchanges=20,
     ),
     ReadCase(
@@ -369,7 +373,7 @@ READS: Final = (
             "horizon_days": 30,
         },
         given=_BOUGHT,
-        refuses=(({"simulations": 5}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
+        refuses=(({"fee": 7}, "POOL_NOT_FOUND"),),
         most_exchanges=30,
     ),
     ReadCase(
@@ -383,14 +387,13 @@ READS: Final = (
             "results.0.rebalance_count": 0,
         },
         given=_BOUGHT,
-        refuses=(({"days": 0}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
+        refuses=(({"fee": 7}, "POOL_NOT_FOUND"),),
         most_exchanges=30,
     ),
     ReadCase(
         "intel_defilama_get_yields",
         {},
         {"total_matching": 1, "pools.0.apy_pct": "3.25", "pools.0.tvl_usd": "2500000.00", "source.untrusted": True},
-        refuses=(({"sort_by": "luck"}, "INVALID_PARAMS"),),
     ),
     ReadCase(
         "intel_get_defi_context",
@@ -404,7 +407,6 @@ READS: Final = (
             "top_protocols.0.name.untrusted": True,
         },
         given=_OUTSIDE,
-        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"),),
     ),
     ReadCase(
         "intel_get_market_sentiment",

@@ -10,7 +10,6 @@ from tools_app.toolkit.case import FromReport, ReadCase
 
 _CHAIN: Final = 31_337
 _NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
-_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 
 READS: Final = (
     ReadCase(
@@ -18,10 +17,8 @@ READS: Final = (
         {"token_a": "WETH", "token_b": "USDC", "chain_id": _CHAIN},
         {"event": "price:update", "interval_ms": 15_000, "chain_ids": lambda look: [look.chain_id]},
         refuses=(
-            ({"interval_ms": 4_999}, "INVALID_PARAMS"),
             ({"token_b": "WETH"}, "POOL_NOT_FOUND"),
             ({"token_a": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
-            _ELSEWHERE,
         ),
         most_exchanges=6,
     ),
@@ -29,19 +26,19 @@ READS: Final = (
         "stream_new_pools",
         {"chain_id": _CHAIN, "token": "USDC"},
         {"event": "pool:created", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
-        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
     ),
     ReadCase(
         "stream_pool_events",
         {"pool_address": FromReport("pool"), "chain_id": _CHAIN},
         {"event": "pool:event", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
-        refuses=(_NO_POOL, ({"events": ["theft"]}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_NO_POOL,),
     ),
     ReadCase(
         "stream_pool_state",
         {"pool_address": FromReport("pool"), "chain_id": _CHAIN, "interval_ms": 5_000},
         {"event": "pool:state", "interval_ms": 5_000, "chain_ids": lambda look: [look.chain_id]},
-        refuses=(_NO_POOL, ({"interval_ms": 4_999}, "INVALID_PARAMS"), _ELSEWHERE),
+        refuses=(_NO_POOL,),
     ),
     ReadCase(
         "stream_unsubscribe",
@@ -54,6 +51,6 @@ READS: Final = (
         "stream_trades",
         {"wallet_address": FromReport("account")},
         {"event": "trade:executed", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
-        refuses=(({"chain_ids": [999_999]}, "INVALID_PARAMS"), ({"wallet_address": "0x12"}, "INVALID_PARAMS")),
+        refuses=(({"chain_ids": [999_999]}, "INVALID_PARAMS"),),
     ),
 )

@@ -181,5 +181,5 @@ def test_a_borrow_to_somebody_else_names_who_is_paid_and_an_authorization_is_a_r
 
 
 def test_a_tool_without_a_wallet_asks_for_an_account(chain: World) -> None:
-    answer = call_tool(make_context(chain), "morpho_get_user_position", account=chain.actors.makers[0].address)
-    assert answer.markets == ()
+    answer = answer_of(make_context(chain), "morpho_get_user_position", account=chain.actors.makers[0].address)
+    assert answer["markets"] == []

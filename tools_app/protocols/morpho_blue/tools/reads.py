@@ -24,6 +24,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
     supply_apy,
 )
 from tools_app.standards.position_logs import follow_trails
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, MicroUsdText, Token
@@ -54,11 +55,10 @@ class MarketRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketList:
+class MarketList(OfChain):
     """What `morpho_get_market_info` answers."""
 
     chain_id: int
-    block_number: int
     markets: tuple[MarketRow, ...]
 
 
@@ -81,12 +81,11 @@ class PositionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PositionList:
+class PositionList(OfChain):
     """What `morpho_get_user_position` answers; logs were searched from `searched_from_block` on."""
 
     account: str
     chain_id: int
-    block_number: int
     searched_from_block: int | None
     markets: tuple[PositionRow, ...]
 
@@ -132,7 +131,7 @@ def morpho_get_market_info(
     if min_tvl is not None:
         least = usd_to_micro(min_tvl)
         rows = [row for row in rows if row.tvl is not None and row.tvl.micro >= least]
-    return MarketList(reader.chain_id, reader.block.number, tuple(rows))
+    return MarketList(reader.chain_id, tuple(rows))
 
 
 @morpho.read(
@@ -177,7 +176,7 @@ def morpho_get_user_position(
         for market, holding in zip(markets, held.values(), strict=True)
         if market is not None
     ]
-    return PositionList(owner, reader.chain_id, reader.block.number, since, tuple(rows))
+    return PositionList(owner, reader.chain_id, since, tuple(rows))
 
 
 def find_entered(reader: ChainReader, account: str, *, since: int) -> tuple[str, ...]:

@@ -1,0 +1,67 @@
+"""What a call of a tool is refused for by what the tool declares alone: no case says it once more.
+
+The published schema of a parameter tells what it is never; an amount is never nothing where it is positive, and a tool
+is on no chain but its own. Quick tests hold every tool of the registry to all of it (`tests/tools_app`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from jsonschema import Draft202012Validator
+from pydantic.fields import FieldInfo
+
+from tools_app.core.errors import InvalidParams
+from tools_app.runner import ChainNotSupported
+from tools_app.toolkit.params import check_positive
+from tools_app.toolkit.tooldef import ToolDef
+
+NOWHERE: Final = 999_999
+"""A chain that nothing is on."""
+NEVER: Final = "no such thing?!"
+"""Text that fits no pattern and is no choice of any tool."""
+
+Refusal: TypeAlias = tuple[Mapping[str, Any], str]
+
+
+def list_declared(tool: ToolDef) -> Iterator[Refusal]:
+    """One refusal for each thing that a tool declares of its parameters."""
+    for name, schema in tool.schema["properties"].items():
+        for form in schema.get("anyOf", [schema]):
+            if "pattern" in form or "enum" in form:
+                yield {name: NEVER}, InvalidParams.code
+            if form.get("minItems", 0):
+                yield {name: []}, InvalidParams.code
+            if "minimum" in form:
+                yield {name: form["minimum"] - 1}, InvalidParams.code
+            if "maximum" in form:
+                yield {name: form["maximum"] + 1}, InvalidParams.code
+        if is_positive(tool.params_model.model_fields.get(name)):
+            yield {name: "0"}, InvalidParams.code
+    if has_chains(tool):
+        yield {"chain_id": NOWHERE}, ChainNotSupported.code
+
+
+def is_declared(tool: ToolDef, changes: Mapping[str, Any], code: str) -> bool:
+    """Whether a refusal follows from what the tool declares of the one parameter that is changed."""
+    if len(changes) != 1:
+        return False
+    [(name, value)] = changes.items()
+    if code == ChainNotSupported.code:
+        return name == "chain_id" and has_chains(tool) and not tool.supports_chain(value)
+    schema = tool.schema["properties"].get(name)
+    if code != InvalidParams.code or schema is None:
+        return False
+    fits = Draft202012Validator({**schema, "$defs": tool.schema.get("$defs", {})}).is_valid(value)
+    return not fits or (value == "0" and is_positive(tool.params_model.model_fields.get(name)))
+
+
+def has_chains(tool: ToolDef) -> bool:
+    """Whether a caller chooses among the chains of a tool."""
+    return tool.supported_chains is not None and "chain_id" in tool.schema["properties"]
+
+
+def is_positive(field: FieldInfo | None) -> bool:
+    """Whether a parameter is an amount that is never nothing."""
+    return field is not None and any(getattr(each, "func", None) is check_positive for each in field.metadata)

@@ -1,4 +1,4 @@
-"""How much is written for one tool of the shelf: lines of its declaration and function, and of its whole folder."""
+"""How much is written for one tool of the shelf, by what it is for and beside what it once was; and of its folder."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from tests.bench.figures import Figure, measure
+from tests.bench.tool_lines import KINDS, PARTS, count_tools, sum_medians
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import ToolDef
 
 ROOT: Final = Path(__file__).parents[2]
 HOME: Final = ROOT / "tools_app" / "protocols"
+LINES_ONCE: Final = {"write": 229.0, "read": 143.0}
+"""What the same count says of commit 7c025da, on which no read had a case."""
 _OF_EVERY_TOOL: Final = {
     "reports": "functions that tell what a write came to",
     "hashes": "fields of reports that hold a transaction's hash",
@@ -26,13 +28,19 @@ _OF_EVERY_TOOL: Final = {
 def measure_text() -> Iterator[Figure]:
     """Lines a tool, by kind and by folder, and what is written again and again."""
     tools = list_tools()
-    for kind, chosen in (
-        ("read", [tool for tool in tools if isinstance(tool, ReadTool)]),
-        ("write", [tool for tool in tools if not isinstance(tool, ReadTool)]),
-    ):
-        lines = [count_lines(tool) for tool in chosen]
-        what = f"lines of a {kind}'s declaration and function, median of {len(lines)}"
-        yield Figure(f"text.{kind}", what, median(lines), "lines")
+    counted = count_tools(ROOT)
+    for kind in KINDS:
+        medians = sum_medians(counted, kind)
+        for part, what in PARTS.items():
+            yield Figure(f"text.{kind}.{part}", f"lines of a {kind}, median: {what}", medians[part], "lines")
+        yield Figure(
+            f"text.{kind}.all",
+            f"the sum of these medians of {sum(each.kind == kind for each in counted)} tools",
+            medians["all"],
+            "lines",
+            reference=f"half of what it was on 7c025da is {LINES_ONCE[kind] / 2:g};"
+            f" without its cases it is {medians['all'] - medians['case']:g}",
+        )
     of_folder = Counter(folder_of(tool) for tool in tools)
     for folder, count in sorted(of_folder.items()):
         whole = sum(len(path.read_text().splitlines()) for path in (HOME / folder).rglob("*.py"))
@@ -50,16 +58,6 @@ def list_tools() -> list[ToolDef]:
 def folder_of(tool: ToolDef) -> str:
     """The folder in which a tool is written."""
     return str(tool.handler.__module__.split(".")[2])
-
-
-def count_lines(tool: ToolDef) -> int:
-    """Lines from a tool's first decorator to the end of its function."""
-    path, _, _ = tool.source.rpartition(":")
-    for node in ast.parse(Path(path).read_text()).body:
-        if isinstance(node, ast.FunctionDef) and node.name == tool.name:
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            return (node.end_lineno or node.lineno) - first + 1
-    raise LookupError(f"{tool.name} is not written in {path}")
 
 
 def count_repeated() -> Counter[str]:

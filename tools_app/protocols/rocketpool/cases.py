@@ -61,7 +61,9 @@ READS: Final = (
         {
             "exchange_rate": About(1_122_663, 5),
             "deposit_pool_balance": lambda look: look.call(look.at("deposit_pool"), _POOL),
+            "redeemable": lambda look: look.call(look.at("deposit_pool"), _POOL),
             "deposit_fee": "0.05",
+            "node_commission": "14",
             # Forty, twelve, three and one.
             "active_minipools": 56,
         },
@@ -85,7 +87,7 @@ READS: Final = (
     ReadCase(
         "rocketpool_get_operators",
         {"min_staked": 400, "max_commission": 10},
-        {"operators.#": 1, "operators.0.minipools": 40},
+        {"operators.#": 1, "operators.0.minipools": 40, "operators.0.slashing_is_told": False},
         name="rocketpool_get_operators_of_some_size",
         most_exchanges=5,
     ),

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from tools_app.protocols.sushi_bar.addresses import find_place
-from tools_app.standards.calldata import calls, read_exactly
-from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
-from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import PositionRef
+from tools_app.protocols.sushi_bar.addresses import ENTRY, NAME, deployments, place_on
+from tools_app.standards.call_table import CallTable, Reading
+from tools_app.toolkit.effects import UnknownCall
 
-_ENTER: Final = "function enter(uint256)"
-_LEAVE: Final = "function leave(uint256)"
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
 _INSIDE: Final = "function balanceOf(address) view returns (uint256)"
 
 
-class BarEffects:
-    """Reads entries and exits."""
+def _enter(reading: Reading, raw: int) -> None:
+    token, inside, supply = _read_bar(reading)
+    reading.spend(token, raw)
+    _change(reading, token, raw, inside, supply)
 
-    def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        """Add what `call` does. Raises UnknownCall, and what the chain raises."""
-        place = find_place(chain.chain_id)
-        if place is None or call.to != place.bar or call.value:
-            raise UnknownCall(f"{call.to} is no bar, or is sent coin, which it does not take")
-        supply = int(chain.call(place.bar, _SUPPLY)[0])
-        inside = int(chain.call(place.token, _INSIDE, place.bar)[0])
-        # An entry gives whole shares: what is left over of the last one is worth less than one.
-        rounding = -(-inside // supply) if supply else 0
-        if calls(call.data, _ENTER):
-            (raw,) = read_exactly(call.data, _ENTER)
-            into.spends[place.token] += raw
-        elif calls(call.data, _LEAVE):
-            (shares,) = read_exactly(call.data, _LEAVE)
-            if shares > supply:
-                raise UnknownCall("more shares would be given back than there are")
-            given = shares * inside // supply if supply else 0
-            into.receives[place.token] += given
-            # What is left of the account's shares is worth a rounding more or less.
-            raw = -given
-        else:
-            raise UnknownCall(f"selector 0x{call.data[:4].hex()} of the bar is not known")
-        ref = PositionRef("sushi_bar", "stake", chain.chain_id, "bar")
-        into.changes.append(ChangeRead("sushi_bar", "stake", place.token, raw, ref, rounding=rounding))
+
+def _leave(reading: Reading, shares: int) -> None:
+    token, inside, supply = _read_bar(reading)
+    if shares > supply:
+        raise UnknownCall("more shares would be given back than there are")
+    given = shares * inside // supply if supply else 0
+    reading.receive(token, given)
+    # What is left of the account's shares is worth a rounding more or less.
+    _change(reading, token, -given, inside, supply)
+
+
+def _change(reading: Reading, token: str, raw: int, inside: int, supply: int) -> None:
+    # An entry gives whole shares: what is left over of the last one is worth less than one.
+    reading.change("stake", token, raw, "bar", rounding=-(-inside // supply) if supply else 0)
+
+
+def _read_bar(reading: Reading) -> tuple[str, int, int]:
+    """The token that goes in, how much of it is inside, and how many shares there are."""
+    place = place_on(reading.chain.chain_id)
+    return place.token, int(reading.ask(place.token, _INSIDE, place.bar)), int(reading.ask(ENTRY, _SUPPLY))
+
+
+EFFECTS: Final = CallTable(
+    NAME,
+    deployments,
+    {(ENTRY, "function enter(uint256)"): _enter, (ENTRY, "function leave(uint256)"): _leave},
+)

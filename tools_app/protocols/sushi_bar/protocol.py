@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.sushi_bar.addresses import ENTRY, NAME, deployments
-from tools_app.protocols.sushi_bar.effects import BarEffects
+from tools_app.protocols.sushi_bar.effects import EFFECTS
 from tools_app.protocols.sushi_bar.positions import BarExits, BarPositions
 from tools_app.protocols.sushi_bar.valuer import VALUER
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
@@ -23,5 +23,5 @@ PROTOCOL: Final = ProtocolDef(
     exits=BarExits(),
     # What is given back comes to who gives it.
     leaving=(LeavingCall(ENTRY, _LEAVE),),
-    effects=BarEffects(),
+    effects=EFFECTS,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.evm.world import World
-from tests.tools_app.factories import answer_of, call_tool, make_context, run_plan
+from tests.tools_app.factories import answer_of, make_context, run_plan
 from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, PARAMS, USDC, make_golem, pass_time, usdc_market
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.morpho_blue.addresses import LOCAL, known_markets

@@ -249,21 +249,6 @@ def test_the_position_tells_its_worth_and_what_it_earned(chain: World) -> None:
     assert gain > 0 and abs(int(grown["yield_earned_eth"]) - gain) < 1_000
 
 
-def test_rates_and_operators_are_those_of_the_network(chain: World) -> None:
-    ctx = make_context(chain, address=chain.new_account(ETH).address)
-    rates = answer_of(ctx, "rocketpool_get_rates")
-    assert 2.5 < float(rates["estimated_apy"]) < 3 and rates["node_commission"] == "14"
-    assert int(rates["deposit_pool_balance"]) == int(rates["redeemable"]) == 5_000 * ETH
-    assert rates["active_minipools"] == 56 and rates["deposit_fee"] == "0.05"
-    everyone = answer_of(ctx, "rocketpool_get_operators")
-    assert everyone["total_operators"] == 4 and len(everyone["operators"]) == 4
-    assert everyone["network_average_commission"] == "12"
-    large = answer_of(ctx, "rocketpool_get_operators", min_staked=100, max_commission=10)
-    (only,) = large["operators"]
-    assert (only["minipools"], only["commission_rate"], only["performance_score"]) == (40, "5", "95")
-    assert only["slashing_history"] == [] and only["slashing_is_told"] is False
-
-
 @pytest.mark.parametrize("contract", ["SimulatedRocketDepositPool", "SimulatedRocketEther"])
 def test_whatever_its_contracts_write_into_the_log_has_a_name_in_a_trace(contract: str) -> None:
     abi = json.loads((CHECKOUT / f"contracts/out/{contract}.json").read_text())["abi"]

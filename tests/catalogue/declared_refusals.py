@@ -10,17 +10,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
-from pydantic.fields import FieldInfo
 
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import ChainNotSupported
-from tools_app.toolkit.params import check_positive
 from tools_app.toolkit.tooldef import ToolDef
 
 NOWHERE: Final = 999_999
 """A chain that nothing is on."""
 NEVER: Final = "no such thing?!"
 """Text that fits no pattern and is no choice of any tool."""
+MAY_BE_NOTHING: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("min_lp_tokens", "min_usdc_out", "limit_amount_out"), "a bound: the tool's own holds where it is lower"
+    ),
+    **dict.fromkeys(("amount0", "amount1"), "of a range beside the price one token alone goes in"),
+    "collateral_amount": "a loan on what is pledged already",
+    "eth_amount": "tokens alone are asked for",
+    "gas_reserve": "nothing is kept back",
+    "value": "a call that sends no coin",
+}
+"""Amounts that may be nothing, each with what it means."""
+_AMOUNTS: Final = ("^[0-9]{1,78}$", "^([0-9]{1,78}|max)$")
 
 Refusal: TypeAlias = tuple[Mapping[str, Any], str]
 
@@ -37,7 +47,7 @@ def list_declared(tool: ToolDef) -> Iterator[Refusal]:
                 yield {name: form["minimum"] - 1}, InvalidParams.code
             if "maximum" in form:
                 yield {name: form["maximum"] + 1}, InvalidParams.code
-        if is_positive(tool.params_model.model_fields.get(name)):
+        if is_positive(name, schema):
             yield {name: "0"}, InvalidParams.code
     if has_chains(tool):
         yield {"chain_id": NOWHERE}, ChainNotSupported.code
@@ -54,7 +64,7 @@ def is_declared(tool: ToolDef, changes: Mapping[str, Any], code: str) -> bool:
     if code != InvalidParams.code or schema is None:
         return False
     fits = Draft202012Validator({**schema, "$defs": tool.schema.get("$defs", {})}).is_valid(value)
-    return not fits or (value == "0" and is_positive(tool.params_model.model_fields.get(name)))
+    return not fits or (value == "0" and is_positive(name, schema))
 
 
 def has_chains(tool: ToolDef) -> bool:
@@ -62,6 +72,9 @@ def has_chains(tool: ToolDef) -> bool:
     return tool.supported_chains is not None and "chain_id" in tool.schema["properties"]
 
 
-def is_positive(field: FieldInfo | None) -> bool:
-    """Whether a parameter is an amount that is never nothing."""
-    return field is not None and any(getattr(each, "func", None) is check_positive for each in field.metadata)
+def is_positive(name: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a parameter is an amount in base units that is never nothing: by its published shape, and not by how the
+    code refuses it.
+    """
+    forms = schema.get("anyOf", [schema])
+    return name not in MAY_BE_NOTHING and any(form.get("pattern") in _AMOUNTS for form in forms)

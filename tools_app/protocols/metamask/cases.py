@@ -23,7 +23,6 @@ CASES: Final = (
         tells={"redeemed": str(10 * USD), "remaining": str(15 * USD)},
         refuses=(
             ({"amount": str(26 * USD)}, "INVALID_PARAMS"),
-            ({"amount": "0"}, "INVALID_PARAMS"),
             ({"golem_id": _ANOTHER}, "INVALID_PARAMS"),
         ),
         gains_bps=10_000,

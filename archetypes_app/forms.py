@@ -201,7 +201,9 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = {tool.name for tool in REGISTRY} | ({self.instance.tool_name} if self.instance.pk else set())
+        # A row that is shown offers its own tool: every tool in every row makes a page of a megabyte.
+        own = {self.instance.tool_name} if self.instance.pk else set()
+        names = own if own and not self.is_bound else own | {tool.name for tool in REGISTRY}
         self.fields["tool_name"] = forms.ChoiceField(
             choices=[("", "Choose a tool"), *((name, name) for name in sorted(names))],
             widget=ManySelect(attrs={"aria-label": "Tool"}),

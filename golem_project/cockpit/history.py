@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from archetypes_app.models import DecisionCycleRecord, Golem, PhaseTransition
-from golem_project.cockpit.plots import LinePlot, Point, plot_line
 from permits_app.models import OutcomeRecord
 from tools_app.core.units import format_units
+from tools_app.pages.plots import LinePlot, Point, plot_line
 from tools_app.wording.formats import format_usd, native_symbol
 
 SHOWN_TICKS: Final = 300

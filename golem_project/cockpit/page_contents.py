@@ -21,7 +21,6 @@ from archetypes_app.roles import Power
 from golem_project.cockpit.chart_spans import Span
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
-from golem_project.cockpit.plots import LinePlot
 from golem_project.heartbeat.debt_health import describe_dangers
 from golem_project.heartbeat.decision_sentences import tell_failure
 from permits_app.limits import ledger
@@ -52,6 +51,7 @@ from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord
 from tools_app.pages.html import show_badge
+from tools_app.pages.plots import LinePlot
 from tools_app.wording.address_names import name_addresses
 from tools_app.wording.formats import format_age, format_chain, format_seconds, format_usd
 

@@ -1,5 +1,5 @@
-"""Builds the admin's first page: holdings, requests that need a person, announced actions, refusals, and stuck
-accounts. Scoped like every other page. Reads rows; asks no node.
+"""Builds the admin's first page: holdings with pictures, requests that need a person, announced actions, refusals, and
+stuck accounts.
 
 Scoped like every other page. Reads rows; asks no node.
 """
@@ -34,9 +34,10 @@ from permits_app.pages.delegation_lines import list_delegation_lines
 from permits_app.pages.golem_page import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
 from permits_app.pages.limit_meter import Meter
+from permits_app.pages.money_pictures import MoneyPictures, draw_money
 from permits_app.pages.opening_lines import list_opening_lines
 from permits_app.pages.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
-from permits_app.pages.refusals import RefusalLine, count_refusals, list_refusals
+from permits_app.pages.refusals import RefusalLine, RuleCount, count_by_rule, count_refusals, list_refusals
 from permits_app.pages.request_lines import name_request, say_held
 from permits_app.performance.profit_days import RecentWorth, read_worths
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
@@ -49,7 +50,9 @@ from tools_app.wording.formats import format_chain, format_usd
 LOCAL_CHAIN_ID: Final = 31337
 SHOWN_GOLEMS: Final = 6
 SHOWN_ROWS: Final = 10
-SHOWN_REFUSALS: Final = 6
+SHOWN_PERMITS: Final = 6
+SHOWN_ENTRIES: Final = 6
+SHOWN_REFUSALS: Final = 4
 _TELLS_ITSELF: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
 
 
@@ -127,7 +130,9 @@ class Board:
     owned: Owned
     inbox: Inbox
     needs: tuple[NeedLine, ...]
+    pictures: MoneyPictures
     refusals: tuple[RefusalLine, ...]
+    refused_by: tuple[RuleCount, ...]
     refused: int
     stuck: tuple[StuckLine, ...]
     machinery: str
@@ -172,13 +177,15 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
             *_list_delegated(seen, now),
             *_list_needs(_list_unknown(user, seen), waiting, now),
         ),
+        pictures=draw_money(rows, now=now),
         refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
+        refused_by=count_by_rule(denied, now=now),
         refused=count_refusals(denied, now=now),
         stuck=stuck,
         machinery=_say_machinery(stuck, seen, now),
         machinery_tone="bad" if stuck else "good",
         steps=_list_steps(golems, permits),
-        permits=describe_permits(permits, now=now),
+        permits=describe_permits(permits, now=now)[:SHOWN_PERMITS],
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
         budget=_meter_budget(user, now),
         audit=_list_audit(user, golems, apart if not is_with_apart else {}, now),
@@ -384,7 +391,7 @@ def _list_audit(user: Any, golems: QuerySet[Golem], left_out: Collection[UUID], 
         entries = entries.filter(golem_id__in=golems.values("pk"))
     elif left_out:
         entries = entries.exclude(golem_id__in=left_out)
-    rows = list(entries.order_by("-timestamp_ms", "-seq")[:SHOWN_ROWS])
+    rows = list(entries.order_by("-timestamp_ms", "-seq")[:SHOWN_ENTRIES])
     names = dict(golems.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
     return tuple(
         AuditLine(entry=row, golem_name=str(names.get(row.golem_id, "–")), age=show_age(read_time(row), now=now))

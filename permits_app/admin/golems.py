@@ -39,11 +39,11 @@ from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.safe_pages import SafePages
 from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
+from permits_app.admin.tab_pages import TabPages
 from permits_app.admin.withdrawal_pages import WithdrawalPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
 from permits_app.forms import GolemOfChainsForm, PinForm
-from permits_app.pages.golem_page import build_golem_page
 from permits_app.pages.golem_state import read_states
 from permits_app.safety.drawdown import read_fall
 from tools_app.core import clock
@@ -55,6 +55,7 @@ from tools_app.wording.formats import format_bps
 
 @admin.register(Golem)
 class GolemAdmin(
+    TabPages,
     StopPages,
     DeathPages,
     WithdrawalPages,
@@ -73,26 +74,10 @@ class GolemAdmin(
     WizardPages,
     GolemFormAdmin,
 ):
-    """One golem: what it is doing on top, its settings below."""
+    """One golem: a page in six tabs, of which the last is its form."""
 
     form = GolemOfChainsForm
     change_form_template = "admin/archetypes_app/golem/page.html"
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """The form, with the page around it."""
-        golem: Golem = self.get_row(request, object_id)
-        context = {
-            "page": build_golem_page(golem, now=clock.now()) if request.method == "GET" else None,
-            "show_save_and_add_another": False,
-            "title": golem.name,
-            "subtitle": None,
-            "may_act": self.has_change_permission(request, golem),
-            **(extra_context or {}),
-        }
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Golem]:
         """The list leaves retired ones out, unless it is asked for them; their own pages are there."""
@@ -119,10 +104,11 @@ class GolemAdmin(
         return changelist
 
     def get_urls(self) -> Any:
-        """Halt, what is asked of the owners, and the wizard, before the form's own addresses."""
+        """Tabs, halt, what is asked of the owners, and the wizard, before the form's own addresses."""
         wrap = self.admin_site.admin_view
         name = "archetypes_app_golem"
         return [
+            *self.list_tab_urls(wrap, name),
             *self.list_stop_urls(wrap, name),
             path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
             *self.list_death_urls(wrap, name),

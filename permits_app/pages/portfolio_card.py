@@ -308,7 +308,7 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         health_tone=_tone(health),
         unlocks=_say_locked(told.get("locked", ())) or _say_unlock(told["free_at"], now),
         is_simulated=told["is_simulated"],
-        range=_show_range(told.get("range")),
+        range=show_range(told.get("range")),
         # A snapshot of before tells no rules.
         counted=tuple(told.get("counted", ())),
     )
@@ -338,7 +338,7 @@ def _say_day(at: int) -> str:
     return datetime.fromtimestamp(at, tz=UTC).date().isoformat()
 
 
-def _show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """With the fees in words and what a hook could do as fields of a picture, those that cost money first; a snapshot
     of before tells neither fees nor a hook.
     """

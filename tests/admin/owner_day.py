@@ -11,10 +11,16 @@ from tests.admin.rows import make_decision
 
 OWN = "/admin/archetypes_app/golem/{golem}"
 MOST = {
-    "/admin/": 48,
+    "/admin/": 53,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
     f"{OWN}/change/": 54,
+    f"{OWN}/money/": 40,
+    f"{OWN}/rules/": 40,
+    f"{OWN}/agent/": 30,
+    f"{OWN}/records/": 20,
+    f"{OWN}/settings/": 30,
+    f"{OWN}/refused/{{refusal}}/": 20,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
     f"{OWN}/followed/": 17,
@@ -79,6 +85,9 @@ def add_rows(owner: Any, golem: Golem, many: int) -> None:
             factories.make_audit_entry(golem=one)
             factories.make_event(golem=one)
             factories.make_api_key(golem=one)
+            factories.make_denied_call(golem=one)
+            for _ in range(2):
+                factories.make_nav_snapshot(golem=one)
 
 
 def name_rows(golem: Golem) -> Fill:
@@ -89,5 +98,6 @@ def name_rows(golem: Golem) -> Fill:
         "request": factories.make_change_request(golem=golem).pk,
         "decision": make_decision(golem).pk,
         "episode": factories.make_episode(golem=golem).pk,
+        "refusal": factories.make_denied_call(golem=golem).pk,
     }
     return lambda path: path.format(**names)

@@ -277,6 +277,11 @@ def page(model: str, name: str, *args: Any) -> str:
     return reverse(f"admin:{model.replace('.', '_')}_{name}", args=args)
 
 
+def form_page(model: str, key: Any) -> str:
+    """Where a row of `app.model` is edited: a golem's form is one of the tabs of its page."""
+    return page(model, "settings" if model == "archetypes_app.golem" else "change", key)
+
+
 def opened_as(browser: Client, url: str) -> dict[str, str]:
     """What the form at `url` says of its row as it is now; sent along with an edit."""
     context = browser.get(url).context

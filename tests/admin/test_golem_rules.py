@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from permits_app.pages.golem_page import build_golem_page
+from permits_app.pages.golem_tabs import build_rules
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
@@ -19,7 +19,7 @@ from tools_app.core import clock
     ],
 )
 def test_each_limit_shows_its_value_and_its_origin(live_golem: LiveGolem, name: str, value: str, source: str) -> None:
-    page = build_golem_page(live_golem.golem, now=clock.now())
+    page = build_rules(live_golem.golem, now=clock.now())
     shown = {rule.name: rule for rule in page.rules}
     assert shown[name].value == value
     assert shown[name].source.startswith(source)

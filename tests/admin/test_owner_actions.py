@@ -267,7 +267,7 @@ def test_a_node_that_is_not_there_is_said_so_on_the_golem_page(
     browser_of_owner: Client, golem: Golem, node_that_is_not_there: None
 ) -> None:
     factories.make_wallet(golem=golem)
-    answer = browser_of_owner.get(page("archetypes_app.golem", "change", golem.pk))
+    answer = browser_of_owner.get(page("archetypes_app.golem", "money", golem.pk))
     assert answer.status_code == 200
     assert "Node unreachable" in answer.content.decode()
 

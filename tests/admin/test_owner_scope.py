@@ -11,7 +11,7 @@ from django.test import Client
 from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry, SpendingLimits
 from tests import factories
-from tests.admin.rows import EDITED_BY_OWNERS, MAKERS, SEEN_BY_OPERATORS_ALONE, page
+from tests.admin.rows import EDITED_BY_OWNERS, MAKERS, SEEN_BY_OPERATORS_ALONE, form_page, page
 
 pytestmark = pytest.mark.django_db
 
@@ -80,7 +80,7 @@ def test_records_cannot_be_edited_or_deleted_even_by_an_operator(people: People,
 @pytest.mark.parametrize("model", sorted(EDITED_BY_OWNERS))
 def test_an_owner_may_edit_what_is_theirs(people: People, model: str) -> None:
     row = MAKERS[model](people.golem_a)
-    answer = people.a.get(page(model, "change", row.pk))
+    answer = people.a.get(form_page(model, row.pk))
     assert answer.context["has_change_permission"]
 
 
@@ -162,7 +162,7 @@ def test_a_filter_by_another_owners_golem_shows_nothing(people: People) -> None:
 
 
 def test_an_owner_cannot_give_a_golem_away(people: People) -> None:
-    url = page("archetypes_app.golem", "change", people.golem_a.pk)
+    url = page("archetypes_app.golem", "settings", people.golem_a.pk)
     assert 'name="owner"' not in people.a.get(url).content.decode()
     assert 'name="owner"' in people.root.get(url).content.decode()
 
@@ -170,7 +170,7 @@ def test_an_owner_cannot_give_a_golem_away(people: People) -> None:
 def test_an_owner_cannot_use_another_owners_private_profile_or_archetype(people: People) -> None:
     factories.make_profile(name="private-to-ben", owner=people.owner_b)
     factories.make_archetype(name="kind-of-ben", owner=people.owner_b)
-    for url in (page("archetypes_app.golem", "change", people.golem_a.pk), page("archetypes_app.golem", "add")):
+    for url in (page("archetypes_app.golem", "settings", people.golem_a.pk), page("archetypes_app.golem", "add")):
         text = people.a.get(url).content.decode()
         assert "private-to-ben" not in text
         assert "kind-of-ben" not in text

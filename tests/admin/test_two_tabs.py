@@ -18,7 +18,7 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import HaltSetting, KnownAddress, SpendingLimits
 from tests import factories
-from tests.admin.rows import MAKERS, page
+from tests.admin.rows import MAKERS, form_page, page
 from tools_app.chain.abi import checksum
 from tools_app.core import clock
 from tools_app.pages.opened_rows import OpenedRowForm
@@ -207,7 +207,7 @@ def test_every_form_that_changes_a_row_knows_what_it_was_opened_with(golem: Gole
         site = admin.site._registry.get(type(row))
         if site is None:
             continue
-        answer = browser.get(reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk]))
+        answer = browser.get(form_page(row._meta.label_lower, row.pk))
         if answer.status_code != 200 or not answer.context.get("has_change_permission"):
             continue
         shown = answer.context["adminform"]

@@ -17,7 +17,7 @@ from django.test import Client
 
 from permits_app.approval_pages.cage_forms import AssetForm
 from tests import factories
-from tests.admin.rows import MAKERS, page
+from tests.admin.rows import MAKERS, form_page, page
 from tests.admin.test_form_edges import list_forms
 from tools_app.wording.address_names import list_tokens
 
@@ -33,7 +33,7 @@ def test_a_page_and_a_list_show_what_is_written_down_in_that_order(model: str) -
     client = Client()
     client.force_login(golem.owner)
     row = MAKERS[model](golem)
-    shown = {"page": show_page(client.get(page(model, "change", row.pk)).context)}
+    shown = {"page": show_page(client.get(form_page(model, row.pk)).context)}
     shown |= show_list(client.get(page(model, "changelist")).context)
     written: dict[str, Any] = json.loads(WRITTEN.read_text(encoding="utf-8")) if WRITTEN.exists() else {}
     if os.environ.get("GOLEM_KEEP_PAGES") == "1":

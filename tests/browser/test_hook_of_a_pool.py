@@ -28,7 +28,7 @@ def test_what_a_hook_could_do_is_drawn_beside_the_range_and_the_fees(
     for viewport in (WIDE, PHONE):
         visit = open_window(viewport=viewport, is_dark=viewport is PHONE)
         visit.log_in("owner-a")
-        page = visit.open(f"/admin/archetypes_app/golem/{shared_golem.golem.pk}/change/")
+        page = visit.open(f"/admin/archetypes_app/golem/{shared_golem.golem.pk}/money/")
         visit.shoot(f"hook-{viewport['width']}")
         drawn = page.locator(".gx-hook")
         said = "can change what goes in or comes out and stop or tax a withdrawal"

@@ -43,7 +43,7 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     wallet = TestWallet(shared_golem.world.new_account())
     journey = set_out(size, owner.username, wallet=wallet)
     page = journey.page
-    journey.go(own(golem))
+    journey.go(own(golem, "rules"))
     journey.follow("Put it into a contract")
     journey.look("08-cage-steps")
     page.get_by_label("Owner of the Safe").fill(wallet.account.address)
@@ -164,7 +164,7 @@ def test_a_draft_is_tried_on_the_past_and_a_limit_loosened_by_its_approval(
     give_device(lived.owner)
     journey = set_out(size, lived.owner.username)
     page = journey.page
-    journey.go(own(lived.golem))
+    journey.go(own(lived.golem, "rules"))
     journey.follow("Policy")
     journey.look("10-loosen-policy")
     page.get_by_label("Per transaction").fill("700")

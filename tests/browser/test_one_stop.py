@@ -115,7 +115,7 @@ def test_a_golem_is_retired_and_brought_back_halted(open_window: Any, house: Hou
     halt_golem(golem=house.golem, reason="over", actor="owner:1", now=clock.now())
     visit = open_window(viewport=WIDE)
     visit.log_in("ana")
-    own = f"/admin/archetypes_app/golem/{house.golem.pk}/change/"
+    own = f"/admin/archetypes_app/golem/{house.golem.pk}/settings/"
     page = visit.open(own)
     press(page.get_by_role("link", name="Retire"))
     page.get_by_label("Reason").fill("it did its work")

@@ -42,7 +42,7 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
     borrowed = hold_everything(owned)
     look_twice(owned)
     offer = factories.make_signed_promise(permit=ActionPermit.objects.get(pk=borrowed["permit_id"]))
-    golem_page = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
+    golem_page = f"/admin/archetypes_app/golem/{owned.golem.pk}/money/"
     pages = {"golem": golem_page, "cockpit": f"/admin/cockpit/{owned.golem.pk}/", "fleet": "/admin/cockpit/"}
     told: dict[str, str] = {}
     for name, kind in (("light", {"viewport": WIDE}), ("dark", {"viewport": WIDE, "is_dark": True})):
@@ -136,7 +136,7 @@ def test_what_a_gift_to_a_vault_made_of_its_shares_is_told_as_not_counted(open_w
         visit = open_window(viewport=viewport)
         visit.log_in("owner-a")
         for name, path in {
-            "golem": f"/admin/archetypes_app/golem/{owned.golem.pk}/change/",
+            "golem": f"/admin/archetypes_app/golem/{owned.golem.pk}/money/",
             "cockpit": f"/admin/cockpit/{owned.golem.pk}/",
         }.items():
             page = visit.open(path)
@@ -166,7 +166,7 @@ def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allo
     opened = {"token0": "WETH", "token1": "USDC", "price_lower": "2500", "price_upper": "3600"}
     do(owned, "add_liquidity", "uniswap", **clean, **opened, amount1="1000000000")
     earn_fees(owned)
-    page_of = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
+    page_of = f"/admin/archetypes_app/golem/{owned.golem.pk}/money/"
     for viewport in (WIDE, PHONE):
         visit = open_window(viewport=viewport)
         visit.log_in("owner-a")

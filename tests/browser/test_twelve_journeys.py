@@ -67,7 +67,7 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     journey.press("Create the golem's token")
     journey.look("02-second-golem-token")
 
-    journey.go(own(golem))
+    journey.go(own(golem, "agent"))
     journey.look("04-rehearse-golem")
     journey.follow("Heartbeat")
     journey.look("04-rehearse-heartbeat")
@@ -164,7 +164,7 @@ def test_a_golem_is_halted_resumed_into_rehearsal_and_retired(
     journey.go(own(house.golem, "halt"))
     page.get_by_label("Reason").fill("its work is done")
     journey.press("Stop now")
-    journey.go(own(house.golem))
+    journey.go(own(house.golem, "settings"))
     journey.follow("Retire")
     journey.look("12-retire-asked")
     page.get_by_label("Reason").fill("its work is done")

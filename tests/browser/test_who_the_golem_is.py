@@ -79,16 +79,19 @@ def test_the_golem_page_tells_phase_tools_and_where_each_limit_comes_from(open_w
     update_vitality(golem_id=demo.golem.pk, facts=VitalityFacts(600_000_000), now=clock.now())
     visit = open_window()
     visit.log_in("owner-a")
-    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    own = f"/admin/archetypes_app/golem/{demo.golem.pk}"
+    visit.open(f"{own}/rules/")
     visit.shoot("golem-cautious")
-    for folded in ("Every limit and where it comes from", "Tools it has, and why"):
-        visit.page.get_by_text(folded, exact=True).click()
+    visit.page.get_by_text("Every limit and where it comes from", exact=True).click()
     text = visit.page.inner_text("#content")
     assert "CAUTIOUS" in text.upper()
     assert "Phase cautious allows" in text
-    assert {"trading", "lp", "memory"} <= set(re.findall(r"[a-z_]+", text.lower()))
     assert "writes per hour" in text.lower()
     assert visit.page.locator(".gx-facts dd small").count() >= 5
+    visit.open(f"{own}/agent/")
+    visit.page.get_by_text("Tools it has, and why", exact=True).click()
+    text = visit.page.inner_text("#content")
+    assert {"trading", "lp", "memory"} <= set(re.findall(r"[a-z_]+", text.lower()))
 
 
 def test_the_graph_is_a_picture_with_levels_terminals_and_the_longest_chain(open_window: Any, demo: LiveGolem) -> None:
@@ -102,13 +105,15 @@ def test_the_graph_is_a_picture_with_levels_terminals_and_the_longest_chain(open
     assert page.locator(".gx-box.gx-longest").count() == 3
 
 
-@pytest.mark.parametrize("path", [GRAPH, MATRIX, WIZARD, "golem"], ids=["graph", "matrix", "wizard", "golem"])
+@pytest.mark.parametrize(
+    "path", [GRAPH, MATRIX, WIZARD, "change", "settings"], ids=["graph", "matrix", "wizard", "golem", "settings"]
+)
 def test_every_control_of_a_page_is_reached_by_keyboard_and_shows_it(
     open_window: Any, demo: LiveGolem, path: str
 ) -> None:
     visit = open_window()
     visit.log_in("owner-a")
-    page = visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/" if path == "golem" else path)
+    page = visit.open(path if path.startswith("/") else f"/admin/archetypes_app/golem/{demo.golem.pk}/{path}/")
     stops, reached, unmarked = walk_by_keyboard(page)
     assert stops > 0
     assert len(reached) == stops
@@ -118,7 +123,7 @@ def test_every_control_of_a_page_is_reached_by_keyboard_and_shows_it(
 def test_an_edit_with_its_diff_is_made_by_keyboard_alone(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window()
     visit.log_in("owner-a")
-    page = visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    page = visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/settings/")
     page.locator("input[name=profiles]:checked").first.focus()
     page.keyboard.press("Space")
     page.get_by_role("button", name="Save", exact=True).focus()
@@ -144,7 +149,7 @@ def test_graph_and_diff_work_without_javascript(open_window: Any, demo: LiveGole
     press(page.get_by_role("button", name="Try it"))
     visit.shoot("graph-plain")
     assert "Refused: " in page.inner_text("#content")
-    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/settings/")
     page.get_by_text("Who it is", exact=True).click()
     page.locator("input[name=profiles]:checked").first.uncheck()
     press(page.locator("[name=_save]").first)
@@ -156,7 +161,7 @@ def test_graph_and_diff_work_without_javascript(open_window: Any, demo: LiveGole
 def test_on_a_phone_the_diff_and_the_conflict_do_not_scroll_sideways(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window(viewport=PHONE)
     visit.log_in("owner-a")
-    path = f"/admin/archetypes_app/golem/{demo.golem.pk}/change/"
+    path = f"/admin/archetypes_app/golem/{demo.golem.pk}/settings/"
     page = visit.open(path)
     page.locator("details#who-it-is > summary").click()
     page.locator("input[name=profiles]:checked").first.uncheck()

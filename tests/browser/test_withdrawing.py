@@ -30,7 +30,7 @@ def test_money_leaves_to_an_owners_address_through_the_pages_alone_also_while_ha
     asking, deciding = set_out(size, owner.username), set_out(size, other.username)
     before = held(shared_golem, HOME)
 
-    asking.go(own(golem))
+    asking.go(own(golem, "money"))
     assert "No address is registered yet" in asking.follow("Withdraw")
     asking.look("18-withdraw-empty")
     asking.page.get_by_label("Name").fill("Cold wallet")

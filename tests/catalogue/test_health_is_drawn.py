@@ -41,7 +41,7 @@ def test_the_health_of_a_debt_is_drawn_over_time_and_its_fall_is_told(door: Door
     door.do(LOANS[lender])
     live = door.stage.live
     turn_on(live.golem, is_live=False)
-    page = ("archetypes_app.golem", "change", live.golem.pk)
+    page = ("archetypes_app.golem", "money", live.golem.pk)
     tick(live.golem)
     assert "gx-health" not in read_page(live, *page), "one tick is no line"
     (price,) = live.world.rpc.read(live.world.tokens["WETH"].feed, "latestAnswer()", returns="(int256)")

@@ -103,7 +103,7 @@ def test_a_halt_queues_everything_says_until_when_it_waits_and_completes(live: L
     record = read_page(live, "permits_app.haltrecord", "change", HaltRecord.objects.get().pk)
     assert "can be slashed until then" in record and f"{at:%Y-%m-%d}" in record
     assert "eigenlayer" in read_page(live, "permits_app.pendingrequest", "changelist").lower()
-    assert "in 10 min" in read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    assert "in 10 min" in read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     assert carry_out(live) and PendingRequest.objects.count() == 1, "it does not queue twice"
     pass_the_queue(live)
     assert follow().state == RequestState.READY

@@ -77,7 +77,7 @@ def test_a_protocol_that_ours_stand_in_for_is_called_simulated_wherever_it_shows
     assert SAID in read(client, f"/admin/permits_app/actionpermit/{permit['permit_id']}/change/")
     status = door.agent.post("query_state", {"query": "wallet_status"}).json()
     assert True in find_marks(status), "wallet_status"
-    assert f"{label} {SAID}" in read(client, f"/admin/archetypes_app/golem/{golem.pk}/change/")
+    assert f"{label} {SAID}" in read(client, f"/admin/archetypes_app/golem/{golem.pk}/money/")
     assert f"{label} {SAID}" in read(client, f"/admin/archetypes_app/golem/{golem.pk}/halt/")
     HaltSetting.objects.create(golem=golem, unwind_on_halt=True)
     told = halt_golem(golem=Golem.objects.get(pk=golem.pk), reason="leaves", actor="user:owner", now=clock.now())

@@ -19,7 +19,7 @@ MARKS = re.compile(r'<rect class="gx-range-at" x="(\d+)"')
 def test_a_cooldown_and_the_maturity_of_claims_are_drawn_with_their_days(door: Door) -> None:
     door.do("ethena_stake_usde", "ethena_unstake_usde", "pendle_buy_pt")
     live = door.stage.live
-    shown = read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    shown = read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     chain = live.golem.home_chain_id
     world = live.world.rpc
     [(_, _, _, _, _, expiry, *_)] = world.read(
@@ -40,4 +40,4 @@ def test_a_cooldown_and_the_maturity_of_claims_are_drawn_with_their_days(door: D
 def test_what_is_free_already_has_no_picture(door: Door) -> None:
     door.do("ethena_stake_usde")
     live = door.stage.live
-    assert "gx-times" not in read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    assert "gx-times" not in read_page(live, "archetypes_app.golem", "money", live.golem.pk)

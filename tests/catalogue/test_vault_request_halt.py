@@ -83,7 +83,7 @@ def test_a_deposit_by_request_is_followed_until_its_shares_are_claimed(asked: Do
         "that it can be taken back is no readiness"
     )
     assert int(waits.amounts[0]["raw"]) == ASKED
-    assert "Deposit asked for at" in read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    assert "Deposit asked for at" in read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     settle(live.world)
     assert follow().state == RequestState.READY
     assert asked.commit(asked.preview("vault_claim_in"))["status"] == "COMMITTED"

@@ -96,7 +96,7 @@ def test_an_oracle_that_nobody_prepared_is_refused_by_name_and_what_is_held_is_t
         problem = door.preview(case)
         assert (problem["code"], problem["http"]) == ("PENDLE_ORACLE_NOT_READY", 409), problem
         assert problem["seconds"] == 900 and problem["recovery"] == "WAIT"
-    page = read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    page = read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     assert "no average price of fifteen minutes" in page, page[:20000]
 
 

@@ -13,7 +13,9 @@ from permits_app.models import (
     AllowlistEntry,
     CageMirror,
     CapabilityGrant,
+    DeniedCall,
     HaltRecord,
+    NavSnapshot,
     NonceReservation,
     OutboundTransaction,
     OutcomeRecord,
@@ -84,6 +86,46 @@ def make_halt(*, golem: Golem) -> HaltRecord:
         completed_at=now,
         steps=[{"step": "commits and signatures refused", "at_ms": 3}],
     )
+
+
+def make_denied_call(*, golem: Golem, rule: str = "spending_limiter.per_transaction", **columns: Any) -> DeniedCall:
+    """A swap that a rule refused a moment ago."""
+    given: dict[str, Any] = {
+        "denied_at": clock.now(),
+        "tool_name": "uniswap_execute_swap",
+        "action_type": "swap",
+        "venue": "uniswap",
+        "chain_id": golem.home_chain_id,
+        "action_class": "NEW_POSITION",
+        "bounds": {},
+        "value_micro_usd": 25_000_000_000,
+        "code": "SPENDING_LIMIT_EXCEEDED",
+        "rule": rule,
+        "detail": "this could cost $25,000.00 in one transaction",
+    }
+    return DeniedCall.objects.create(golem=golem, **{**given, **columns})
+
+
+def make_nav_snapshot(*, golem: Golem, worth: int = 1_000_000_000, **columns: Any) -> NavSnapshot:
+    """What a golem was worth a moment ago, in micro-USD, all of it one token of its wallet."""
+    newest = NavSnapshot.objects.filter(golem=golem).order_by("-block_number").first()
+    share = {"symbol": "USDC", "address": "0x" + "11" * 20, "micro_usd": str(worth)}
+    given: dict[str, Any] = {
+        "at": clock.now(),
+        "chain_id": golem.home_chain_id,
+        "block_number": newest.block_number + 1 if newest is not None else 1,
+        "value_micro_usd": worth,
+        "holdings": {
+            "tokens": [],
+            "positions": [],
+            "value": str(worth),
+            "debt": "0",
+            "liquid": str(worth),
+            "problems": [],
+            "shares": [share],
+        },
+    }
+    return NavSnapshot.objects.create(golem=golem, **{**given, **columns})
 
 
 def make_cage(*, golem: Golem, **columns: Any) -> PolicyCage:

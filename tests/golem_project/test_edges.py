@@ -13,7 +13,6 @@ from golem_project.a2a.message_parsing import _check_numbers
 from golem_project.a2a.task_messages import _exact
 from golem_project.alerts.timing import wait_after
 from golem_project.chat.terminal import _short
-from golem_project.cockpit.plots import PlotLabel, _spread
 from golem_project.heartbeat.debt_health import Alarm, ToldDebt, WatchedDebt, _is_news, _watch, keep_told
 from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse
 from golem_project.heartbeat.duties.position_monitor import judge_positions
@@ -25,6 +24,7 @@ from golem_project.stream.deliveries import _next_attempt
 from golem_project.stream.parameters import _read_limit
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.pages.plots import PlotLabel, _spread
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
 USD = 10**6

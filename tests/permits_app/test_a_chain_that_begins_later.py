@@ -52,13 +52,13 @@ def test_a_chain_that_is_begun_later_is_offered_ticked_and_used_once_it_runs(
     settings.GOLEM_CHAINS_BEGUN_LATER = {SECOND_ID: file}
     wire(settings, {CHAIN_ID: os.environ["GOLEM_RPC_URL_31337"]})
     client.force_login(_own(spread_golem))
-    page = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
+    page = client.get(reverse("admin:archetypes_app_golem_settings", args=[golem.pk])).content.decode()
     assert "Second local chain (31338), begins when it is ticked" in page
     save_chains(client, golem, [SECOND_ID])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID, SECOND_ID)
     assert refused(lambda: pay_on(spread_golem, SECOND_ID)).code in ("CHAIN_NOT_SUPPORTED", "CHAIN_NOT_COUNTED")
-    page = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
+    page = client.get(reverse("admin:archetypes_app_golem_settings", args=[golem.pk])).content.decode()
     assert "Second local chain" in page
     file.write_text(both_chains[1].rpc_url)
     both_chains[1].fund(golem.address, 10**18, {"DAI": 100 * DAI})

@@ -130,7 +130,7 @@ class Saver:
         self.live.owner.is_superuser = True
         self.live.owner.save()
         client.force_login(self.live.owner)
-        return client.get(f"/admin/archetypes_app/golem/{self.live.golem.pk}/change/").content.decode()
+        return client.get(f"/admin/archetypes_app/golem/{self.live.golem.pk}/money/").content.decode()
 
 
 @pytest.fixture

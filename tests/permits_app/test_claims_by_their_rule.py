@@ -210,7 +210,7 @@ def test_coupons_never_count_and_are_shown_at_the_market(holder: LiveGolem, bond
     holder.owner.save()
     client = Client()
     client.force_login(holder.owner)
-    page = client.get(f"/admin/archetypes_app/golem/{holder.golem.pk}/change/").content.decode()
+    page = client.get(f"/admin/archetypes_app/golem/{holder.golem.pk}/money/").content.decode()
     assert "count as nothing: yield to come, which may be none" in page
     # And sold again for what they bring.
     cash = holder.balance("DAI")

@@ -186,7 +186,7 @@ def test_the_golems_page_shows_positions_debts_health_unlocks_and_the_days_chang
     live_golem.owner.save()
     client.force_login(live_golem.owner)
     pk = live_golem.golem.pk
-    page = client.get(f"/admin/archetypes_app/golem/{pk}/change/").content.decode()
+    page = client.get(f"/admin/archetypes_app/golem/{pk}/money/").content.decode()
     for text in (
         "Account at the bank",
         "The made-up bank",

@@ -246,7 +246,7 @@ def test_the_golems_page_shows_its_book_of_rights_with_what_is_used_and_their_en
     manager.live.owner.save()
     client = Client()
     client.force_login(manager.live.owner)
-    page = client.get(f"/admin/archetypes_app/golem/{manager.live.golem.pk}/change/").content.decode()
+    page = client.get(f"/admin/archetypes_app/golem/{manager.live.golem.pk}/money/").content.decode()
     for words in ("Rights received", purse.principal.address, "100 USDC", "60 USDC", "never counted as the golem"):
         assert words in page, words
 

@@ -120,7 +120,7 @@ def test_a_right_ends_with_its_time_by_the_chains_clock(manager: Manager, purse:
 def test_pages_show_what_is_left_now_and_when_its_contract_was_asked(manager: Manager, purse: Purse) -> None:
     right = purse.give(manager.live, a_day=A_DAY)
     golem, of_right = (
-        f"/admin/archetypes_app/golem/{right.golem_id}/change/",
+        f"/admin/archetypes_app/golem/{right.golem_id}/money/",
         f"/admin/permits_app/receivedright/{right.pk}/change/",
     )
     assert "not yet" in page(manager, golem)
@@ -141,7 +141,7 @@ def test_a_contract_that_does_not_answer_ends_no_right_and_the_page_says_so(mana
     assert look() == {"looked": 1, "gone": 0}
     right.refresh_from_db()
     assert right.state == "STANDING" and "the purse does not answer" in right.last_error
-    assert "the purse does not answer" in page(manager, f"/admin/archetypes_app/golem/{right.golem_id}/change/")
+    assert "the purse does not answer" in page(manager, f"/admin/archetypes_app/golem/{right.golem_id}/money/")
     purse.world.rpc.call("anvil_setCode", purse.address, code)
     look(LOOK_EVERY)
     right.refresh_from_db()

@@ -226,7 +226,7 @@ def test_the_pages_say_which_chain_is_not_counted(
 ) -> None:
     value(spread_golem)
     client.force_login(_make_admin())
-    page = reverse("admin:archetypes_app_golem_change", args=[spread_golem.golem.pk])
+    page = reverse("admin:archetypes_app_golem_money", args=[spread_golem.golem.pk])
     assert "Second local chain (31338)" in client.get(page).content.decode()
     only_first(settings, NOBODY)
     shown = client.get(page).content.decode()
@@ -274,7 +274,7 @@ def test_two_owners_golems_do_not_count_each_others_chains(
 
 def save_chains(client: Client, golem: Golem, chains: list[int]) -> str:
     """The golem's form saved with these other chains ticked; the page that comes of it."""
-    page = reverse("admin:archetypes_app_golem_change", args=[golem.pk])
+    page = reverse("admin:archetypes_app_golem_settings", args=[golem.pk])
     form = client.get(page).context["adminform"].form
     body = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     body |= {"other_chain_ids": [str(each) for each in chains], "toolset_seen": "on"}

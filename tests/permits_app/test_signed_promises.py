@@ -354,7 +354,7 @@ def test_an_owner_sees_what_may_go_and_never_the_signature(maker: Maker) -> None
     client.force_login(maker.live.owner)
     page = client.get(f"/admin/permits_app/signedpromise/{row.pk}/change/").content.decode()
     assert "100 DAI" in page and row.signature not in page
-    golem_page = f"/admin/archetypes_app/golem/{row.golem_id}/change/"
+    golem_page = f"/admin/archetypes_app/golem/{row.golem_id}/money/"
     listed = client.get(golem_page).content.decode()
     assert 'id="promises"' in listed and "100 DAI" in listed and row.signature not in listed
     maker.fill(row)

@@ -297,7 +297,7 @@ def test_an_owner_reads_what_may_still_come_of_an_order_and_until_when(asker: As
     client.force_login(asker.live.owner)
     page = client.get(f"/admin/permits_app/pendingrequest/{row.pk}/change/").content.decode()
     assert "any keeper carries it out" in page and "a halt cancels it" in page and "0.1 WETH" in page
-    listed = client.get(f"/admin/archetypes_app/golem/{row.golem_id}/change/").content.decode()
+    listed = client.get(f"/admin/archetypes_app/golem/{row.golem_id}/money/").content.decode()
     assert "any keeper carries it out" in listed and "stands until" in listed
     asker.cancel(row)
     assert asker.follow(row).state == "CANCELLED"

@@ -32,7 +32,7 @@ def _page(client: Client, crossing: Crossing, path: str) -> str:
 def test_the_pages_show_what_is_under_way_with_both_chains_and_when_it_is_expected(
     crossing: Crossing, client: Client
 ) -> None:
-    page = f"/admin/archetypes_app/golem/{crossing.live.golem.pk}/change/"
+    page = f"/admin/archetypes_app/golem/{crossing.live.golem.pk}/money/"
     row = crossing.send()
     crossing.look()
     way = "The made-up bridge (simulated contract), Local chain (31337) to Second local chain (31338)"

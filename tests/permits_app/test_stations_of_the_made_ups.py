@@ -73,7 +73,7 @@ def page(live: LiveGolem, path: str = "") -> str:
     live.owner.save()
     client = Client()
     client.force_login(live.owner)
-    answer = client.get(path or f"/admin/archetypes_app/golem/{live.golem.pk}/change/")
+    answer = client.get(path or f"/admin/archetypes_app/golem/{live.golem.pk}/money/")
     assert answer.status_code == 200
     return unescape(answer.content.decode())
 

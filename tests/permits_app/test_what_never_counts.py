@@ -128,7 +128,7 @@ def test_an_owner_reads_what_counts_as_nothing_and_why(farmer: LiveGolem, gauge:
     farmer.owner.save()
     client = Client()
     client.force_login(farmer.owner)
-    page = client.get(f"/admin/archetypes_app/golem/{farmer.golem.pk}/change/").content.decode()
+    page = client.get(f"/admin/archetypes_app/golem/{farmer.golem.pk}/money/").content.decode()
     assert "count as nothing: a reward that nobody prices" in page
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from golem_project.cockpit.history import _add_up, _show_percent
-from golem_project.cockpit.plots import LinePlot, _scale, plot_line
+from tools_app.pages.plots import LinePlot, _scale, plot_line
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golem_project.cockpit.plots import HEIGHT, LEFT, RIGHT, TOP, WIDTH, plot_line
+from tools_app.pages.plots import HEIGHT, LEFT, RIGHT, TOP, WIDTH, plot_line
 
 START = datetime(2026, 11, 21, 8, tzinfo=UTC)
 

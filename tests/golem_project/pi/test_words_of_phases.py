@@ -46,7 +46,7 @@ def test_agents_models_owners_and_refusals_read_the_same_words(make_agent: MakeA
     owner.save()
     browser = Client()
     browser.force_login(owner)
-    assert SAYS[phase] in browser.get(page("archetypes_app.golem", "change", agent.golem.pk)).content.decode()
+    assert SAYS[phase] in browser.get(page("archetypes_app.golem", "rules", agent.golem.pk)).content.decode()
     refusals = (judge_phase(phase=phase, action_class=kind) for kind in ActionClass)
     for refusal in filter(None, refusals):
         assert (refusal.error, refusal.limit, refusal.would_pass) == (PhaseBlocked, SAYS[phase], SAYS[phase])

@@ -172,7 +172,7 @@ def test_permits_halts_and_the_allowlist_use_the_name(golem: Golem) -> None:
     AllowlistEntry.objects.create(golem=golem, chain_id=CHAIN, kind="RECIPIENT", address=TWIN)
     listing = browse(golem.owner).get(reverse("admin:permits_app_allowlistentry_changelist")).content.decode()
     assert "&lt;b&gt;Treasury&lt;/b&gt;" in listing and "unknown" in listing
-    own = browse(golem.owner).get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
+    own = browse(golem.owner).get(reverse("admin:archetypes_app_golem_rules", args=[golem.pk])).content.decode()
     assert "&lt;b&gt;Treasury&lt;/b&gt;" in own and f"unknown {TWIN[:6]}" in own
 
 

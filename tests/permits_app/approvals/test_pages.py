@@ -279,7 +279,7 @@ def test_a_live_golem_gets_more_tools_only_by_request(golem: Golem, ana: Any) ->
     profile = factories.make_profile(name="reader", categories=["trading"], owner=ana, is_read_only=True)
     Golem.objects.filter(pk=golem.pk).update(is_live=True)
     golem.refresh_from_db()
-    form = _browser(ana).get(page("archetypes_app.golem", "change", golem.pk)).context["adminform"].form
+    form = _browser(ana).get(page("archetypes_app.golem", "settings", golem.pk)).context["adminform"].form
     body = {
         "name": golem.name,
         "archetype": str(golem.archetype_id),
@@ -365,7 +365,7 @@ def test_a_shared_profile_never_gives_a_live_golem_more_tools(golem: Golem, ana:
 def test_nobody_moves_a_golem_with_agents_to_another_owner_by_a_form(golem: Golem) -> None:
     other = factories.make_owner(name="cy")
     root = _browser(factories.make_operator())
-    form = root.get(page("archetypes_app.golem", "change", golem.pk)).context["adminform"].form
+    form = root.get(page("archetypes_app.golem", "settings", golem.pk)).context["adminform"].form
     assert "owner" not in form.fields
     root.post(page("archetypes_app.golem", "change", golem.pk), {"owner": str(other.pk), "name": golem.name})
     assert Golem.objects.get(pk=golem.pk).owner.get_username() == "ana"

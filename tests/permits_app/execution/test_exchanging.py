@@ -190,7 +190,7 @@ def test_the_choice_is_made_on_the_golems_page_by_its_owner_alone_and_told_to_it
     assert not HaltSetting.objects.exists()
     owner = browse(live_golem)
     assert (
-        SAYS[HaltChoice.STOP] in owner.get(page("archetypes_app.golem", "change", live_golem.golem.pk)).content.decode()
+        SAYS[HaltChoice.STOP] in owner.get(page("archetypes_app.golem", "rules", live_golem.golem.pk)).content.decode()
     )
     assert owner.post(url, form).status_code == 302
     row = HaltSetting.objects.get()

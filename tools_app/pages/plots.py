@@ -9,7 +9,7 @@ from datetime import datetime
 WIDTH, HEIGHT = 640, 180
 LEFT, RIGHT, TOP, BOTTOM = 4, 4, 24, 26
 _FLOOR = HEIGHT - BOTTOM
-LABEL_HEIGHT = 14
+LABEL_HEIGHT = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,182 @@
+"""Answers what an owner asks first: may it spend now, what can it lose today, where is its money, what needs me.
+
+Reads rows only. An answer never promises more than the rules hold to: who cannot spend by a key may still carry out
+what an owner approves, and prices move what is held whatever the limits say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models.api_key import Scope
+from permits_app.limits import ledger
+from permits_app.limits.trading_costs import read_costs
+from permits_app.models import ActionPermit, ChangeRequest, PendingRequest, PolicyCage, SpendingLimits
+from permits_app.models.approval import ChangeState
+from permits_app.models.pending_request import RequestState
+from permits_app.models.permit import PermitStatus
+from permits_app.pages.golem_state import GolemState
+from permits_app.pages.portfolio_card import PortfolioCard
+from permits_app.safety.drawdown import read_fall
+from tools_app.toolkit.enums import Phase
+from tools_app.wording.formats import format_age, format_bps, format_usd
+
+_MUST_SHRINK = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
+_CALLS_FOR_YOU = (RequestState.STUCK, RequestState.LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question with its answer, why it is so, and where to go: words with an address."""
+
+    name: str
+    question: str
+    answer: str
+    why: str
+    tone: str
+    links: tuple[tuple[str, str], ...] = ()
+
+
+def answer_all(
+    golem: Golem, state: GolemState, portfolio: PortfolioCard, *, is_beating: bool, now: datetime
+) -> tuple[Answer, ...]:
+    """The four answers, in the order in which they are asked."""
+    limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+    usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=now)
+    left = max(0, limits.per_day_micro_usd - usage.day_micro_usd)
+    frees = format_age(usage.day_resets_at, now=now) if usage.day_resets_at else ""
+    spends = _may_spend(golem, state, left, frees, is_beating=is_beating, now=now)
+    return (
+        spends,
+        _can_lose(golem, spends, limits, left, now=now),
+        _where_is_it(golem, portfolio),
+        _what_needs_you(golem, state),
+    )
+
+
+def _may_spend(golem: Golem, state: GolemState, left: int, frees: str, *, is_beating: bool, now: datetime) -> Answer:
+    question = "May it spend now?"
+
+    def no(why: str, word: str = "No", tone: str = "quiet") -> Answer:
+        return Answer("spend", question, word, why, tone)
+
+    if state.is_retired:
+        return no("It is retired: nothing of it is signed any more.")
+    if state.is_stopped:
+        return no("It is stopped: no commit starts and nothing new is signed until its owners resume it.", tone="bad")
+    if not state.can_act:
+        return no("It has no account: it reads and previews nothing that spends.")
+    keys = ApiKey.objects.filter(
+        golem=golem, revoked_at__isnull=True, expires_at__gt=now, scopes__contains=[Scope.COMMIT]
+    ).count()
+    by_keys, by_heartbeat = golem.may_keys_spend and bool(keys), is_beating and golem.is_live
+    if not by_keys and not by_heartbeat:
+        why = (
+            "Agent keys may spend, but no key that may commit is in use."
+            if golem.may_keys_spend
+            else "Agent keys only preview."
+        )
+        beat = "Its heartbeat only rehearses" if is_beating else "Its heartbeat is off"
+        return no(f"{why} {beat}. What you approve yourself is still carried out.")
+    if left == 0:
+        return no(f"Its limit of 24 h is used up; the oldest part is free {frees or 'later'}.", tone="warn")
+    who = [
+        f"its agents, by {keys} key{'s' if keys > 1 else ''}" if by_keys else "",
+        "its heartbeat" if by_heartbeat else "",
+    ]
+    told = " and ".join(each for each in who if each)
+    told = told[:1].upper() + told[1:]
+    if read_fall(golem.pk).violated_at is not None:
+        return no(
+            f"{told}, and only to shrink or close positions: what it holds fell beyond its limit, which you have not"
+            " acknowledged yet.",
+            "Only to get out",
+            "warn",
+        )
+    if Phase(golem.phase) in _MUST_SHRINK:
+        return no(f"{told}, and only as its phase allows: {golem.phase.lower()}.", "Only to get out", "warn")
+    return Answer("spend", question, "Yes", f"{told}, within its limits.", "good")
+
+
+def _can_lose(golem: Golem, spends: Answer, limits: SpendingLimits, left: int, *, now: datetime) -> Answer:
+    question = "What can it lose today?"
+    cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
+    fall = f"Prices can take more: after a fall of {format_bps(cage.max_drawdown_bps)} in 24 h it opens nothing."
+    address = (("Limits", reverse("admin:archetypes_app_golem_rules", args=[golem.pk])),)
+    if spends.answer == "No":
+        return Answer("lose", question, "Nothing by spending", f"It spends nothing now. {fall}", spends.tone, address)
+    costs = max(0, limits.trading_costs_per_day_micro_usd - read_costs(golem_id=golem.pk, now=now).day_micro_usd)
+    return Answer(
+        "lose",
+        question,
+        f"{format_usd(left)} at most",
+        f"So much of {format_usd(limits.per_day_micro_usd)} in 24 h is left to spend; trades may lose"
+        f" {format_usd(min(left, costs))} more of it in fees and price. {fall}",
+        "info",
+        address,
+    )
+
+
+def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> Answer:
+    question = "Where is its money?"
+    address = reverse("admin:archetypes_app_golem_money", args=[golem.pk])
+    if not golem.address:
+        return Answer("money", question, "Nowhere", "It has no account.", "quiet", (("Money", address),))
+    if portfolio.problem:
+        return Answer("money", question, "Not known now", portfolio.problem, "warn", (("Money", address),))
+    where = [f"{each.worth} in {each.label}" for each in portfolio.positions[:3]]
+    more = len(portfolio.positions) - len(where)
+    where += [f"{more} more position{'s' if more > 1 else ''}"] if more > 0 else []
+    told = f"{'; '.join(where)}; the rest in its wallet" if where else "All of it in its wallet"
+    debt = f" {portfolio.debt} of debt is subtracted." if portfolio.debt else ""
+    return Answer(
+        "money", question, portfolio.value, f"{told}.{debt} At {portfolio.block}.", "info", (("Money", address),)
+    )
+
+
+def _what_needs_you(golem: Golem, state: GolemState) -> Answer:
+    question = "What needs you?"
+    open_requests = ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count()
+    unknown = ActionPermit.objects.filter(golem=golem, status=PermitStatus.UNKNOWN).count()
+    stuck = PendingRequest.objects.filter(golem=golem, state__in=_CALLS_FOR_YOU).count()
+    links = []
+    if open_requests:
+        links.append(
+            (
+                _count(open_requests, "request to decide", "requests to decide"),
+                reverse("admin:permits_app_changerequest_inbox"),
+            )
+        )
+    if state.is_stopped and not state.is_retired:
+        links.append(("it is stopped: resume it, or leave it so", f"{_page(golem)}#state"))
+    if state.is_ending:
+        links.append(("it ends: look at it", f"{_page(golem)}#ending"))
+    if read_fall(golem.pk).violated_at is not None:
+        links.append(("a fall to acknowledge", reverse("admin:archetypes_app_golem_drawdown", args=[golem.pk])))
+    if unknown:
+        links.append(
+            (_count(unknown, "outcome nobody knows", "outcomes nobody knows"), _list_of("actionpermit", golem))
+        )
+    if stuck:
+        links.append(
+            (_count(stuck, "request that is stuck", "requests that are stuck"), _list_of("pendingrequest", golem))
+        )
+    if not links:
+        return Answer("needs", question, "Nothing", "Nothing of this golem waits for you.", "good")
+    return Answer("needs", question, _count(len(links), "thing", "things"), "", "warn", tuple(links))
+
+
+def _page(golem: Golem) -> str:
+    return reverse("admin:archetypes_app_golem_change", args=[golem.pk])
+
+
+def _list_of(model: str, golem: Golem) -> str:
+    return f"{reverse(f'admin:permits_app_{model}_changelist')}?of_golem={golem.pk}"
+
+
+def _count(many: int, one: str, more: str) -> str:
+    return f"{many} {one if many == 1 else more}"

@@ -37,7 +37,7 @@ from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
 from permits_app.pages.opening_lines import list_opening_lines
 from permits_app.pages.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
-from permits_app.pages.refusals import RefusalLine, RuleCount, count_by_rule, count_refusals, list_refusals
+from permits_app.pages.refusals import RefusalLine, RuleTally, count_by_rule, count_refusals, list_refusals
 from permits_app.pages.request_lines import name_request, say_held
 from permits_app.performance.profit_days import RecentWorth, read_worths
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
@@ -132,7 +132,7 @@ class Board:
     needs: tuple[NeedLine, ...]
     pictures: MoneyPictures
     refusals: tuple[RefusalLine, ...]
-    refused_by: tuple[RuleCount, ...]
+    refused_by: tuple[RuleTally, ...]
     refused: int
     stuck: tuple[StuckLine, ...]
     machinery: str

@@ -30,7 +30,7 @@ _CALLS_FOR_YOU = (RequestState.STUCK, RequestState.LOST)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OwnerAnswer:
     """One question with its answer, why it is so, and where to go: words with an address."""
 
     name: str
@@ -43,7 +43,7 @@ class Answer:
 
 def answer_all(
     golem: Golem, state: GolemState, portfolio: PortfolioCard, *, is_beating: bool, now: datetime
-) -> tuple[Answer, ...]:
+) -> tuple[OwnerAnswer, ...]:
     """The four answers, in the order in which they are asked."""
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=now)
@@ -58,11 +58,13 @@ def answer_all(
     )
 
 
-def _may_spend(golem: Golem, state: GolemState, left: int, frees: str, *, is_beating: bool, now: datetime) -> Answer:
+def _may_spend(
+    golem: Golem, state: GolemState, left: int, frees: str, *, is_beating: bool, now: datetime
+) -> OwnerAnswer:
     question = "May it spend now?"
 
-    def no(why: str, word: str = "No", tone: str = "quiet") -> Answer:
-        return Answer("spend", question, word, why, tone)
+    def no(why: str, word: str = "No", tone: str = "quiet") -> OwnerAnswer:
+        return OwnerAnswer("spend", question, word, why, tone)
 
     if state.is_retired:
         return no("It is retired: nothing of it is signed any more.")
@@ -99,18 +101,20 @@ def _may_spend(golem: Golem, state: GolemState, left: int, frees: str, *, is_bea
         )
     if Phase(golem.phase) in _MUST_SHRINK:
         return no(f"{told}, and only as its phase allows: {golem.phase.lower()}.", "Only to get out", "warn")
-    return Answer("spend", question, "Yes", f"{told}, within its limits.", "good")
+    return OwnerAnswer("spend", question, "Yes", f"{told}, within its limits.", "good")
 
 
-def _can_lose(golem: Golem, spends: Answer, limits: SpendingLimits, left: int, *, now: datetime) -> Answer:
+def _can_lose(golem: Golem, spends: OwnerAnswer, limits: SpendingLimits, left: int, *, now: datetime) -> OwnerAnswer:
     question = "What can it lose today?"
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
     fall = f"Prices can take more: after a fall of {format_bps(cage.max_drawdown_bps)} in 24 h it opens nothing."
     address = (("Limits", reverse("admin:archetypes_app_golem_rules", args=[golem.pk])),)
     if spends.answer == "No":
-        return Answer("lose", question, "Nothing by spending", f"It spends nothing now. {fall}", spends.tone, address)
+        return OwnerAnswer(
+            "lose", question, "Nothing by spending", f"It spends nothing now. {fall}", spends.tone, address
+        )
     costs = max(0, limits.trading_costs_per_day_micro_usd - read_costs(golem_id=golem.pk, now=now).day_micro_usd)
-    return Answer(
+    return OwnerAnswer(
         "lose",
         question,
         f"{format_usd(left)} at most",
@@ -121,24 +125,24 @@ def _can_lose(golem: Golem, spends: Answer, limits: SpendingLimits, left: int, *
     )
 
 
-def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> Answer:
+def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> OwnerAnswer:
     question = "Where is its money?"
     address = reverse("admin:archetypes_app_golem_money", args=[golem.pk])
     if not golem.address:
-        return Answer("money", question, "Nowhere", "It has no account.", "quiet", (("Money", address),))
+        return OwnerAnswer("money", question, "Nowhere", "It has no account.", "quiet", (("Money", address),))
     if portfolio.problem:
-        return Answer("money", question, "Not known now", portfolio.problem, "warn", (("Money", address),))
+        return OwnerAnswer("money", question, "Not known now", portfolio.problem, "warn", (("Money", address),))
     where = [f"{each.worth} in {each.label}" for each in portfolio.positions[:3]]
     more = len(portfolio.positions) - len(where)
     where += [f"{more} more position{'s' if more > 1 else ''}"] if more > 0 else []
     told = f"{'; '.join(where)}; the rest in its wallet" if where else "All of it in its wallet"
     debt = f" {portfolio.debt} of debt is subtracted." if portfolio.debt else ""
-    return Answer(
+    return OwnerAnswer(
         "money", question, portfolio.value, f"{told}.{debt} At {portfolio.block}.", "info", (("Money", address),)
     )
 
 
-def _what_needs_you(golem: Golem, state: GolemState) -> Answer:
+def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
     question = "What needs you?"
     open_requests = ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count()
     unknown = ActionPermit.objects.filter(golem=golem, status=PermitStatus.UNKNOWN).count()
@@ -166,8 +170,8 @@ def _what_needs_you(golem: Golem, state: GolemState) -> Answer:
             (_count(stuck, "request that is stuck", "requests that are stuck"), _list_of("pendingrequest", golem))
         )
     if not links:
-        return Answer("needs", question, "Nothing", "Nothing of this golem waits for you.", "good")
-    return Answer("needs", question, _count(len(links), "thing", "things"), "", "warn", tuple(links))
+        return OwnerAnswer("needs", question, "Nothing", "Nothing of this golem waits for you.", "good")
+    return OwnerAnswer("needs", question, _count(len(links), "thing", "things"), "", "warn", tuple(links))
 
 
 def _page(golem: Golem) -> str:

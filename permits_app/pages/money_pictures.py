@@ -36,7 +36,7 @@ _PROFIT_PARTS: Final = ("price", "fees_and_interest", "slashes", "slippage", "ga
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class CoursePicture:
     """A course over time; where there is none, `instead` says why and what is known."""
 
     title: str
@@ -58,7 +58,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
+class HealthGauge:
     """One loan: its health, and how much of the way from liquidation to safe it has, in percent."""
 
     golem_name: str
@@ -85,10 +85,10 @@ class RangeLine:
 class MoneyPictures:
     """Everything that is drawn of the money of some golems."""
 
-    courses: tuple[Picture, Picture]
+    courses: tuple[CoursePicture, CoursePicture]
     """Value and profit."""
     slices: tuple[Slice, ...]
-    gauges: tuple[Gauge, ...]
+    gauges: tuple[HealthGauge, ...]
     ranges: tuple[RangeLine, ...]
 
 
@@ -108,10 +108,12 @@ def draw_money(golems: Sequence[Golem], *, now: datetime) -> MoneyPictures:
 
 def _draw_courses(
     rows: QuerySet[NavSnapshot], first: datetime | None, last: datetime | None, now: datetime
-) -> tuple[Picture, Picture]:
+) -> tuple[CoursePicture, CoursePicture]:
     if first is None or last is None:
         nothing = "Not measured within 7 days. The heartbeat measures every ten minutes, and every outcome does."
-        return Picture("Value over 7 days", None, "", nothing), Picture("Profit over 7 days", None, "", nothing)
+        return CoursePicture("Value over 7 days", None, "", nothing), CoursePicture(
+            "Profit over 7 days", None, "", nothing
+        )
     size = max(1, int((last - first).total_seconds() / POINTS))
     cut: Any = rows.annotate(slice=Cast(Floor(Extract("at", "epoch") / size), BigIntegerField()))
     values = _add_up_values(cut)
@@ -119,13 +121,13 @@ def _draw_courses(
     profits = _add_up_profits(cut, rows)
     once = f"measured once, {format_age(last, now=now)}; a line is drawn from the second time on"
     return (
-        Picture(
+        CoursePicture(
             "Value over 7 days",
             plot_line(values, name="Value", show=format_usd, lowest=lowest, highest=highest),
             format_usd(values[-1][1]),
             f"{format_usd(values[-1][1])}, {once}.",
         ),
-        Picture(
+        CoursePicture(
             "Profit over 7 days",
             plot_line(profits, name="Profit", show=sign_usd),
             sign_usd(profits[-1][1]),
@@ -200,7 +202,7 @@ def _cut(kept: Iterable[tuple[Golem, Mapping[str, Any]]]) -> tuple[Slice, ...]:
     return tuple(slices)
 
 
-def _gauge(kept: Sequence[tuple[Golem, Mapping[str, Any]]]) -> tuple[Gauge, ...]:
+def _gauge(kept: Sequence[tuple[Golem, Mapping[str, Any]]]) -> tuple[HealthGauge, ...]:
     """The loans nearest to liquidation first."""
     loans = [
         (each["health_bps"], golem, each["label"])
@@ -219,7 +221,7 @@ def _gauge(kept: Sequence[tuple[Golem, Mapping[str, Any]]]) -> tuple[Gauge, ...]
     for health, golem, label in sorted(loans, key=lambda loan: loan[0])[:MOST_LOANS]:
         floor = floors.get(golem.pk, PolicyCage(golem=golem).min_health_bps)
         gauges.append(
-            Gauge(
+            HealthGauge(
                 golem_name=golem.name,
                 golem_id=golem.pk,
                 label=label,

@@ -41,7 +41,7 @@ class RefusalLine:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleCount:
+class RuleTally:
     """One rule with how often it refused within 24 hours; `percent` of the rule that refused most."""
 
     words: str
@@ -77,7 +77,7 @@ def count_refusals(rows: QuerySet[DeniedCall], *, now: datetime) -> int:
     return rows.filter(denied_at__gt=now - DAY).count()
 
 
-def count_by_rule(rows: QuerySet[DeniedCall], *, now: datetime) -> tuple[RuleCount, ...]:
+def count_by_rule(rows: QuerySet[DeniedCall], *, now: datetime) -> tuple[RuleTally, ...]:
     """How often each rule refused in the last day, the one that did most first."""
     counted = (
         rows.filter(denied_at__gt=now - DAY).values_list("rule", "code").annotate(times=Count("pk")).order_by("-times")
@@ -87,7 +87,7 @@ def count_by_rule(rows: QuerySet[DeniedCall], *, now: datetime) -> tuple[RuleCou
         words = describe_rule(rule or code).words
         by_words[words] = by_words.get(words, 0) + times
     most = max(by_words.values(), default=1)
-    return tuple(RuleCount(words, times, times * 100 // most) for words, times in by_words.items())[:MOST_RULES]
+    return tuple(RuleTally(words, times, times * 100 // most) for words, times in by_words.items())[:MOST_RULES]
 
 
 def describe_refusal(row: DeniedCall, *, may_change: bool, now: datetime) -> RefusalPage:

@@ -74,7 +74,6 @@ MAY_TELL = {
     "tools_app/subsystems/testnet": "deploys the market that a private chain gets, and says which",
     "tools_app/sandbox/template/quote_scout.wat": "an example module, which asks for a swap at a venue",
     "archetypes_app/archetype_data/development.py": "an archetype that writes hooks for one market, in its own words",
-    "templates/admin/archetypes_app/golem/page.html": "tells owners which contracts of the local chain are real",
 }
 """Where a name may stand in capital letters, in data, or in what is shown: prose names, and nothing there decides."""
 

@@ -15,4 +15,5 @@ urlpatterns = [
     path("<uuid:golem_id>/", _wrap(views.show_cockpit), name="cockpit"),
     path("<uuid:golem_id>/parts/", _wrap(views.show_cockpit_parts), name="cockpit_parts"),
     path("<uuid:golem_id>/risks/", _wrap(views.show_risks), name="risks"),
+    path("<uuid:golem_id>/strategies/", _wrap(views.show_strategies), name="try_strategies"),
 ]

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from archetypes_app.demo_golems import APART, link_to
 from archetypes_app.ownership import is_operator
@@ -18,6 +18,7 @@ from golem_project.cockpit.chart_spans import Span, read_span
 from golem_project.cockpit.live_feed import TELLING
 from golem_project.cockpit.page_contents import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.risks import build_risks
+from golem_project.cockpit.strategy_page import DaysForm, build_trial, list_sentences
 from tools_app.core import clock
 from tools_app.core.events import EventType
 
@@ -50,6 +51,30 @@ def show_risks(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     board = build_risks(golem, now=clock.now())
     context = {**admin.site.each_context(request), "title": f"Risks of {golem.name}", "board": board}
     return render(request, "golem_project/cockpit/risks.html", context)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_strategies(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """A form of how many days; once it is sent, what the golem's strategies would have done in them. Raises Http404."""
+    _check_may_see(request)
+    golem = list_visible_golems(request.user).select_related("heartbeat").filter(pk=golem_id).first()
+    heartbeat = getattr(golem, "heartbeat", None)
+    if golem is None or heartbeat is None:
+        raise Http404("no such golem, or it has no heartbeat")
+    form = DaysForm(request.POST or None)
+    board = None
+    if request.method == "POST" and form.is_valid():
+        board = build_trial(heartbeat, days=int(form.cleaned_data["days"]), now=clock.now())
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Strategies of {golem.name} over the past",
+        "golem": golem,
+        "form": form,
+        "board": board,
+        "sentences": list_sentences(heartbeat),
+    }
+    return render(request, "golem_project/cockpit/strategies.html", context)
 
 
 @never_cache

@@ -77,7 +77,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         ),
         ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )
-    actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")
+    actions_detail: ClassVar[tuple[str, ...]] = ("steer", "try_over_the_past", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks", "in_the_way")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -120,6 +120,12 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
             back_url=page,
             subject=heartbeat,
         )
+
+    @action(description="Try over the past", icon="query_stats", url_path="try", permissions=["change"])
+    def try_over_the_past(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """To the page that runs its strategies over recorded prices; it signs nothing."""
+        heartbeat, _ = self._open(request, object_id)
+        return HttpResponseRedirect(reverse("try_strategies", args=[heartbeat.golem_id]))
 
     @action(description="Tick now", icon="bolt", url_path="tick-now", permissions=["change"])
     def tick_now(self, request: HttpRequest, object_id: str) -> HttpResponse:

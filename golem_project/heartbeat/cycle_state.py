@@ -35,6 +35,7 @@ from tools_app.core.storable_text import make_plain
 from tools_app.portfolio.pegs import OffPeg, Peg
 from tools_app.subsystems.intel.indexed_market import KnownMarket
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.yields import YieldOffer
 
 ACTOR = "system:heartbeat"
 
@@ -93,6 +94,7 @@ class CycleState:
     rule: LiquidityRule | None = None
     strategies: tuple[RuleStrategy, ...] = ()
     last_done: Mapping[str, datetime] | None = None
+    offers: tuple[YieldOffer, ...] | None = None
     known_market: KnownMarket | None = None
     off_peg: tuple[OffPeg, ...] = ()
     permits: PermitFacts = field(default_factory=PermitFacts)

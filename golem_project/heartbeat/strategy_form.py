@@ -9,11 +9,16 @@ from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from permits_app.forms import PercentField, UsdField
 from tools_app.core.storable_text import make_plain
 from tools_app.core.units import MICRO_USD_PER_USD
+from tools_app.toolkit.protocol import SHELF
 
 _PARTS: Final = re.compile(r"[,;\n]")
 _LONGEST: Final = 500
@@ -109,18 +114,27 @@ def _health(label: str) -> PercentField:
     )
 
 
+def _list_places() -> list[tuple[str, str]]:
+    return sorted(((each.name, each.label) for each in SHELF if each.has_doors), key=lambda place: place[1].casefold())
+
+
+def _count(label: str, most: int, help_text: str = "") -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=1,
+        max_value=most,
+        help_text=help_text,
+        widget=UnfoldAdminIntegerFieldWidget(),
+    )
+
+
 STRATEGY_FIELDS: Final[Mapping[str, Mapping[str, forms.Field]]] = {
     "regular_purchase": {
         "sold": _token("Gives"),
         "bought": _token("For", "Without tokens nothing is bought"),
         "amount_micro_usd": UsdField(label="Worth of each purchase", required=False),
-        "every_hours": forms.IntegerField(
-            label="Every so many hours",
-            required=False,
-            min_value=1,
-            max_value=31 * 24,
-            widget=UnfoldAdminIntegerFieldWidget(),
-        ),
+        "every_hours": _count("Every so many hours", 31 * 24),
     },
     "target_weights": {
         "weights": WeightsField(label="Shares", help_text="Percent by token, for example WETH 60, USDC 40"),
@@ -140,6 +154,24 @@ STRATEGY_FIELDS: Final[Mapping[str, Mapping[str, forms.Field]]] = {
         ),
         "profit_bps": PercentField(label="That part", required=False, help_text="Percent of what is held"),
     },
+    "yield_rotation": {
+        "token": _token("Token that earns"),
+        "places": forms.MultipleChoiceField(
+            label="Where it may lie",
+            choices=_list_places,
+            required=False,
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+            help_text="All that it can be taken out of at once; where the golem owes something it is left alone",
+        ),
+        "most_micro_usd": UsdField(label="At most, in all", required=False),
+        "keep_micro_usd": UsdField(label="Stays in the wallet", required=False),
+        "better_bps": PercentField(
+            label="Moves for so much more a year", required=False, help_text="Percent; less difference is left alone"
+        ),
+        "pays_back_days": _count(
+            "The way is paid within days", 365, "It moves where what is earned more in this time is above the gas"
+        ),
+    },
     "limit_ladder": {
         "token": _token("Token of the ladder"),
         "against": _token("Against"),
@@ -157,6 +189,7 @@ TITLES: Final = {
     "regular_purchase": "Buys regularly",
     "target_weights": "Keeps shares",
     "stop_orders": "Stop and goal",
+    "yield_rotation": "Earns where it pays most",
     "limit_ladder": "Ladder of limit orders",
     "loan_keeper": "Keeps loans",
 }
@@ -181,7 +214,7 @@ def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[st
     found: dict[str, Any] = {}
     for kind, fields in STRATEGY_FIELDS.items():
         typed = {name: cleaned.get(name_field(kind, name)) for name in fields}
-        given = {name: value for name, value in typed.items() if value not in (None, "")}
+        given = {name: value for name, value in typed.items() if value not in (None, "", [])}
         if given:
             kept = stored.get(kind) if isinstance(stored.get(kind), Mapping) else {}
             found[kind] = {**{name: value for name, value in (kept or {}).items() if name not in fields}, **given}

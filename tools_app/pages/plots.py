@@ -37,7 +37,8 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class LinePlot:
-    """`path` is SVG path data, `dots` a value with its time for each point, `last` the newest value in its unit.
+    """`path` is SVG path data, `dots` a value with its time for each point, `last` the newest value in its unit;
+    `beside` is the path of a second line to compare with, empty without one.
 
     Without two points there is nothing to draw.
     """
@@ -49,6 +50,7 @@ class LinePlot:
     bands: tuple[Band, ...]
     last: str
     summary: str
+    beside: str = ""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -69,16 +71,19 @@ def plot_line(
     lowest: int | None = None,
     highest: int | None = None,
     bands: Sequence[tuple[datetime, str]] = (),
+    beside: Sequence[Point] = (),
 ) -> LinePlot | None:
-    """The course of `points` (time, whole number), oldest first; None for fewer than two of them.
+    """The course of `points` (time, whole number), oldest first; None for fewer than two of them. `beside` is a second
+    line within the same times.
 
     `show` writes a value with its unit. The scale holds every point, and zero unless `lowest` or `highest` is given.
     """
     if len(points) < 2:
         return None
     values = [value for _, value in points]
-    low = min(values + [0 if lowest is None else lowest])
-    high = max(values + [0 if highest is None else highest])
+    others = [value for _, value in beside]
+    low = min(values + others + [0 if lowest is None else lowest])
+    high = max(values + others + [0 if highest is None else highest])
     high = high if high > low else low + 1
     start, end = points[0][0], points[-1][0]
     seconds = max((end - start).total_seconds(), 1.0)
@@ -92,8 +97,13 @@ def plot_line(
 
     middle = start + (end - start) / 2
     pattern = "%H:%M:%S" if seconds < 3600 else "%b %d %H:%M"
+
+    def trace(line: Sequence[Point]) -> str:
+        return "M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in line)
+
     return LinePlot(
-        path="M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in points),
+        path=trace(points),
+        beside=trace(beside) if beside else "",
         dots=tuple(
             PlotLabel(across(moment), up(value), f"{show(value)}, {moment.strftime('%b %d %H:%M:%S')} UTC")
             for moment, value in points

@@ -16,6 +16,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionRef, Reads
+from tools_app.toolkit.yields import Door
 
 DEFAULT_HEALTH_FLOOR_BPS: Final = 15_001
 """The least health in basis points that a plan leaves a debt with: what owners set first, and a basis point for what a
@@ -99,6 +100,7 @@ class LendingMarket:
 
     `market` names it inside its protocol. `collateral` is the one token it lends against, None where an account's
     whole collateral counts. `supply_room` and `borrow_room` are what its caps leave, None where there is no cap.
+    `way_in` and `way_out` are how rules of a golem lend there and take it back.
     """
 
     protocol: str
@@ -115,6 +117,8 @@ class LendingMarket:
     threshold_bps: int = 0
     supply_room: int | None = None
     borrow_room: int | None = None
+    way_in: Door | None = None
+    way_out: Door | None = None
 
     @property
     def utilization_bps(self) -> int:

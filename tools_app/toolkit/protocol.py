@@ -208,7 +208,8 @@ class ProtocolDef:
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
-    why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire.
+    why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire. `has_doors`:
+    places of it say how rules go in and leave at once (`YieldOffer.way_in`), so that an owner may let them choose it.
     """
 
     name: str
@@ -250,6 +251,7 @@ class ProtocolDef:
     issues: tuple[str, ...] = ()
     uncaged: str = ""
     no_lending: str = ""
+    has_doors: bool = False
 
     def list_gaps(self) -> list[str]:
         """What it leaves unsaid of where something is held and of its debts; a shelf takes none with a gap."""

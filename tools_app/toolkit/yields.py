@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -23,6 +23,17 @@ class YieldKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Door:
+    """How a token goes into a place or comes out of it: a write tool by its name, and its parameters but for the
+    amount in base units, which it takes as `amount`. On a way out `max` is all of it.
+    """
+
+    tool: str
+    params: Mapping[str, str]
+    amount: str = "amount"
+
+
+@dataclass(frozen=True, slots=True)
 class YieldOffer:
     """One place where a token earns.
 
@@ -30,7 +41,8 @@ class YieldOffer:
     `waits_seconds` is how long leaving takes from the request on, None where nobody knows; `free` how many base units
     of the token can be taken out now, None where the place does not tell. `steps_in` and `steps_out` are the
     transactions of going in and of leaving; `entry_ppm` is what goes in costs once, in millionths of it.
-    `closed` is why nothing goes in now, and empty where something does.
+    `closed` is why nothing goes in now, and empty where something does. `way_in` and `way_out` are how rules of a golem
+    go in and leave; None where they do not: leaving waits, or takes more than a step.
     """
 
     protocol: str
@@ -45,6 +57,8 @@ class YieldOffer:
     steps_out: int = 1
     entry_ppm: int = 0
     closed: str = ""
+    way_in: Door | None = None
+    way_out: Door | None = None
 
 
 Yields: TypeAlias = Callable[[ChainReader, str], Sequence[YieldOffer]]

@@ -14,8 +14,9 @@ from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
 from golem_project.heartbeat.permit_facts import read_permit_facts
-from golem_project.heartbeat.strategies.catalog import list_tokens, parse_strategies
+from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
 from golem_project.heartbeat.unfinished_actions import settle_earlier
+from golem_project.heartbeat.yield_places import read_offers
 from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_other_chains import note_other_chains
@@ -95,6 +96,10 @@ def look(state: CycleState) -> None:
     state.off_peg = watch_pegs(
         chain, state.observation, declared=state.permits.declared_pegs, awaited=state.permits.awaited
     )
+    rotation = find_rotation(state.strategies)
+    if rotation is not None and state.offers is None:
+        # Rates do not change within a tick by what the golem does: later looks take those of the first.
+        state.offers = read_offers(chain, rotation, state.anomalies)
     watch_health(state)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from archetypes_app.models.tick import Regime
@@ -14,6 +14,7 @@ from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import RuleWish, plan_liquidity
 from golem_project.heartbeat.memory_caution import HeldBack, hold_back, leave_out
 from golem_project.heartbeat.strategies.catalog import (
+    find_rotation,
     leave_out_stopped,
     list_keys,
     list_stopped,
@@ -21,6 +22,7 @@ from golem_project.heartbeat.strategies.catalog import (
     plan_strategies,
 )
 from golem_project.heartbeat.strategies.strategy import Sight
+from golem_project.heartbeat.yield_places import see_places
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.permits.latest_actions import read_latest_actions
 from tools_app.adapters import UnknownAction
@@ -100,7 +102,7 @@ def list_strategy_wishes(state: CycleState) -> tuple[RuleWish, ...]:
 def look_for_strategies(state: CycleState) -> Sight:
     """What strategies are shown of this look."""
     seen = state.observation
-    return Sight(
+    sight = Sight(
         now=state.now(),
         account=str(state.golem.address),
         phase=Phase(state.golem.phase),
@@ -109,7 +111,13 @@ def look_for_strategies(state: CycleState) -> Sight:
         debts=state.debts,
         whole=seen.whole,
         last_done=_read_last_done(state),
+        gas_wei=2 * seen.block.base_fee if seen.block is not None else 0,
     )
+    rotation = find_rotation(state.strategies)
+    token = sight.token(rotation.token) if rotation is not None else None
+    if token is None or not state.offers:
+        return sight
+    return replace(sight, places=see_places(state.offers, token.token.address, seen.whole, state.golem.home_chain_id))
 
 
 def _read_last_done(state: CycleState) -> Mapping[str, datetime]:

@@ -12,10 +12,11 @@ from golem_project.heartbeat.strategies.regular_purchase import RegularPurchase
 from golem_project.heartbeat.strategies.stop_orders import StopOrders
 from golem_project.heartbeat.strategies.strategy import RuleStrategy, Sight
 from golem_project.heartbeat.strategies.target_weights import TargetWeights
+from golem_project.heartbeat.strategies.yield_rotation import YieldRotation
 from tools_app.core.errors import InvalidParams
 
 STRATEGIES: Final[Mapping[str, type[RuleStrategy]]] = {
-    each.kind: each for each in (LoanKeeper, StopOrders, TargetWeights, LimitLadder, RegularPurchase)
+    each.kind: each for each in (LoanKeeper, StopOrders, TargetWeights, YieldRotation, LimitLadder, RegularPurchase)
 }
 """By kind; of wishes of one risk those of the first come first."""
 
@@ -46,6 +47,11 @@ def parse_strategies(stored: Mapping[str, Any]) -> tuple[RuleStrategy, ...]:
 def list_tokens(strategies: Iterable[RuleStrategy]) -> tuple[str, ...]:
     """Names of the tokens that they have to see."""
     return tuple(dict.fromkeys(name for each in strategies for name in each.tokens))
+
+
+def find_rotation(strategies: Iterable[RuleStrategy]) -> YieldRotation | None:
+    """The one for which places are read."""
+    return next((each for each in strategies if isinstance(each, YieldRotation)), None)
 
 
 def list_keys(strategies: Iterable[RuleStrategy]) -> tuple[str, ...]:

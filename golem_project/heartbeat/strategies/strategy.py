@@ -18,6 +18,7 @@ from golem_project.heartbeat.observation import ObservedToken
 from tools_app.core.errors import InvalidParams
 from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.yields import YieldOffer
 
 LEAST_TRADE_MICRO_USD: Final = 1_000_000
 """Nothing worth less is traded: it is not worth its gas."""
@@ -25,9 +26,39 @@ MOST_MICRO_USD: Final = 10**15
 
 
 @dataclass(frozen=True, slots=True)
+class SeenPlace:
+    """A place where `token` could earn, and base units of it that lie there. `is_tied`: other things lie there with it,
+    or something is owed there, so that no rotation touches it.
+    """
+
+    offer: YieldOffer
+    token: str = ""
+    held: int = 0
+    is_tied: bool = False
+
+    @property
+    def rate(self) -> int:
+        """PPM a year; 0 where nobody tells."""
+        return self.offer.yearly_ppm or 0
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether its rate is known, and rules can go in and leave at once."""
+        offer = self.offer
+        has_doors = offer.way_in is not None and offer.way_out is not None
+        return has_doors and not self.is_tied and offer.yearly_ppm is not None and offer.waits_seconds == 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all that lies there can leave now, as far as the place tells."""
+        return self.offer.free is None or self.offer.free >= self.held
+
+
+@dataclass(frozen=True, slots=True)
 class Sight:
     """What strategies look at: tokens in the wallet with the feeds' prices, debts, and when each wish was last carried
-    out, by its key. `venue` is where they trade; `whole` is None where positions could not be read.
+    out, by its key. `venue` is where they trade; `whole` is None where positions could not be read. `places` are where
+    a token that rotates could earn, and `gas_wei` is what a unit of gas costs.
     """
 
     now: datetime
@@ -38,6 +69,8 @@ class Sight:
     debts: tuple[WatchedDebt, ...] = ()
     whole: Holdings | None = None
     last_done: Mapping[str, datetime] = field(default_factory=dict)
+    places: tuple[SeenPlace, ...] = ()
+    gas_wei: int = 0
 
     def token(self, name: str) -> ObservedToken | None:
         """A token by its symbol or address; None where it was not looked at."""
@@ -46,6 +79,10 @@ class Sight:
             (each for each in self.tokens if wanted in (each.token.symbol.casefold(), each.token.address.casefold())),
             None,
         )
+
+    def lent(self, token: ObservedToken) -> int:
+        """Base units of a token that its rotation put to earn: they are no less the golem's."""
+        return sum(each.held for each in self.places if each.token == token.token.address and not each.is_tied)
 
 
 class RuleStrategy(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Final, Self
 
 from archetypes_app.phases import is_allowed
@@ -76,7 +76,12 @@ class TargetWeights:
     def plan(self, sight: Sight) -> tuple[RuleWish, ...]:
         """One trade from what is most above its share to what is most below it."""
         held = {name: sight.token(name) for name in self.weights}
-        worth = {name: each.micro_usd for name, each in held.items() if each is not None}
+        # What the rotation of yields put elsewhere is no less held.
+        worth = {
+            name: replace(each, raw=each.raw + sight.lent(each)).micro_usd
+            for name, each in held.items()
+            if each is not None
+        }
         if len(worth) < len(held) or any(each is None for each in worth.values()):
             return ()
         if not is_allowed(sight.phase, ActionClass.REBALANCE):
@@ -96,14 +101,15 @@ class TargetWeights:
         if sold is None or bought is None or amount < self.least_micro_usd:
             return ()
         raw = sold.raw_worth(amount)
-        if not raw:
+        raw = min(raw or 0, sold.raw)
+        if (sold.raw_worth(self.least_micro_usd) or 0) > raw or not raw:
             return ()
         return (
             wish_swap(
                 key=f"weights:{sold.token.address}:{bought.token.address}",
                 sold=sold,
                 bought=bought,
-                raw=min(raw, sold.raw),
+                raw=raw,
                 venue=sight.venue,
                 slippage_bps=self.slippage_bps,
                 reason=f"{sold.token.symbol} is above its share and {bought.token.symbol} below:"

@@ -22,6 +22,7 @@ from tools_app.standards.loan_refusals import NoFlashLoans
 from tools_app.toolkit.lending import LendingMarket, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
+from tools_app.toolkit.yields import Door
 
 
 class CometLending(NoFlashLoans):
@@ -48,6 +49,8 @@ class CometLending(NoFlashLoans):
                 liquidity=market.liquidity,
                 supply_room=0 if market.is_supply_paused else None,
                 borrow_room=0 if market.is_withdraw_paused else None,
+                way_in=Door("compound_v3_supply", {"market": asset}),
+                way_out=Door("compound_v3_withdraw", {"market": asset}),
             ),
         )
 

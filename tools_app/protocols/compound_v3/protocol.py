@@ -50,6 +50,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
         Contract(REWARDS, "Compound V3 rewards", (_CLAIM,), NOTHING_HELD, own={_CLAIM: ((1,),)}),
     ),
+    has_doors=True,
     positions=CometPositions(),
     exits=CometExits(),
     leaving=(

@@ -51,6 +51,7 @@ PROTOCOL = ProtocolDef(
     entry=ENTRY,
     contracts=(*_VAULTS, _REQUEST_VAULT),
     valuers=tuple(describe_share_valuer(deployments, each.key, _underlying_of, worth_of=TO_ASSETS) for each in _VAULTS),
+    has_doors=True,
     positions=POSITIONS,
     exits=VaultExits(),
     leaving=(

@@ -7,7 +7,7 @@ from typing import Final
 from tools_app.protocols.erc4626.addresses import NAME, find_savings, known_vaults
 from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.yields import YieldKind, YieldOffer
+from tools_app.toolkit.yields import Door, YieldKind, YieldOffer
 
 _AT_ONCE: Final = "the vault tells what a share is worth now and not what it earns"
 _SAVINGS: Final = "the savings rate now, with interest on interest; whoever governs Sky may change it any moment"
@@ -27,6 +27,8 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
             basis=_SAVINGS if vault == savings else _BY_REQUEST if vault.by_request else _AT_ONCE,
             waits_seconds=None if vault.by_request else 0,
             steps_out=2 if vault.by_request else 1,
+            way_in=None if vault.by_request else Door("vault_deposit", {"vault": vault.address}),
+            way_out=None if vault.by_request else Door("vault_withdraw", {"vault": vault.address}, amount="shares"),
         )
         for vault in known_vaults(reader.chain_id)
         if vault.asset == token

@@ -18,6 +18,7 @@ from tools_app.standards.loan_refusals import NoFlashLoans
 from tools_app.toolkit.lending import LendingMarket, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
+from tools_app.toolkit.yields import Door
 
 
 class MoonwellLending(NoFlashLoans):
@@ -47,6 +48,9 @@ class MoonwellLending(NoFlashLoans):
                 threshold_bps=state.factor_bps,
                 supply_room=0 if state.is_in_paused else state.room,
                 borrow_room=0 if state.is_borrow_paused else state.borrow_room,
+                # What comes out as coin is not what goes in again.
+                way_in=None if state.market.pays_coin else Door("moonwell_supply", {"asset": asset}),
+                way_out=None if state.market.pays_coin else Door("moonwell_withdraw", {"asset": asset}),
             ),
         )
 

@@ -37,6 +37,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
         Contract(COMPTROLLER, "Moonwell comptroller", (_ENTER, _CLAIM), NOT_UNDER_A_CAGE, own={_CLAIM: ((0,),)}),
     ),
+    has_doors=True,
     positions=MoonwellPositions(),
     exits=MoonwellExits(),
     # A market takes receipts and debts of the caller alone, and pays the caller.

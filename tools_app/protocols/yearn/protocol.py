@@ -37,6 +37,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
     ),
     valuers=(describe_share_valuer(deployments, USDC, _underlying_of, worth_of=TO_ASSETS),),
+    has_doors=True,
     positions=POSITIONS,
     exits=VaultExits(),
     leaving=(LeavingCall(USDC, _REDEEM, own=((1,), (2,))),),

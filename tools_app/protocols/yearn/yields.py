@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.yearn.addresses import NAME, known_vaults
 from tools_app.protocols.yearn.reads import read_standing
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.yields import YieldKind, YieldOffer
+from tools_app.toolkit.yields import Door, YieldKind, YieldOffer
 
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
@@ -26,6 +26,8 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
                 basis="profit that unlocks now, on what is inside; what strategies earn next is not known",
                 free=standing.idle,
                 closed="the vault is shut down or full" if is_full else "",
+                way_in=Door("yearn_deposit", {"vault": vault.address}),
+                way_out=Door("yearn_withdraw", {"vault": vault.address}, amount="shares"),
             )
         )
     return tuple(found)

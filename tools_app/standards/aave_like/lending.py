@@ -26,17 +26,19 @@ from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.lending import PPM, FlashTerms, LendingMarket, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads, gather
+from tools_app.toolkit.yields import Door
 
 UNCAPPED = 2**128
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLending:
-    """Offers one lender."""
+    """Offers one lender. `prefix` is that of its tools."""
 
     protocol: str
     label: str
     deployments: Callable[[int], Mapping[str, str] | None]
+    prefix: str = ""
 
     def markets(self, chain_id: int, asset: str) -> Reads[tuple[LendingMarket, ...]]:
         """The reserve of `asset`, if there is one."""
@@ -66,6 +68,8 @@ class PoolLending:
                 threshold_bps=configuration.threshold_bps,
                 supply_room=reserve.supply_room if is_open else 0,
                 borrow_room=reserve.borrow_room if lends else 0,
+                way_in=Door(f"{self.prefix}_supply", {"asset": asset}) if self.prefix else None,
+                way_out=Door(f"{self.prefix}_withdraw", {"asset": asset}) if self.prefix else None,
             ),
         )
 

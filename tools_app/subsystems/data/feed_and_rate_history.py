@@ -145,7 +145,7 @@ def data_get_rate_history(
     meta = reader.token(token)
     tellers = [each for each in SHELF.on(reader.chain_id) if each.rates is not None or each.lending is not None]
     found = next((each for each in tellers if protocol in (each.name, each.name.partition("_")[0])), None)
-    told = _find_told(reader, found, meta.address, side, market) if found is not None else None
+    told = find_rate_teller(reader, found, meta.address, side, market) if found is not None else None
     if found is None or told is None:
         raise NoPast(
             f"nothing on this chain tells a rate to {side} {meta.symbol} at {market or protocol}",
@@ -175,7 +175,7 @@ def data_get_rate_history(
     )
 
 
-class _RateTeller(NamedTuple):
+class RateTold(NamedTuple):
     """Who tells a rate, and how."""
 
     about: PoolId
@@ -188,15 +188,15 @@ class _RateTeller(NamedTuple):
         return self.kind in ASKED_KINDS
 
 
-def _find_told(
+def find_rate_teller(
     reader: ChainReader, protocol: ProtocolDef, token: str, side: Side, market: str | None
-) -> _RateTeller | None:
-    """The logs that tell it, else the market that is asked; None where neither is."""
+) -> RateTold | None:
+    """The logs that tell the rate of a token at a protocol, else the market that is asked; None where neither is."""
     borrows = side == "borrow"
     logged = protocol.debt_rates if borrows else protocol.rates
     about = logged.about(reader.chain_id, token) if logged is not None and market is None else None
     if logged is not None and about is not None:
-        return _RateTeller(about, SourceKind.DEBT_RATE if borrows else SourceKind.RATE, logged.meaning)
+        return RateTold(about, SourceKind.DEBT_RATE if borrows else SourceKind.RATE, logged.meaning)
     if logged is not None or protocol.lending is None:
         return None
     offered = drive(protocol.lending.markets(reader.chain_id, token), reader.call_many)
@@ -208,7 +208,7 @@ def _find_told(
     owns = protocol.owns(reader.chain_id, chosen.market)
     manager = "" if owns else protocol.address(reader.chain_id, protocol.entry) or ""
     kind = SourceKind.ASKED_DEBT_RATE if borrows else SourceKind.ASKED_RATE
-    return _RateTeller(PoolId(chosen.market, manager), kind, _ASKED_MEANING[side])
+    return RateTold(PoolId(chosen.market, manager), kind, _ASKED_MEANING[side])
 
 
 def _show(rate: Ratio) -> str:

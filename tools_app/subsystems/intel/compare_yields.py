@@ -210,6 +210,8 @@ def _offer_of(market: LendingMarket) -> YieldOffer:
         else "nobody borrows now, so that it earns nothing",
         free=market.liquidity,
         closed=closed,
+        way_in=market.way_in,
+        way_out=market.way_out,
     )
 
 

@@ -6,8 +6,8 @@ import random
 from datetime import UTC, datetime, timedelta
 from math import exp
 
+from golem_project.heartbeat.strategies.dry_account import PricesAt
 from tests.bench.recorded import read_recording
-from tests.golem_project.heartbeat.strategies.dry_run import PricesAt
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TICKS = 2_000

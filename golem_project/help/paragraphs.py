@@ -27,6 +27,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "risks": ("how-to/let-a-golem-live", "a-debt-in-danger"),
     "services": ("how-to/ask-outside", "switch-a-service-on"),
     "sign_in_agent": ("how-to/write-an-agent", ""),
+    "try_strategies": ("how-to/let-a-golem-live", "rules-without-a-model"),
     "sign_ins": ("how-to/invite-people", "be-told"),
     "help": ("concepts", "golem"),
     "help_index": ("concepts", "golem"),

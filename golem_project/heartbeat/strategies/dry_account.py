@@ -243,8 +243,11 @@ class DryAccount:
         whole, _, parts = str(wish.params["target_health_factor"]).partition(".")
         target = int(whole) * BPS + int(parts)
         micro = self._micro(loan, point)
-        cover = max((leg for leg in loan.legs if leg.raw > 0 and leg.cover_bps), key=lambda leg: micro[leg.token])
-        debt = min((leg for leg in loan.legs if leg.raw < 0), key=lambda leg: micro[leg.token])
+        covers = [leg for leg in loan.legs if leg.raw > 0 and leg.cover_bps]
+        debts = [leg for leg in loan.legs if leg.raw < 0]
+        if not covers or not debts:
+            return None
+        cover, debt = (max(legs, key=lambda leg: abs(micro[leg.token])) for legs in (covers, debts))
         counted = sum(micro[leg.token] * leg.cover_bps for leg in loan.legs if leg.raw > 0)
         owed = -sum(micro[leg.token] for leg in loan.legs if leg.raw < 0)
         keeps = BPS - self.cost_bps

@@ -25,6 +25,7 @@ from tools_app.subsystems.intel.gas_advice import TYPICAL_GAS
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.golem_chains import place_params
 from tools_app.toolkit.lending import PPM
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 from tools_app.toolkit.views import NATIVE
@@ -177,9 +178,10 @@ class YieldRotation:
 
     def describe(self) -> str:
         """See `RuleStrategy`."""
+        places = ", ".join(map(_label, self.places))
         return (
-            f"Up to {format_micro_usd(self.most_micro_usd)} of {self.token} lie where they earn most of"
-            f" {', '.join(self.places)}, and move for {self.better_bps / 100:g}% a year more once that pays the way"
+            f"Up to {format_micro_usd(self.most_micro_usd)} of {self.token} lie where they earn most of {places},"
+            f" and move for {self.better_bps / 100:g}% a year more once that pays the way"
             f" within {self.pays_back_days} days."
         )
 
@@ -191,6 +193,11 @@ def _read_places(stored: Any) -> tuple[str, ...]:
     if not all(isinstance(each, str) and _NAME.fullmatch(each) for each in stored):
         return ()
     return tuple(stored) if len(set(stored)) == len(stored) else ()
+
+
+def _label(name: str) -> str:
+    protocol = SHELF.get(name)
+    return protocol.label if protocol is not None else name
 
 
 def _rank(place: SeenPlace) -> tuple[int, str, str]:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.models import Golem, Heartbeat
+from archetypes_app.owner_group import ensure_owner_group
 from tests.factories.golems import make_golem, make_owner
 from tests.golem_project.heartbeat.loans import lend_out
 from tests.golem_project.heartbeat.pulses import RULE
@@ -56,6 +57,7 @@ def keep(golem: Golem, rule: dict[str, Any] | None = None, **strategies: Any) ->
 
 
 def try_them(user: Any, golem: Golem, days: str = "30") -> Any:
+    user.groups.add(ensure_owner_group())
     client = Client()
     client.force_login(user)
     answer = client.post(reverse("try_strategies", args=[golem.pk]), {"days": days})

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
-from tools_app.core.units import format_micro_usd, format_units
+from tools_app.core.units import format_micro_usd
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.known import list_hints
 from tools_app.protocols.liquid_restaking import plans
 from tools_app.protocols.liquid_restaking.addresses import (
     CHAINS,
     ETHERFI,
-    KELP,
     LABELS,
     LOCAL_CHAIN_ID,
     NAME,
-    RENZO,
     SYMBOLS,
     TOKENS,
     deployment_on,
     issuers_of,
 )
+from tools_app.protocols.liquid_restaking.desk import QUEUES, check_claimable, describe, open_desk, tell_claimable
 from tools_app.protocols.liquid_restaking.errors import (
     DepegRiskTooHigh,
-    NothingPaidAtOnce,
-    RestakingAmountRefused,
     RestakingInputRefused,
     RestakingRequestUnknown,
-    RestakingRequestWaits,
 )
 from tools_app.protocols.liquid_restaking.history import DAY_SECONDS, MONTH, WEEK, read_rates, read_yearly_bps
-from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings, ask_standings, find_request, holding_of
-from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing, parse_id
+from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings, ask_standings, find_request
+from tools_app.protocols.liquid_restaking.issuers import Holding, parse_id
 from tools_app.protocols.liquid_restaking.market import lowest, read_prices, read_trades
 from tools_app.protocols.liquid_restaking.reports import (
     NO_OPERATORS,
@@ -55,15 +51,13 @@ from tools_app.protocols.liquid_restaking.reports import (
     report_withdraw,
 )
 from tools_app.protocols.liquid_restaking.risk import RULE, judge, list_falls, off_bps, widest_bps
-from tools_app.standards.market_orders import quote_swap
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.lending import MarketClosed
 from tools_app.toolkit.params import EVERYTHING, Address, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import WHEN_REPAID, drive
+from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE
 
@@ -88,8 +82,6 @@ RequestName = Annotated[
         description="Request id as lrt_withdraw answered, such as kelp-12.",
     ),
 ]
-SMALL_FEE_BPS: Final = 50
-"""A redemption at once for so much is taken where nobody says which way out; a dearer one waits in the queue."""
 BASIS: Final = "growth of the issuer's rate since the first rate it told in the last seven days, simple, a year"
 
 
@@ -115,42 +107,34 @@ def lrt_deposit(
     Use to earn staking and restaking yield on ETH that can wait. `amount` is wei of ETH.
     Does not take WETH or staked tokens: unwrap or sell them first.
     """
-    reader = ctx.chain()
-    at = deployment_on(reader, protocol)
-    coin = reader.native()
+    desk = open_desk(ctx, protocol)
+    reader, at, standing, coin = desk.reader, desk.at, desk.standing, desk.reader.native()
     if reader.token(input_token).address != NATIVE:
         raise RestakingInputRefused(
             f"{LABELS[protocol]} is given {coin.symbol} here",
             takes=coin.symbol,
             fill={"input_token": {"one_of": [coin.symbol]}},
         )
-    ctx.step("Reading the issuer")
-    holding = _read(ctx, at, protocol, ctx.account)
-    standing = holding.standing
     check_enough(coin, balance=reader.native_balance(ctx.account), needed=amount)
-    _check_amount(protocol, amount, standing)
+    desk.check_deposit(amount)
     ctx.step("Asking markets")
-    market = lowest(read_prices(reader, at[TOKENS[protocol]]))
-    now_bps = None if market is None else off_bps(market.price, standing.rate)
-    verdict = judge(standing, now_bps=now_bps)
+    market = lowest(read_prices(reader, desk.token))
+    verdict = judge(standing, now_bps=None if market is None else off_bps(market.price, standing.rate))
     if verdict.level == "high":
         raise DepegRiskTooHigh(
             f"{SYMBOLS[protocol]} is not taken up now: {'; '.join(verdict.factors)}",
             risk_level=verdict.level,
             risk_factors=list(verdict.factors),
         )
-    yearly = read_yearly_bps(reader, at, protocol, standing.rate)
     ctx.step("Building calls")
     details = {
-        **_say(protocol, at, standing),
-        "amount": str(amount),
-        "amount_units": format_units(amount, coin.decimals, coin.symbol),
-        "current_apy": percent_text(yearly),
+        **describe(protocol, at, standing, amount),
+        "current_apy": percent_text(read_yearly_bps(reader, at, protocol, standing.rate)),
         "risk_level": verdict.level,
         "risk_factors": list(verdict.factors),
         "leaving_waits_seconds": standing.delay or None,
     }
-    return plans.plan_deposit(reader, ctx.account, at, holding, amount, details)
+    return plans.plan_deposit(reader, ctx.account, at, desk.holding, amount, details)
 
 
 @lrt.write(
@@ -174,39 +158,22 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
     lrt_claim_withdrawal; the product follows it until then.
     Does not sell on a market: swap does, and says what it loses.
     """
-    reader = ctx.chain()
-    at = deployment_on(reader, protocol)
-    ctx.step("Reading the issuer")
-    holding = _read(ctx, at, protocol, ctx.account)
-    standing = holding.standing
+    desk = open_desk(ctx, protocol)
+    reader, at, holding, standing = desk.reader, desk.at, desk.holding, desk.standing
     tokens = holding.tokens if amount == EVERYTHING else amount
-    check_enough(reader.token(at[TOKENS[protocol]]), balance=holding.tokens, needed=max(1, tokens))
-    if standing.is_out_paused:
-        raise MarketClosed(
-            f"{LABELS[protocol]} has paused withdrawals: ask again once they go on, or sell on a market",
-            reason="paused",
-        )
-    if tokens < standing.least_in_tokens:
-        least = standing.least_in_tokens
-        raise RestakingAmountRefused(
-            f"{LABELS[protocol]} takes {format_units(least, 18, SYMBOLS[protocol])} back at the least",
-            least=str(least),
-            fill={"amount": {"least": str(least), "unit": f"base units of {SYMBOLS[protocol]}"}},
-        )
-    worth = standing.worth(tokens)
-    is_at_once = _is_at_once(ctx, at, holding, tokens, mode)
+    check_enough(reader.token(desk.token), balance=holding.tokens, needed=max(1, tokens))
+    desk.check_leaving(tokens)
+    worth, is_at_once = standing.worth(tokens), desk.pays_at_once(tokens, mode)
     ctx.step("Building calls")
-    now = reader.block.timestamp
+    is_timed = not is_at_once and standing.delay
     details = {
-        **_say(protocol, at, standing),
+        **describe(protocol, at, standing, worth),
         "tokens": str(tokens),
-        "amount": str(worth),
         "worth": str(worth),
-        "amount_units": format_units(worth, 18, "ETH"),
         "way": "redeemed" if is_at_once else "queued",
         "fee_bps": standing.fee_bps if is_at_once else 0,
-        "estimated_completion": None if is_at_once or not standing.delay else tell_unix_time(now + standing.delay),
-        "queue": at[_QUEUES[protocol]],
+        "estimated_completion": tell_unix_time(reader.block.timestamp + standing.delay) if is_timed else None,
+        "queue": at[QUEUES[protocol]],
     }
     make = plans.plan_at_once if is_at_once else plans.plan_request
     return make(reader, ctx.account, at, holding, tokens, details)
@@ -236,14 +203,9 @@ def lrt_claim_withdrawal(ctx: WriteContext, request_id: RequestName) -> TxPlan:
         known = [one.id for each in holdings for one in each.requests]
         raise RestakingRequestUnknown(f"this account has no open request {request_id}", request_ids=known)
     standing = next(each.standing for each in holdings if each.issuer == issuer)
-    _check_claimable(request, standing, holdings)
+    check_claimable(request, standing, holdings)
     ctx.step("Building calls")
-    details = {
-        **_say(issuer, at, standing),
-        "request_id": request.id,
-        "amount": str(request.worth),
-        "amount_units": format_units(request.worth, 18, "ETH"),
-    }
+    details = {**describe(issuer, at, standing, request.worth), "request_id": request.id}
     return plans.plan_claim(reader, ctx.account, at, request, standing, details)
 
 
@@ -330,7 +292,7 @@ def lrt_get_position(ctx: ReadContext, account: Address | None = None) -> Held:
                 protocol=one.issuer,
                 eth=TokenAmount(one.worth, coin),
                 is_claimable=one.free_at is None and one.is_valid,
-                claimable_from=_time(one),
+                claimable_from=tell_claimable(one),
             )
             for each in holdings
             for one in each.requests
@@ -397,14 +359,6 @@ def lrt_get_depeg_risk(ctx: ReadContext, protocol: Issuer) -> DepegRisk:
 
 # ---- below ----------------------------------------------------------------------------------------------------------
 
-_QUEUES: Final = {ETHERFI: "etherfi_requests", KELP: "kelp_withdrawals", RENZO: "renzo_queue"}
-
-
-def _read(ctx: WriteContext, at: Mapping[str, str], issuer: str, account: str) -> Holding:
-    reader = ctx.chain()
-    standing = drive(ask_standings(at, (issuer,)), reader.call_many)[issuer]
-    return holding_of(drive(ask_holdings(at, account, ()), reader.call_many), issuer, standing)
-
 
 def _read_all(reader: ChainReader, at: Mapping[str, str], account: str, request_id: str = "") -> list[Holding]:
     """What an account has, with the requests at ether.fi that are known of it, and the one that is asked for."""
@@ -412,71 +366,6 @@ def _read_all(reader: ChainReader, at: Mapping[str, str], account: str, request_
     told = [parse_id(each) for each in (*hints, request_id)]
     numbers = sorted({each[1] for each in told if each is not None and each[0] == ETHERFI})
     return drive(ask_holdings(at, account, numbers), reader.call_many)
-
-
-def _say(issuer: str, at: Mapping[str, str], standing: Standing) -> dict[str, Any]:
-    return {
-        "venue": NAME,
-        "protocol": issuer,
-        "token": at[TOKENS[issuer]],
-        "symbol": SYMBOLS[issuer],
-        "exchange_rate": rate_text(standing.rate),
-    }
-
-
-def _check_amount(issuer: str, amount: int, standing: Standing) -> None:
-    if amount < standing.least_in or not standing.tokens_for(amount):
-        least = max(standing.least_in, 1)
-        raise RestakingAmountRefused(
-            f"{LABELS[issuer]} takes {format_units(least, 18, 'ETH')} at the least",
-            least=str(least),
-            fill={"amount": {"least": str(least), "unit": "wei"}},
-        )
-    if standing.room is not None and amount > standing.room:
-        raise RestakingAmountRefused(
-            f"{LABELS[issuer]} takes {format_units(standing.room, 18, 'ETH')} more under its limit",
-            most=str(standing.room),
-        )
-
-
-def _is_at_once(ctx: WriteContext, at: Mapping[str, str], holding: Holding, tokens: int, mode: str) -> bool:
-    """Whether the issuer redeems it now. Raises NothingPaidAtOnce where that was asked for and is not so."""
-    issuer, standing = holding.issuer, holding.standing
-    # ether.fi redeems weETH: what lies loose as eETH is asked back.
-    can = standing.worth(tokens) <= standing.at_once and tokens <= holding.tokens - holding.loose
-    if mode == "instant" and not can:
-        reader, wrapped = ctx.chain(), ctx.chain().native()
-        sold = quote_swap(ctx, chain_id=reader.chain_id, sold=at[TOKENS[issuer]], bought=wrapped.address, amount=tokens)
-        says = "no market here trades it" if sold is None else f"a market would pay {format_units(sold, 18, 'ETH')} now"
-        raise NothingPaidAtOnce(
-            f"{LABELS[issuer]} pays {format_units(standing.at_once, 18, 'ETH')} at once; {says}: swap sells it, and"
-            " mode queue waits for all of it",
-            at_once=str(standing.at_once),
-            market_eth=None if sold is None else str(sold),
-            fill={"mode": {"one_of": ["queue"]}},
-        )
-    return mode == "instant" or (mode == "auto" and can and standing.fee_bps <= SMALL_FEE_BPS)
-
-
-def _check_claimable(request: Request, standing: Standing, holdings: list[Holding]) -> None:
-    label = LABELS[request.issuer]
-    if standing.is_claim_paused:
-        raise MarketClosed(f"{label} has paused claims: ask again once they go on", reason="paused")
-    if not request.is_valid:
-        raise RestakingRequestWaits(
-            f"{label} has struck request {request.number}; only its admins can let it out", resets_at=None
-        )
-    if request.free_at is not None:
-        raise RestakingRequestWaits(
-            f"request {request.id} is not paid yet", request_id=request.id, resets_at=_time(request)
-        )
-    if request.issuer == KELP and request.place:
-        oldest = next(one for each in holdings for one in each.requests if one.issuer == KELP and not one.place)
-        raise RestakingRequestUnknown(f"Kelp pays the oldest request first: claim {oldest.id}", request_ids=[oldest.id])
-
-
-def _time(request: Request) -> str | None:
-    return None if request.free_at in (None, WHEN_REPAID) else tell_unix_time(int(request.free_at or 0))
 
 
 def _is_simulated(reader: ChainReader) -> bool:

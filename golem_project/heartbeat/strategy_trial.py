@@ -15,7 +15,7 @@ from archetypes_app.models import Heartbeat
 from archetypes_app.toolset import view_golem
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
 from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
-from golem_project.heartbeat.strategies.dry_account import DryLoan
+from golem_project.heartbeat.strategies.dry_parts import DryLoan
 from golem_project.heartbeat.strategies.dry_run import COST_BPS, DryRun, run_dry
 from golem_project.heartbeat.strategies.recorded_past import RecordedPast, read_past
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
@@ -35,7 +35,6 @@ MADE_UP_MICRO_USD: Final = 10_000 * 10**6
 """What a golem that holds none of its strategies' tokens is tried with, in equal parts of them."""
 LIQUIDITY: Final = "liquidity"
 _BUDGET_MS: Final = 10_000
-_MOST_OFFERS: Final = 12
 
 
 class NothingToTry(GolemError):
@@ -86,7 +85,7 @@ def try_strategies(*, heartbeat: Heartbeat, days: int, now: datetime) -> Strateg
     if rotation is not None:
         rotating = reader.token(rotation.token).address
         places = see_places(read_offers(reader, rotation, notes), rotating, held, reader.chain_id)
-        offers = [each.offer for each in places if each.is_usable][:_MOST_OFFERS]
+        offers = [each.offer for each in places if each.is_usable]
         lent = {(each.offer.protocol, each.offer.place): each.held for each in places if each.is_usable and each.held}
     past = read_past(
         reader,

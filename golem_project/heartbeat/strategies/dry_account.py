@@ -15,6 +15,7 @@ from golem_project.heartbeat.debt_health import Alarm, WatchedDebt
 from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken
+from golem_project.heartbeat.strategies.dry_parts import DryLoan, DryRange, PlaceKey, PricesAt, feed_of
 from golem_project.heartbeat.strategies.strategy import SeenPlace, Sight
 from golem_project.heartbeat.strategies.yield_rotation import MOVE_IN, MOVE_OUT, YieldRotation
 from tools_app.core.units import BPS
@@ -34,12 +35,10 @@ from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.markets import Pool, sort_tokens
 from tools_app.toolkit.pool_ids import PoolId
-from tools_app.toolkit.positions import Leg
-from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, TokenMeta
+from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
 from tools_app.toolkit.yields import YieldOffer
 
 YEAR_SECONDS: Final = 365 * 86_400
-_DECIMALS: Final = 6
 _SPACING: Final = {100: 1, 500: 10, 3_000: 60, 10_000: 200}
 """Between usable ticks, by the fee of a pool."""
 _GAS: Final[Mapping[str, int]] = {
@@ -49,61 +48,6 @@ _GAS: Final[Mapping[str, int]] = {
     "auto_deleverage": TYPICAL_GAS["SWAP"] + TYPICAL_GAS["REPAY"] + TYPICAL_GAS["SUPPLY"],
 }
 _GAS_OF_A_MOVE: Final = TYPICAL_GAS["APPROVE"] + TYPICAL_GAS["SUPPLY"]
-
-PlaceKey = tuple[str, str]
-"""A protocol and its place."""
-
-
-@dataclass(frozen=True, slots=True)
-class PricesAt:
-    """Micro-USD of one whole token by symbol, at a moment; and PPM a year by place, where that is known."""
-
-    at: datetime
-    micro_usd: Mapping[str, int]
-    yearly_ppm: Mapping[PlaceKey, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class DryRange:
-    """A position of liquidity in the pool of the rule, at one price."""
-
-    pool: Pool
-    tick_lower: int
-    tick_upper: int
-    liquidity: int
-    owner: str = ""
-    position_id: str = "dry"
-    fees0: int = 0
-    fees1: int = 0
-
-    @property
-    def is_in_range(self) -> bool:
-        """Whether it would earn fees at the pool's price."""
-        return self.tick_lower <= self.pool.pool_tick < self.tick_upper
-
-    def amounts(self, liquidity: int | None = None, *, sqrt_price: int | None = None) -> tuple[int, int]:
-        """See `RangePosition`."""
-        return amounts_for_liquidity(
-            sqrt_price or self.pool.sqrt_price,
-            sqrt_price_at_tick(self.tick_lower),
-            sqrt_price_at_tick(self.tick_upper),
-            self.liquidity if liquidity is None else liquidity,
-            round_up=False,
-        )
-
-
-@dataclass
-class DryLoan:
-    """A position with debts as it is now. `held` names it, `legs` are what is in it in the run."""
-
-    held: HeldPosition
-    legs: tuple[Leg, ...]
-
-    def health_bps(self, micro_usd: Mapping[str, int]) -> int:
-        """Cover over debt at `micro_usd`, which are what a leg's base units come to by token address."""
-        cover = sum(micro_usd[leg.token] * leg.cover_bps for leg in self.legs if leg.raw > 0)
-        debt = -sum(micro_usd[leg.token] for leg in self.legs if leg.raw < 0)
-        return cover // debt if debt else 10 * BPS
 
 
 @dataclass
@@ -173,7 +117,7 @@ class DryAccount:
         wallet = sum(each.micro_usd or 0 for each in self._observe(point))
         token = self._find(self.rotation.token) if self.rotation is not None else None
         lent = sum(self.lent.values())
-        lent_usd = value_of(lent, token, _feed(point, token)) if token is not None else 0
+        lent_usd = value_of(lent, token, feed_of(point, token)) if token is not None else 0
         loans = sum(sum(self._micro(each, point).values()) for each in self.loans)
         pool = self._pool(point) if self.range is not None else None
         in_range = (
@@ -301,10 +245,10 @@ class DryAccount:
         if coin is None:
             return 0
         gas = _GAS.get(wish.action_type, _GAS_OF_A_MOVE)
-        return value_of(gas * self.gas_wei, coin, _feed(point, coin))
+        return value_of(gas * self.gas_wei, coin, feed_of(point, coin))
 
     def _observe(self, point: PricesAt) -> tuple[ObservedToken, ...]:
-        return tuple(ObservedToken(each, self.held[each.symbol], _feed(point, each)) for each in self.tokens)
+        return tuple(ObservedToken(each, self.held[each.symbol], feed_of(point, each)) for each in self.tokens)
 
     def _rotating(self) -> str:
         token = self._find(self.rotation.token) if self.rotation is not None else None
@@ -317,7 +261,7 @@ class DryAccount:
         found: dict[str, int] = {}
         for leg in loan.legs:
             token = self._by_address(leg.token)
-            found[leg.token] = found.get(leg.token, 0) + value_of(leg.raw, token, _feed(point, token))
+            found[leg.token] = found.get(leg.token, 0) + value_of(leg.raw, token, feed_of(point, token))
         return found
 
     def _watch(self, loan: DryLoan, point: PricesAt) -> WatchedDebt:
@@ -351,7 +295,7 @@ class DryAccount:
 
     def _weigh_range(self, held: DryRange, point: PricesAt) -> int:
         pair = (self._by_address(each) for each in (held.pool.token0, held.pool.token1))
-        return sum(value_of(raw, token, _feed(point, token)) for token, raw in zip(pair, held.amounts(), strict=True))
+        return sum(value_of(raw, token, feed_of(point, token)) for token, raw in zip(pair, held.amounts(), strict=True))
 
     def _find(self, name: str) -> TokenMeta | None:
         wanted = name.casefold()
@@ -366,7 +310,3 @@ class DryAccount:
 
 def _key(offer: YieldOffer) -> PlaceKey:
     return (offer.protocol, offer.place)
-
-
-def _feed(point: PricesAt, token: TokenMeta) -> FeedPrice:
-    return FeedPrice("", point.micro_usd[token.symbol], _DECIMALS, 0, 0, 0)

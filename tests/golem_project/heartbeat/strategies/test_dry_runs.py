@@ -12,7 +12,7 @@ import pytest
 
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.strategies.catalog import parse_strategies
-from golem_project.heartbeat.strategies.dry_account import DryLoan, PricesAt
+from golem_project.heartbeat.strategies.dry_parts import DryLoan, PricesAt
 from golem_project.heartbeat.strategies.dry_run import DryRun, run_dry
 from tests.golem_project.heartbeat.strategies.markets import TICKS, draw_market, read_recorded_market
 from tests.golem_project.heartbeat.strategies.test_strategies import ALL, DAI, HOUR, USD, USDC, WETH

@@ -161,6 +161,13 @@ def test_one_that_is_not_complete_is_refused_at_its_field(changes: dict[str, Any
     assert list(refused.value.data["fields"]) == [wrong]
 
 
+def test_twelve_places_are_taken_and_one_more_is_not() -> None:
+    names = [f"p{number}" for number in range(13)]
+    assert len(YieldRotation.parse({**STORED, "places": names[:12]}).places) == 12
+    with pytest.raises(InvalidParams):
+        YieldRotation.parse({**STORED, "places": names})
+
+
 LENDERS = pytest.mark.protocols("aave_v3", "spark", "compound_v3", "moonwell", "yearn", "erc4626")
 
 

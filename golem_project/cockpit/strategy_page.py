@@ -11,7 +11,6 @@ from django import forms
 from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from archetypes_app.models import Heartbeat
-from golem_project.cockpit.plots import LinePlot, Point, plot_line
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.strategies.catalog import parse_strategies
 from golem_project.heartbeat.strategies.dry_run import DryRun, DryTrade
@@ -19,6 +18,7 @@ from golem_project.heartbeat.strategy_form import TITLES
 from golem_project.heartbeat.strategy_trial import DAYS, LIQUIDITY, StrategyTrial, describe_position, try_strategies
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd, format_units
+from tools_app.pages.plots import LinePlot, Point, plot_line
 from tools_app.toolkit.views import TokenMeta
 from tools_app.wording.formats import shorten_amount
 

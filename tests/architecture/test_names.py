@@ -114,17 +114,19 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_no_class_name_stands_twice_outside_different_protocols() -> None:
     """Whoever reads of a `Found` or a `Told` knows which one. What stood twice already may only become fewer."""
     homes: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for path in list_sources():
         for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and node.name != "Command":
                 homes.setdefault(node.name, []).append(_find_home(path))
+                files.setdefault(node.name, []).append(path)
     twice = {
         name
         for name, found in homes.items()
         if len(found) > 1 and (len(set(found)) < len(found) or not all("protocols/" in home for home in found))
         if not (found.count("the local world") >= len(found) - 1)
     }
-    assert twice <= _TWICE, twice - _TWICE
+    assert twice <= _TWICE, [f"rename yours: {name} stands in {files[name]}" for name in sorted(twice - _TWICE)]
     assert _TWICE <= twice, f"no longer twice: {_TWICE - twice}"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from golem_project.embedded.world.protocols import find_protocol_worlds
 from tests.catalogue.door import CASES, Door
 from tools_app.toolkit.protocol import SHELF
 
@@ -189,31 +190,10 @@ LEFT_WHOLE: Final = {"uniswap_twamm": "uniswap_lp_cancel_twamm_order"}
 """What is left whole or not at all, by its way out: there is no part of it to take besides."""
 
 
-MARKS: Final = {
-    "uniswap_twamm": ("uniswap_twamm",),
-    "uniswap_v4": ("uniswap_v4",),
-    "morpho": ("morpho",),
-    "erc4626": ("erc4626",),
-    "sushi_bar": ("sushi_bar",),
-    "ethena": ("ethena",),
-    "yearn": ("yearn",),
-    "curve": ("curve",),
-    "pendle": ("pendle",),
-    "lido": ("lido",),
-    "rocketpool": ("rocketpool",),
-    "maker": ("maker",),
-    "aave_v3": ("aave_v3",),
-    "spark": ("spark",),
-    "compound_v3": ("compound_v3",),
-    "eigenlayer": ("eigenlayer",),
-    "liquid_restaking": ("liquid_restaking",),
-    "moonwell": ("moonwell",),
-}
-
-
 def marked(names: Iterable[str]) -> list[Any]:
     """Each with what has to be on the chain for it."""
-    return [pytest.param(name, marks=pytest.mark.protocols(*MARKS.get(name, ())), id=name) for name in names]
+    worlds = find_protocol_worlds()
+    return [pytest.param(name, marks=pytest.mark.protocols(*{name} & set(worlds)), id=name) for name in names]
 
 
 @pytest.mark.parametrize("protocol", marked(AT_ONCE))

@@ -146,6 +146,17 @@ class Attacked:
                 wrong.append(f"{said.contract}.{said.name} changed {name}: {show(was)} -> {show(is_now)}")
         return wrong
 
+    def list_unasked(self) -> list[str]:
+        """Views that the look could not call: a place of theirs is filled from `items` alone, which has nothing."""
+        asked = {(to, name) for to, name, _ in self.questions}
+        return [
+            f"{contract}.{spell(view)}: put what belongs there into held.items[{contract!r}]"
+            for at, contract in self.held.contracts.items()
+            for view in views_of(contract)
+            if view["inputs"] and (at, view["name"]) not in asked
+            if f"{contract}.{view['name']}" not in self.held.of_nobody
+        ]
+
     def do_first(self, said: Said) -> None:
         for each in said.before:
             sent = self.engine.send(self._key_of(each.by), each.at, each.data)

@@ -41,10 +41,17 @@ def list_promise_lines(golem: Golem, *, now: datetime) -> tuple[PromiseLine, ...
 
 
 def say_given(row: SignedPromise) -> str:
-    """What may go: tokens of the wallet as they are, and what is taken out of a position at what it counts as."""
+    """What may go: tokens of the wallet as they are, what is taken out of a position at what it counts as, and what of
+    somebody else's.
+    """
     kept = len(row.permit.bounds.get("spends", ()))
     taken = [{**each, "is_position": _is_counted(row.chain_id, each)} for each in row.gives[kept:]]
-    return say_amounts(row.chain_id, [*row.gives[:kept], *taken])
+    own = say_amounts(row.chain_id, [*row.gives[:kept], *taken])
+    others = (
+        f"{format_token_amount(row.chain_id, flow['token']['address'], flow['most'])} of {flow['principal']}"
+        for flow in row.permit.bounds.get("principals", ())
+    )
+    return ", ".join(filter(None, (own, *others)))
 
 
 def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from permits_app.custody.allowed_keys import AllowedKey
 from permits_app.models import CageMirror, OutboundTransaction, SigningKey
 from permits_app.policy_cage.contract import RuleKind
 from permits_app.policy_cage.state import CageState, SessionState
-from permits_app.tools.delegated_keys import DelegatedKey
+from permits_app.tools.delegated_keys import DelegatedKey, HandedOnKey
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 
@@ -127,6 +127,28 @@ def describe_delegated(given: DelegatedKey) -> SessionKeyLine:
         left=given.left,
         is_active=given.is_active,
         is_held_here=True,
+        reason=given.reason,
+    )
+
+
+def describe_handed_on(given: HandedOnKey) -> SessionKeyLine:
+    row = given.row
+    return SessionKeyLine(
+        key_id=row.reference,
+        enforced_by="delegation",
+        acts_for=given.principal,
+        role=None,
+        label="",
+        created_at=row.created_at.isoformat(),
+        expires_at=row.ends_at.isoformat(),
+        permissions=(given.permission,),
+        usage_count=None,
+        last_used=None,
+        operations_left=None,
+        budget_left_usd=None,
+        left=None,
+        is_active=given.is_active,
+        is_held_here=False,
         reason=given.reason,
     )
 

@@ -28,11 +28,19 @@ from permits_app.models import CageMirror, ChangeRequest, SigningKey
 from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.tools.delegated_keys import find_delegated, list_delegated, say_owner_step
+from permits_app.tools.delegated_keys import (
+    find_delegated,
+    find_handed_on,
+    list_delegated,
+    list_handed_on,
+    say_own_step,
+    say_owner_step,
+)
 from permits_app.tools.session_key_lines import (
     SessionKeyLine,
     describe_allowed,
     describe_delegated,
+    describe_handed_on,
     describe_session,
     list_permissions,
     spell_time,
@@ -230,7 +238,11 @@ def session_get_keys(ctx: ReadContext) -> SessionKeys:
     """
     mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
     allowed, unasked = _read_allowed(ctx)
-    given = (*allowed, *(describe_delegated(each) for each in list_delegated(ctx)))
+    given = (
+        *allowed,
+        *(describe_delegated(each) for each in list_delegated(ctx)),
+        *(describe_handed_on(each) for each in list_handed_on(ctx)),
+    )
     if mirror is None:
         note = "" if given else "this golem has no cage on chain: its key signs without an end"
         return SessionKeys(given, len(given), None, None, unasked or note)
@@ -345,6 +357,11 @@ def _check_whose(ctx: ReadContext, key_id: str | None) -> None:
     """Raises InvalidParams for a delegation, with what its giver does, and ChangeUnchanged for a hash of none."""
     if key_id is None or len(key_id) != _HASH_LENGTH:
         return
+    if (handed := find_handed_on(ctx, key_id)) is not None:
+        raise InvalidParams(
+            f"the golem handed that on itself: {say_own_step(handed)}",
+            fields={"key_id": "the address of a key of the cage"},
+        )
     given = find_delegated(ctx, key_id)
     if given is None:
         raise ChangeUnchanged("no delegation of that hash stands in this golem's book")

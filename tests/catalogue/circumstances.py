@@ -12,13 +12,14 @@ from permits_app.actions.preview import preview_action
 from permits_app.actions.receive_grant import receive_grant
 from permits_app.actions.set_health_alert import WantedAlert, set_health_alert
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
-from permits_app.models import SignedPromise
+from permits_app.models import ChangeRequest, SignedPromise
 from permits_app.models.allowlist import AllowlistKind
 from tests import factories
 from tests.catalogue.services import lend_desks, lend_figures
 from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.permits_app.approvals.people import approve, carry_out, give_device
 from tests.permits_app.tools.test_observer import act, end
 from tests.tools_app.history.followed import Followed
 from tests.tools_app.protocols.erc4626.people import settle
@@ -333,9 +334,29 @@ def pay_for_an_answer(stage: Stage) -> None:
     stage.told.update(payment_id=told["payment_id"], payee=payee.address)
 
 
+def hand_on(stage: Stage) -> None:
+    """Four dollars of its runway go to a key of its owner's list, once its owner approved that."""
+    give_runway(stage)
+    give_device(stage.live.owner)
+    key = stage.told["key"] = checksum("0x" + "77" * 20)
+    ToolOverride.objects.get_or_create(
+        golem=stage.live.golem, tool_name="metamask_redelegate", defaults={"mode": OverrideMode.INCLUDE}
+    )
+    listed = AllowlistChoice(CHAIN_ID, AllowlistKind.RECIPIENT, key, "a helper's key")
+    allow_addresses(golem=stage.live.golem, choices=[listed], actor="user:owner", now=clock.now())
+    body = {"action_type": "redelegate", "venue": "metamask", "recipient": key, "amount": str(4 * USD)}
+    live = stage.live
+    permit = preview_action(golem_id=live.golem.pk, api_key_id=live.key.key.pk, body=body, now=clock.now())
+    approve(ChangeRequest.objects.get(permit_id=permit["permit_id"]), live.owner)
+    carry_out(ChangeRequest.objects.get(permit_id=permit["permit_id"]), chain=stage.world)
+    live.work(permit["permit_id"])
+    stage.told["delegation"] = live.permit(permit["permit_id"]).result["data"]["delegation"]
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
+    "it handed four dollars of its runway on to a key": hand_on,
     "a campaign pays 1,000 DAI a day for liquidity": lambda stage: stage.told.update(
         incentive=str(open_incentive(stage.world))
     ),

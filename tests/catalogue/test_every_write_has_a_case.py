@@ -40,6 +40,8 @@ SIGNED_ALONE = {
     "pendle_place_yt_bid": "test_it_is_signed_handed_in_and_filled_once_by_a_stranger_for_no_less_than_was_told",
     "x402_pay": "test_a_payment_is_signed_settled_by_a_stranger_once_and_stands_in_the_audit_log",
     "x402_cancel_payment": "test_a_payment_that_is_taken_back_is_settled_by_nobody_and_frees_what_it_held",
+    "metamask_redelegate": "test_a_part_of_a_runway_is_handed_on_taken_by_its_key_once_and_told",
+    "metamask_disable_redelegation": "test_what_was_handed_on_is_taken_back",
     "pendle_cancel_limit_order": "test_an_order_that_is_taken_back_is_filled_by_nobody_and_frees_what_it_held",
 }
 """Writes that send nothing, or take back what was signed, so that a case has nothing to carry out; and the test that

@@ -12,6 +12,7 @@ from tests.catalogue.test_named_adversaries import LEAST, _exists
 RUNWAY = "permits_app/test_runway.py"
 OTHERWISE = "permits_app/test_grants_that_say_otherwise.py"
 KEYS = "permits_app/tools/test_delegated_keys.py"
+HANDED_ON = "tools_app/protocols/metamask/test_redelegations.py"
 ALLOWED = "permits_app/tools/test_allowance_keys.py"
 AT_CONTRACTS = "contracts/test_strangers_at_simulated_contracts.py"
 CAGED = "permits_app/tools/test_session_keys.py"
@@ -82,6 +83,7 @@ BAD_INPUT: dict[str, tuple[str, ...]] = {
     "a stolen session key": (
         f"{KEYS}::test_a_stolen_key_takes_what_its_caveats_allow_and_no_more",
         f"{KEYS}::test_a_stolen_key_takes_nothing_once_its_giver_took_the_delegation_back",
+        f"{HANDED_ON}::test_the_key_takes_what_was_handed_on_and_no_more",
         f"{ALLOWED}::test_a_stolen_key_takes_what_its_allowance_allows_and_no_more",
         f"{CAGED}::test_a_session_key_is_signed_by_owners_counted_on_chain_and_ended_by_owners",
         f"{HELD_BY_CAGE}::test_a_session_key_moves_no_more_than_its_budget",
@@ -101,6 +103,8 @@ OF_A_PART: dict[str, tuple[str, ...]] = {
         f"{OTHERWISE}::test_a_grant_of_another_token_is_a_right_over_that_token_alone",
         f"{KEYS}::test_a_stolen_key_takes_what_its_caveats_allow_and_no_more",
         f"{RUNWAY}::test_a_runway_that_its_owner_takes_back_between_preview_and_commit_gives_nothing",
+        f"{HANDED_ON}::test_every_word_of_what_is_handed_on_is_read_and_none_may_be_another",
+        f"{HANDED_ON}::test_golem_and_key_together_take_no_more_of_a_day_than_its_owner_gave",
     ),
     "allowances": (
         f"{ALLOWED}::test_a_stolen_key_takes_what_its_allowance_allows_and_no_more",

@@ -3,6 +3,9 @@
 An order says what comes for what it gives. These say who may take what, or act for the account, and nothing else; a
 plan that spends approves exactly what it spends instead. Sources: EIP-2612, EIP-3009, Permit2 (`PermitHash.sol`),
 Maker's DAI, Aave V3 (`DebtTokenBase`), Morpho Blue (`ConstantsLib`), Compound's and OpenZeppelin's votes.
+
+One struct of the name of a right gives none of the account's: a delegation of ERC-7710 that hands on what the account
+received itself. Who reads its contract says then what it gives, and of whose.
 """
 
 from __future__ import annotations
@@ -46,14 +49,38 @@ _RIGHTS: Final[Mapping[str, SignedRight]] = {
         SignedRight("ReceiveWithAuthorization", "a transfer that its taker carries out (EIP-3009)", _AT_ITS_CONTRACT),
         SignedRight("DelegationWithSig", "a delegation of credit (Aave)", _AT_ITS_CONTRACT),
         SignedRight("Authorization", "an authorisation to act for the account (Morpho)", _AT_ITS_CONTRACT),
-        SignedRight("Delegation", "a delegation of votes", _BY_NONCE),
+        SignedRight("Delegation", "a delegation, of votes or of all that the account may do (ERC-7710)", _BY_NONCE),
     )
 }
 _UNKNOWN_AT_PERMIT2: Final = SignedRight("", "typed data for Permit2", _LOCKDOWN)
 
 
+_HANDED_ON: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "Delegation": (
+        ("delegate", "address"),
+        ("delegator", "address"),
+        ("authority", "bytes32"),
+        ("caveats", "Caveat[]"),
+        ("salt", "uint256"),
+    ),
+    "Caveat": (("enforcer", "address"), ("terms", "bytes")),
+}
+_OWN_AUTHORITY: Final = "0x" + "ff" * 32
+"""A delegation (ERC-7710) with this authority gives what its delegator itself may do."""
+
+
+def _hands_on(typed: TypedData) -> bool:
+    """Whether it gives what somebody else gave the account, and nothing of the account's own."""
+    is_shape = typed.primary_type == "Delegation" and dict(typed.types) == _HANDED_ON
+    return is_shape and str(typed.message["authority"]).lower() != _OWN_AUTHORITY
+
+
 def name_signed_right(typed: TypedData) -> SignedRight | None:
-    """The right that `typed` gives, also where it stands inside another struct; None where no struct is one by name."""
+    """The right that `typed` gives of the account's own, also where it stands inside another struct; None where no
+    struct is one by name.
+    """
+    if _hands_on(typed):
+        return None
     for name in (typed.primary_type, *typed.types):
         if name in _RIGHTS:
             return _RIGHTS[name]

@@ -49,13 +49,13 @@ _MANAGER = [
 
 
 class StolenKey:
-    """The golem's key in a stranger's hands: plain web3, and no server that judges."""
+    """The golem's key, or another one, in a stranger's hands: plain web3, and no server that judges."""
 
-    def __init__(self, kept: Kept, given: str) -> None:
+    def __init__(self, kept: Kept, given: str, key: LocalAccount | None = None) -> None:
         self.world, self.given = kept.wallet.world, bytes.fromhex(given[2:])
         self.victim = kept.wallet.address
         self.web3 = Web3(HTTPProvider(self.world.rpc_url))
-        self.key: LocalAccount = Account.from_key(open_keystore().read_key(kept.account).reveal())
+        self.key: LocalAccount = key or Account.from_key(open_keystore().read_key(kept.account).reveal())
         self.usdc, self.dai = (self.web3.eth.contract(self._find(each), abi=_ERC20) for each in ("USDC", "DAI"))
         self.manager = self.web3.eth.contract(Web3.to_checksum_address(at("manager")), abi=_MANAGER)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, ReadCase
+from tools_app.toolkit.case import Case, FromReport, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 USD: Final = 10**6
@@ -53,5 +53,21 @@ READS: Final = (
         },
         given=(_GRANTED,),
         refuses=(({"golem_id": _ANOTHER}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "metamask_get_redelegation",
+        {"delegation": FromReport("delegation")},
+        {
+            "status": "open",
+            "recipient": lambda look: look.told("key"),
+            "amount": str(4 * USD),
+            "left": str(4 * USD),
+            "context": None,
+        },
+        given=("it handed four dollars of its runway on to a key",),
+        refuses=(
+            ({"delegation": "0x" + "11" * 32}, "REDELEGATION_UNKNOWN"),
+            ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),
+        ),
     ),
 )

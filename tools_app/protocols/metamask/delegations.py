@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_values, encode_args, encode_call
@@ -14,13 +14,20 @@ from tools_app.toolkit.typed_data import TypedData
 ROOT: Final = "0x" + "ff" * 32
 ANYBODY: Final = "0x0000000000000000000000000000000000000a11"
 """As a delegate it lets whoever wants redeem."""
+DELEGATION: Final = "Delegation"
 REDEEM: Final = "function redeemDelegations(bytes[] contexts, bytes32[] modes, bytes[] executions)"
+_STRUCT: Final = (
+    "(address delegate, address delegator, bytes32 authority, (address enforcer, bytes terms, bytes args)[] caveats,"
+    " uint256 salt, bytes signature)"
+)
+DISABLE: Final = f"function disableDelegation({_STRUCT} given)"
+"""What the giver of a delegation calls after which nobody redeems it, nor what was handed on of it."""
 SINGLE: Final = bytes(32)
 """The mode of one execution that reverts with its call."""
 _SHAPE: Final = ("(address,address,bytes32,(address,bytes,bytes)[],uint256,bytes)[]",)
 _ADDRESS_BYTES: Final = 20
 _WORD: Final = 32
-_TYPES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+TYPES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "Delegation": (
         ("delegate", "address"),
         ("delegator", "address"),
@@ -70,34 +77,36 @@ class Delegation:
     @property
     def hash(self) -> str:
         """What the manager and its enforcers call it."""
-        return "0x" + hash_struct("Delegation", self.message, _TYPES).hex()
+        return "0x" + hash_struct(DELEGATION, self.message, TYPES).hex()
 
     def typed(self, *, chain_id: int, at: Mapping[str, str]) -> TypedData:
         """What its delegator signs."""
-        domain = {"name": "DelegationManager", "version": "1", "chainId": chain_id, "verifyingContract": at[MANAGER]}
-        return TypedData(domain, "Delegation", _TYPES, self.message)
+        return TypedData(domain_of(chain_id, at), DELEGATION, TYPES, self.message)
 
     def digest(self, *, chain_id: int, at: Mapping[str, str]) -> bytes:
         """What its signature is over."""
         return hash_typed_data(self.typed(chain_id=chain_id, at=at))
 
 
-def encode_context(delegation: Delegation) -> bytes:
-    """A chain of one."""
-    caveats = [(each.enforcer, each.terms, each.args) for each in delegation.caveats]
-    authority = bytes.fromhex(delegation.authority.removeprefix("0x"))
-    row = (delegation.delegate, delegation.delegator, authority, caveats, delegation.salt, delegation.signature)
-    return encode_args(_SHAPE, [[row]])
+def domain_of(chain_id: int, at: Mapping[str, str]) -> dict[str, Any]:
+    """Whom a signature is for."""
+    return {"name": "DelegationManager", "version": "1", "chainId": chain_id, "verifyingContract": at[MANAGER]}
 
 
-def decode_context(context: bytes) -> Delegation:
-    """The one delegation of a chain of one. Raises NoDelegation, for a longer chain too."""
-    try:
-        (rows,) = decode_values(_SHAPE, context)
-        [(delegate, delegator, authority, caveats, salt, signature)] = rows
-    except (AbiDecodeError, ValueError) as error:
-        raise NoDelegation("not the bytes of one delegation that its giver signed itself") from error
-    read = Delegation(
+def encode_context(*delegations: Delegation) -> bytes:
+    """A chain: who redeems was given the first one, and each was handed on from the one behind it."""
+    return encode_args(_SHAPE, [[_list_words(each) for each in delegations]])
+
+
+def encode_disable(delegation: Delegation) -> bytes:
+    """The call by which its giver takes it back; its signature is no part of it."""
+    return encode_call(DISABLE, _list_words(replace(delegation, signature=b"")))
+
+
+def read_struct(words: tuple[Any, ...]) -> Delegation:
+    """A delegation from its six words as a contract takes them."""
+    delegate, delegator, authority, caveats, salt, signature = words
+    return Delegation(
         delegate=delegate,
         delegator=delegator,
         authority="0x" + bytes(authority).hex(),
@@ -105,6 +114,29 @@ def decode_context(context: bytes) -> Delegation:
         salt=salt,
         signature=bytes(signature),
     )
+
+
+def read_message(message: Mapping[str, Any]) -> Delegation:
+    """A delegation from what is signed of it. Raises KeyError, TypeError, ValueError."""
+    return Delegation(
+        delegate=message["delegate"],
+        delegator=message["delegator"],
+        authority=message["authority"],
+        caveats=tuple(
+            Caveat(each["enforcer"], bytes.fromhex(each["terms"].removeprefix("0x"))) for each in message["caveats"]
+        ),
+        salt=message["salt"],
+    )
+
+
+def decode_context(context: bytes) -> Delegation:
+    """The one delegation of a chain of one. Raises NoDelegation, for a longer chain too."""
+    try:
+        (rows,) = decode_values(_SHAPE, context)
+        [words] = rows
+    except (AbiDecodeError, ValueError) as error:
+        raise NoDelegation("not the bytes of one delegation that its giver signed itself") from error
+    read = read_struct(words)
     if encode_context(read) != context:
         raise NoDelegation("the bytes hold more than the delegation")
     return read
@@ -120,3 +152,9 @@ def decode_execution(packed: bytes) -> tuple[str, int, bytes]:
     """Target, wei and call data of a single execution."""
     head = _ADDRESS_BYTES + _WORD
     return "0x" + packed[:_ADDRESS_BYTES].hex(), int.from_bytes(packed[_ADDRESS_BYTES:head], "big"), packed[head:]
+
+
+def _list_words(given: Delegation) -> tuple[Any, ...]:
+    caveats = [(each.enforcer, each.terms, each.args) for each in given.caveats]
+    authority = bytes.fromhex(given.authority.removeprefix("0x"))
+    return (given.delegate, given.delegator, authority, caveats, given.salt, given.signature)

@@ -1,4 +1,6 @@
-"""Reads what a redemption does from its bytes: one transfer of one token from who gave to the account."""
+"""Reads what is sent to the manager from its bytes: one transfer of one token from who gave to the account, or the end
+of a delegation that the account handed on.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +9,40 @@ from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.metamask.addresses import MANAGER, deployments
-from tools_app.protocols.metamask.delegations import REDEEM, SINGLE, NoDelegation, decode_context, decode_execution
+from tools_app.protocols.metamask.delegations import (
+    DISABLE,
+    REDEEM,
+    SINGLE,
+    NoDelegation,
+    decode_context,
+    decode_execution,
+    read_struct,
+)
 from tools_app.protocols.metamask.grants import read_grant
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, PrincipalRead, UnknownCall
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.plan import Call, Statement
 from tools_app.toolkit.principals import GrantUnsafe
 
 _TRANSFER: Final = "function transfer(address to, uint256 amount)"
 
 
+DISABLED_KEY, DISABLED_TEXT = "delegation", "disabled"
+"""What a plan writes down that takes one back."""
+
+
 class RedemptionEffects:
-    """One delegation, one execution."""
+    """One delegation, one execution; or one delegation of the account's own, disabled."""
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall."""
         at = deployments(chain.chain_id)
+        if at is not None and call.to == at[MANAGER] and not call.value and calls(call.data, DISABLE):
+            _read_disabling(call, account, at[MANAGER], into)
+            return
         if at is None or call.to != at[MANAGER] or call.value or not calls(call.data, REDEEM):
-            raise UnknownCall("only redemptions of delegations are known, and they take no coin")
+            raise UnknownCall("only redemptions of delegations and their end are known, and they take no coin")
         contexts, modes, executions = read_exactly(call.data, REDEEM)
         if len(contexts) != 1 or len(executions) != 1 or [bytes(each) for each in modes] != [SINGLE]:
             raise UnknownCall("one delegation is redeemed for one call, and no other")
@@ -43,3 +60,13 @@ class RedemptionEffects:
         into.principals.append(PrincipalRead(given.hash, given.delegator, grant.token, amount))
         into.receives[grant.token] += amount
         into.recipients.append(to)
+
+
+def _read_disabling(call: Call, account: str, manager: str, into: Effects) -> None:
+    [words] = read_exactly(call.data, DISABLE)
+    given = read_struct(words)
+    if given.delegator != account:
+        raise UnknownCall(f"{given.delegator} gave it, and nobody else can take it back")
+    if given.signature or any(each.args for each in given.caveats):
+        raise UnknownCall("what is taken back stands there with words that are no part of it")
+    into.statements.append(Statement(manager, given.hash, DISABLED_KEY, DISABLED_TEXT))

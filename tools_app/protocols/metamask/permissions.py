@@ -17,7 +17,7 @@ from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import RawAmount, check_whole
+from tools_app.toolkit.params import Address, RawAmount, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.result import TokenAmount
@@ -65,9 +65,10 @@ def preview_request(
     daily_cap_usdc: int,
     duration_days: int,
     golem_id: str | None,
+    helper: str | None,
 ) -> LocalEffect:
     """What the owner would be asked for, and what is lost of it at most. Raises InvalidParams, ChainNotSupported."""
-    asked = _describe(ctx, daily_cap_usdc, duration_days, golem_id)
+    asked = _describe(ctx, daily_cap_usdc, duration_days, golem_id, helper)
     cap = format_units(daily_cap_usdc, asked.daily_cap.token.decimals, LIVES_ON)
     whole = format_units(daily_cap_usdc * duration_days, asked.daily_cap.token.decimals, LIVES_ON)
     return LocalEffect(
@@ -77,6 +78,7 @@ def preview_request(
 
 
 @metamask.local_write(
+    schema_version=2,
     budget=TickBudget.FAST,
     preview=preview_request,
     action_class=ActionClass.READ_ONLY,
@@ -96,15 +98,17 @@ def metamask_request_runway(
     daily_cap_usdc: RawAmount,
     duration_days: DaysAhead,
     golem_id: GolemId | None = None,
+    helper: Address | None = None,
 ) -> RunwayRequest:
     """Write the request by which an owner's wallet grants this golem so much USDC a day.
 
     Use when the golem cannot pay for itself. `daily_cap_usdc` is base units of USDC. The owner's wallet grants, and
-    brings the grant in by the server's command or page; permission_health then tells of it.
+    brings the grant in by the server's command or page; permission_health then tells of it. `helper` is a key that
+    redelegate may hand a part of it on to.
     Does not grant anything, does not move money, and does not ask for another golem.
     """
     ctx.step("Writing the request")
-    return _describe(ctx, daily_cap_usdc, duration_days, golem_id)
+    return _describe(ctx, daily_cap_usdc, duration_days, golem_id, helper)
 
 
 def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None) -> LocalEffect:
@@ -154,7 +158,9 @@ def metamask_revoke_permissions(
     )
 
 
-def _describe(ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_id: str | None) -> RunwayRequest:
+def _describe(
+    ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_id: str | None, helper: str | None
+) -> RunwayRequest:
     check_own(ctx, golem_id)
     reader = ctx.chain()
     place_on(reader.chain_id)
@@ -185,7 +191,7 @@ def _describe(ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_
             },
             "rules": [
                 {"type": "expiry", "data": {"timestamp": ends}},
-                {"type": "redeemer", "data": {"addresses": [ctx.account]}},
+                {"type": "redeemer", "data": {"addresses": [ctx.account, *([helper] if helper else [])]}},
             ],
         },
     )

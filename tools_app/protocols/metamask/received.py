@@ -15,9 +15,9 @@ from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.principals import GrantRead, RightView, Standing
 
-_DISABLED: Final = "function disabledDelegations(bytes32 hash) view returns (bool)"
-_NONCE_OF: Final = "function currentNonce(address manager, address delegator) view returns (uint256)"
-_AVAILABLE: Final = (
+DISABLED: Final = "function disabledDelegations(bytes32 hash) view returns (bool)"
+NONCE_OF: Final = "function currentNonce(address manager, address delegator) view returns (uint256)"
+AVAILABLE: Final = (
     "function getAvailableAmount(bytes32 hash, address manager, bytes terms)"
     " view returns (uint256 available, bool isNewPeriod, uint256 period)"
 )
@@ -43,10 +43,10 @@ class Delegations:
         digest = given.digest(chain_id=right.chain_id, at=at)
         named = bytes.fromhex(given.hash[2:])
         return [
-            ReadCall(at[MANAGER], _DISABLED, (named,)),
-            ReadCall(at[NONCE], _NONCE_OF, (at[MANAGER], given.delegator)),
+            ReadCall(at[MANAGER], DISABLED, (named,)),
+            ReadCall(at[NONCE], NONCE_OF, (at[MANAGER], given.delegator)),
             ReadCall(given.delegator, IS_VALID_SIGNATURE, (digest, given.signature)),
-            ReadCall(at[PERIOD], _AVAILABLE, (named, at[MANAGER], terms[PERIOD])),
+            ReadCall(at[PERIOD], AVAILABLE, (named, at[MANAGER], terms[PERIOD])),
             erc20.balance_call(right.token, given.delegator),
         ]
 

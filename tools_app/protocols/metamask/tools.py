@@ -127,7 +127,7 @@ def metamask_redeem_runway(
     reader = ctx.chain()
     check_own(ctx, golem_id)
     ctx.step("Reading the runway")
-    right, standing = _find_standing(ctx, reader)
+    right, standing = find_standing(ctx, reader)
     token, phase = reader.token(right.token), Phase(ctx.golem.phase)
     most = standing.available * SHARE_PERCENT.get(phase, 0) // 100
     if not most:
@@ -184,7 +184,7 @@ def metamask_check_permission_health(ctx: ReadContext, golem_id: GolemId | None 
     check_own(ctx, golem_id)
     ctx.step("Reading the runway")
     try:
-        right, standing = _find_standing(ctx, reader)
+        right, standing = find_standing(ctx, reader)
     except NoRunway as error:
         return RunwayHealth("revoked", error.detail, None, None, 0, None, None, None, reader.block.number)
     token, now = reader.token(right.token), reader.block.timestamp
@@ -218,12 +218,16 @@ def check_own(ctx: ReadContext, golem_id: str | None) -> None:
         )
 
 
-def _find_standing(ctx: ReadContext, reader: ChainReader) -> tuple[RightView, Standing]:
-    """The right that ends first of those that stand. Raises NoRunway."""
+def find_standing(ctx: ReadContext, reader: ChainReader, reference: str | None = None) -> tuple[RightView, Standing]:
+    """The right that ends first of those that stand, or the one of that hash. Raises NoRunway."""
     place_on(reader.chain_id)
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]
     now, why = reader.block.timestamp, "no owner gave it one on this chain"
+    if reference is not None:
+        why = f"none of the hash {reference} stands in its book; session_get_keys tells those that do"
     for right in book.list(golem_id=ctx.golem.id, chain_id=reader.chain_id, protocol=NAME):
+        if reference is not None and right.reference != reference:
+            continue
         if right.holder != ctx.golem.address:
             why = f"it was given to {right.holder}, which is not this golem's account any more"
         elif not right.limit.starts_at <= now < right.limit.ends_at:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from celery import current_app, shared_task
@@ -32,13 +33,16 @@ from memory_app.actions.store_episode import store_episode
 from memory_app.dreams.run_dream import dream, list_golems_to_dream
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import BrokerUnavailable, GolemError
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.resource_errors import name_database_failure
+from tools_app.core.worker_dispatch import enqueue
 
 logger = logging.getLogger(__name__)
 
 QUEUE = "memory"
+EMBEDDED_AT_ONCE: Final = 16
+"""Of each kind; a text takes some milliseconds of the one thread that embeds."""
 
 
 @shared_task
@@ -114,9 +118,19 @@ def query_grimoire_task(
 
 @shared_task(ignore_result=True)
 def embed_episodes_task(**_: Any) -> int:
-    """Add the vectors that were missed while the model was away."""
+    """Add the vectors that were missed while the model was away, few at a time: what agents ask of their memory waits
+    in the same queue, and comes before the next few.
+    """
     try:
-        return embed_missing_episodes() + embed_missing_insights() + embed_missing_situations(now=clock.now())
+        done = (
+            embed_missing_episodes(limit=EMBEDDED_AT_ONCE),
+            embed_missing_insights(limit=EMBEDDED_AT_ONCE),
+            embed_missing_situations(now=clock.now(), limit=EMBEDDED_AT_ONCE),
+        )
+        if EMBEDDED_AT_ONCE in done:
+            with suppress(BrokerUnavailable):
+                enqueue(embed_episodes_task)
+        return sum(done)
     except EmbeddingUnavailable as error:
         logger.warning("vectors are still missing: %s", error.detail)
         return 0

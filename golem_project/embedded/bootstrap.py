@@ -32,9 +32,9 @@ DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_PACKAGES = ("chromium", "fonts-liberation")
-# Fences around golems' commands; servers for the tests of commands elsewhere and of a pooler: program and package.
+# Fences around golems' commands; what tests of commands elsewhere, a pooler and rules need: program and package.
 FENCE_PACKAGES = {"bwrap": "bubblewrap"}
-TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer"}
+TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer", "promtool": "prometheus"}
 # What the pages' modules in C and Rust are compiled with, in tests.
 COMPILER_PACKAGES = {
     "clang": "clang",
@@ -224,7 +224,7 @@ def provide_fences(*, for_tests: bool) -> None:
     """Install what fences commands in, where that is allowed; without it golems run no command on this machine."""
     provide_packages(FENCE_PACKAGES, "golems run no commands on this machine")
     if for_tests:
-        provide_packages(TEST_PACKAGES, "tests of SSH or of a pooler are not run")
+        provide_packages(TEST_PACKAGES, "tests of SSH, of a pooler or of alert rules are not run")
         provide_packages(COMPILER_PACKAGES, "tests of modules in C and Rust are not run")
 
 

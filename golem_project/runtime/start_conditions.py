@@ -29,6 +29,8 @@ MOST_CLOCK_DIFFERENCE = timedelta(seconds=10)
 to another.
 """
 _MOST_NAMED: Final = 10
+UNFINISHED_RESTORE: Final = "golem_unfinished_restore"
+"""A table that stands in a database from the begin of its restore until every golem of it is held and compared."""
 
 
 def check_before_serving() -> None:
@@ -44,6 +46,7 @@ def _check() -> None:
         raise _refuse("BOOT_REGISTRY_OPEN", "tools can still be added to the registry", "start by the settings' apps")
     try:
         check_builtin_graph()
+        _check_restore()
         _check_clock()
         _check_registry()
         violations = find_stored_violations()
@@ -92,6 +95,18 @@ def _check_registry() -> None:
         f"{', '.join(names[:_MOST_NAMED])}{more}",
         "start every process from one version, or run `manage.py sync_builtins` with this one and restart all of them",
     )
+
+
+def _check_restore() -> None:
+    """Raises ImproperlyConfigured for a database that was restored and whose golems are not all held and compared."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s)", [UNFINISHED_RESTORE])
+        if cursor.fetchone() != (None,):
+            raise _refuse(
+                "BOOT_RESTORE_UNFINISHED",
+                "this database was restored, and not every golem was compared with its chain since",
+                "run `manage.py restore --finish`",
+            )
 
 
 def _check_clock() -> None:

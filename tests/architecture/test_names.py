@@ -87,6 +87,7 @@ _LAYOUT = {
     "docs",
     "contracts",
     "clients",
+    "deploy",
 }
 _REQUIRED = {
     "manage.py",

@@ -26,6 +26,7 @@ _REASONS = {
     "golem_project/pi/mcp_door.py": "an answer of ours, from the interface in the same process",
     "golem_project/metrics/counting.py": "names of counts, which processes of ours wrote",
     "golem_project/runtime/queue_waits.py": "messages of tasks, which processes of ours sent",
+    "golem_project/backups/manifest.py": "a file that an operator restores from, which names no more than files",
     "golem_project/pi/internal_call.py": "an answer of ours, from a view of this process",
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",

@@ -10,7 +10,7 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from django.db.backends.utils import CursorWrapper
 
-from memory_app import embedding
+from memory_app import embedding, tasks
 from memory_app.actions import store_episode
 from memory_app.actions.embed_missing import embed_missing_episodes
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
@@ -199,3 +199,22 @@ def test_without_the_model_the_episode_is_kept_and_embedded_later(monkeypatch: p
     assert embed_missing_episodes() == 0
     assert EpisodeVector.objects.get(golem=golem).episode_id == episode.pk
     assert NOW == episode.occurred_at
+
+
+def test_a_backlog_is_embedded_few_at_a_time_so_that_questions_come_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    golem = make_golem()
+    with monkeypatch.context() as away:
+
+        def fail(_: Any) -> None:
+            raise EmbeddingUnavailable("the model is away")
+
+        away.setattr(embedding, "embed", fail)
+        for number in range(tasks.EMBEDDED_AT_ONCE + 1):
+            remember(golem, f"Collected fees from position {number}")
+    sent: list[Any] = []
+    monkeypatch.setattr(tasks, "enqueue", sent.append)
+    assert tasks.embed_episodes_task() == tasks.EMBEDDED_AT_ONCE
+    assert sent == [tasks.embed_episodes_task]
+    assert tasks.embed_episodes_task() == 1
+    assert len(sent) == 1
+    assert EpisodeVector.objects.filter(golem=golem).count() == tasks.EMBEDDED_AT_ONCE + 1

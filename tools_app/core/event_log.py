@@ -119,6 +119,11 @@ def read_head() -> LogHead:
     return LogHead(log_id=row[0], position=row[1], forgotten=row[2])
 
 
+def begin_new_log(*, log_id: UUID) -> None:
+    """From here on this is another log: places that readers hold in the one before are known no more."""
+    EventHead.objects.filter(pk=1).update(log_id=log_id)
+
+
 def read_after(position: int, *, head: LogHead, wanted: EventFilter = EVERYTHING, limit: int = 500) -> LogPage:
     """Events after `position` that pass `wanted`, at most `limit`. `head` was read before this call.
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
-from golem_project.heartbeat.duties import consolidator
+from golem_project.heartbeat.duties import consolidator, delete_quiet_ticks
 from golem_project.heartbeat.duties.alerting import floor_to_window
 from golem_project.heartbeat.duties.consolidator import consolidate_due
 from golem_project.heartbeat.duties.delete_quiet_ticks import forget_quiet_ticks
@@ -150,6 +150,22 @@ def test_quiet_ticks_are_forgotten_after_a_week_and_others_kept(golem: Golem) ->
         )
     assert forget_quiet_ticks(now=clock.now()) == 1
     assert list(HeartbeatTick.objects.order_by("number").values_list("number", flat=True)) == [2, 3, 4]
+
+
+def test_a_round_forgets_until_nothing_is_left_or_its_time_is_over(
+    golem: Golem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = datetime(2026, 1, 1, tzinfo=UTC)
+    for number in range(1, 8):
+        tick = _make_tick(golem, number, at=old)
+        DecisionCycleRecord.objects.create(
+            tick=tick, golem=golem, heartbeat_tick=number, decided_at=old, is_live=False, tier="T0", phase="THRIVING"
+        )
+    monkeypatch.setattr(delete_quiet_ticks, "_SECONDS", 0.0)
+    assert forget_quiet_ticks(now=clock.now(), limit=2) == 2
+    monkeypatch.undo()
+    assert forget_quiet_ticks(now=clock.now(), limit=2) == 5
+    assert not HeartbeatTick.objects.exists()
 
 
 def test_every_duty_runs_and_says_what_it_did(golem: Golem) -> None:

@@ -1,0 +1,139 @@
+"""Looks at PostgreSQL: version, clock, extensions, rights, migrations, connections, and a pooler in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from golem_project.doctor.findings import Finding, bad, doubtful, good
+from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
+from tools_app.core import clock
+
+OLDEST: Final = 150_000
+"""PostgreSQL 15: NULLS NOT DISTINCT, and security_invoker views."""
+EXTENSION: Final = "vector"
+_TIMEOUT_SECONDS: Final = 5
+_BEHIND_A_POOLER: Final = "set GOLEM_DATABASE_PREPARES=0 (PgBouncer)"
+
+
+def examine_database() -> Iterator[Finding]:
+    """Raises DatabaseError where it does not answer."""
+    yield _look_at_version()
+    yield _look_at_clock()
+    yield look_at_extension()
+    yield _look_at_migrations()
+    yield _look_at_connections()
+    yield _look_at_pooler()
+    yield _look_at_safety()
+
+
+def tell_why_away(error: Exception) -> Finding:
+    """What a new connection says of why it is refused; the pool says only that none came."""
+    known = connection.settings_dict
+    places = {"host": known["HOST"], "port": known["PORT"], "user": known["USER"], "dbname": known["NAME"]}
+    try:
+        psycopg.connect(
+            **{name: value for name, value in places.items() if value},
+            password=known["PASSWORD"] or None,
+            options=known["OPTIONS"].get("options") or None,
+            connect_timeout=_TIMEOUT_SECONDS,
+        ).close()
+        words = type(error).__name__
+    except psycopg.Error as refusal:
+        words = str(refusal).strip().splitlines()[-1]
+    if "startup parameter" in words:
+        return bad("pooler", f"it refuses our options: {words}", _BEHIND_A_POOLER)
+    return bad("postgresql", f"cannot be asked: {words}", "start PostgreSQL, or set DATABASE_URL")
+
+
+def _ask(statement: str, *values: Any) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row = cursor.fetchone()
+    return row[0] if row is not None and len(row) == 1 else row
+
+
+def _look_at_version() -> Finding:
+    number, words = int(_ask("SHOW server_version_num")), str(_ask("SHOW server_version"))
+    if number < OLDEST:
+        return bad("postgresql", f"version {words}", "install PostgreSQL 15 or newer")
+    return good("postgresql", f"version {words}")
+
+
+def _look_at_clock() -> Finding:
+    ahead = (clock.wall() - _ask("SELECT clock_timestamp()")).total_seconds()
+    if abs(ahead) > MOST_CLOCK_DIFFERENCE.total_seconds():
+        return bad("clock", f"this machine is {ahead:+.0f} s from the database's", "set both by one time server")
+    return good("clock", f"{ahead * 1_000:+.0f} ms from the database's")
+
+
+def look_at_extension() -> Finding:
+    """pgvector: there, or such that `migrate` can make it."""
+    installed = _ask("SELECT extversion FROM pg_extension WHERE extname = %s", EXTENSION)
+    if installed:
+        return good("pgvector", f"version {installed}")
+    available = _ask(
+        "SELECT bool_or(trusted) FROM pg_available_extension_versions WHERE name = %s HAVING count(*) > 0", EXTENSION
+    )
+    if available is None:
+        return bad(
+            "pgvector", "is not installed on the database's machine", "install pgvector there (postgresql-18-pgvector)"
+        )
+    may_create = _ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") or (
+        available and _ask("SELECT has_database_privilege(current_database(), 'CREATE')")
+    )
+    if not may_create:
+        return bad(
+            "pgvector",
+            "is not in this database, and this role may not create it",
+            f"as a superuser, in this database: CREATE EXTENSION {EXTENSION}",
+        )
+    return good("pgvector", "is created by `migrate`")
+
+
+def _look_at_migrations() -> Finding:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    unknown = set(executor.loader.applied_migrations or ()) - set(executor.loader.disk_migrations or ())
+    if waiting:
+        return bad("migrations", f"{len(waiting)} are not applied", "run `manage.py migrate`")
+    if unknown:
+        return doubtful(
+            "migrations", f"{len(unknown)} of the database are newer than this code", "start the version that made them"
+        )
+    return good("migrations", "all applied")
+
+
+def _look_at_connections() -> Finding:
+    most, used = int(_ask("SHOW max_connections")), int(_ask("SELECT count(*) FROM pg_stat_activity"))
+    pool = int(connection.settings_dict["OPTIONS"]["pool"]["max_size"])
+    words = f"{used} of {most} in use; a process of ours takes up to {pool}"
+    if most - used < 2 * pool:
+        return doubtful("connections", words, "raise max_connections, or put PgBouncer in between")
+    return good("connections", words)
+
+
+def _look_at_pooler() -> Finding:
+    """Whether two transactions of one session come to two sessions of the server."""
+    first, second = (_ask("SELECT pg_backend_pid()") for _ in range(2))
+    own = getattr(getattr(connection.connection, "info", None), "backend_pid", None)
+    is_pooled = first != second or (own is not None and own != first)
+    if is_pooled and settings.GOLEM_DATABASE_PREPARES:
+        return bad(
+            "pooler",
+            "another session answers than was opened",
+            _BEHIND_A_POOLER,
+        )
+    return good("pooler", "transactions have sessions of their own" if is_pooled else "none in between")
+
+
+def _look_at_safety() -> Finding:
+    off = [name for name in ("fsync", "full_page_writes", "synchronous_commit") if _ask(f"SHOW {name}") == "off"]
+    if off:
+        return bad("durability", f"{', '.join(off)} is off", "switch it on: a signed permit must outlive a crash")
+    return good("durability", "what is committed is on the disk")

@@ -1,0 +1,94 @@
+"""What lies in `deploy/` starts what `make run` starts, names variables that are read, and all of it is on its page."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from golem_project.embedded.children import plan_beat, plan_web, plan_workers
+from tests.architecture.sources import ROOT
+from tests.golem_project.embedded.test_env_example import variables_listed
+from tests.how_to import list_blocks
+
+SYSTEMD = ROOT / "deploy/systemd"
+PAGE = "deploy.md"
+
+
+def read_command(unit: str) -> list[str]:
+    (line,) = re.findall(r"^ExecStart=(.*)$", (SYSTEMD / unit).read_text(), re.MULTILINE)
+    return shlex.split(line)[1:]
+
+
+def read_settings(kind: str) -> dict[str, str]:
+    lines = (SYSTEMD / "workers" / f"worker-{kind}").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_each_kind_of_worker_is_started_as_by_make_run() -> None:
+    kinds = {plan.name: plan for plan in plan_workers()}
+    assert {path.name.removeprefix("worker-") for path in (SYSTEMD / "workers").iterdir()} == set(kinds)
+    for kind, plan in kinds.items():
+        command = " ".join(read_command("golem-worker@.service"))
+        for name, value in read_settings(kind).items():
+            command = command.replace(f"${{{name}}}", value)
+        command = command.replace("%i", kind).replace("%H", "%h")
+        assert command.split() == list(plan.argv[1:])
+
+
+def test_beat_and_web_are_started_as_by_make_run_but_for_the_time_that_a_stop_has() -> None:
+    assert read_command("golem-beat.service") == list(plan_beat().argv[1:])
+    given, planned = read_command("golem-web.service"), list(plan_web(8000).argv[1:])
+    at = planned.index("--timeout-graceful-shutdown") + 1
+    assert given[at] == "30"
+    assert [*given[:at], *given[at + 1 :]] == [*planned[:at], *planned[at + 1 :]]
+
+
+@pytest.mark.parametrize("unit", ["golem-web.service", "golem-worker@.service", "golem-beat.service"])
+def test_a_stop_signals_the_parent_alone_and_lets_it_finish(unit: str) -> None:
+    text = (SYSTEMD / unit).read_text()
+    assert "KillMode=mixed" in text and "Restart=always" in text and "User=golem" in text
+    assert "ReadWritePaths=/srv/golem/var" in text and "ProtectSystem=strict" in text
+
+
+def test_the_environment_names_only_variables_that_are_read() -> None:
+    named = re.findall(r"^([A-Z][A-Z0-9_]+)=", (SYSTEMD / "environment.example").read_text(), re.MULTILINE)
+    listed = set(variables_listed())
+    known = {re.sub(r"_\d+$", "_1", name.removesuffix("_FILE")) for name in named}
+    assert known - listed == set()
+
+
+def test_the_page_names_every_service_and_every_command_there_is() -> None:
+    text = "\n".join(list_blocks_of_page())
+    assert set(re.findall(r"golem-worker@(\w+)", text)) == {plan.name for plan in plan_workers()}
+    commands = set(re.findall(r"manage\.py (\w+)", text))
+    assert {"migrate", "sync_builtins", "doctor", "backup", "restore"} <= commands
+    from django.core.management import get_commands
+
+    assert commands <= set(get_commands())
+
+
+def list_blocks_of_page() -> list[str]:
+    text = (ROOT / "docs/how-to" / PAGE).read_text()
+    blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert list_blocks(PAGE) == [] and len(blocks) == 4
+    return blocks
+
+
+def test_systemd_takes_the_units(tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("not run: systemd is not installed")
+    done = subprocess.run(
+        [program, "verify", "--man=no", *map(str, SYSTEMD.glob("*.service"))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # The programs lie where the page puts them, and not on this machine.
+    left = [line for line in done.stderr.splitlines() if "not executable" not in line and "not found" not in line]
+    assert left == []

@@ -2,7 +2,9 @@
 
 It translates and decides nothing. Every call goes through the HTTP interface in this process with the caller's own
 token, so authentication, scopes, tiers, limits, slots and refusals are the same code and the same answers. No session
-is kept: any worker answers any request. Protocol: modelcontextprotocol.io, "Streamable HTTP".
+is kept: any worker answers any request. A commit that waits for owners asks the client to show its person the page
+where they decide (`input_required`), and the same call again goes on; permits are resources. Protocol:
+modelcontextprotocol.io, revision 2026-07-28, and the handshake of the revisions before it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from urllib.parse import quote
 import httpx
 from django.conf import settings
 
+from golem_project.pi import mcp_permits
 from golem_project.pi.parsers import MAX_BODY_BYTES
+from tools_app.toolkit.enums import PiTool
 
 MCP_PATH = "/mcp"
 IDEMPOTENCY_META = "golem/idempotency-key"
@@ -63,6 +67,9 @@ class McpDoor:
             instructions=_INSTRUCTIONS,
             on_list_tools=partial(_list_tools, self._inner),
             on_call_tool=partial(_call_tool, self._inner),
+            on_list_resources=partial(mcp_permits.list_resources, partial(_get, self._inner)),
+            on_list_resource_templates=mcp_permits.list_templates,
+            on_read_resource=partial(mcp_permits.read_resource, partial(_get, self._inner)),
         )
         manager = streamable.StreamableHTTPSessionManager(
             app=server,
@@ -81,7 +88,7 @@ async def _list_tools(inner: App, ctx: Any, params: Any) -> Any:
     types = import_module("mcp_types")
     status, body = await _ask(inner, ctx, "GET", _MANIFEST)
     if status != 200:
-        raise import_module("mcp").MCPError(types.INVALID_REQUEST, _describe(body), body)
+        raise import_module("mcp").MCPError(types.INVALID_REQUEST, mcp_permits.describe(body), body)
     return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in body["tools"]])
 
 
@@ -94,6 +101,10 @@ async def _call_tool(inner: App, ctx: Any, params: Any) -> Any:
     # Whatever a model calls it, it stays one step of the path; what is no tool is refused there by name.
     path = f"/api/v1/pi/{quote(params.name.replace('/', '_'), safe='')}"
     status, body = await _ask(inner, ctx, "POST", path, json=params.arguments or {}, headers=headers)
+    if status >= 400 and params.name == PiTool.COMMIT_ACTION and not params.input_responses:
+        asked = await mcp_permits.ask_person(partial(_get, inner), ctx, params.arguments or {}, body)
+        if asked is not None:
+            return asked
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=json.dumps(body, ensure_ascii=False))],
         structured_content=body,
@@ -116,5 +127,6 @@ async def _ask(
     return answer.status_code, body if isinstance(body, dict) else {"answer": body}
 
 
-def _describe(problem: Mapping[str, Any]) -> str:
-    return f"{problem.get('code')}: {problem.get('detail')}"
+async def _get(inner: App, ctx: Any, path: str) -> tuple[int, dict[str, Any]]:
+    """What is read at `path`, as the caller."""
+    return await _ask(inner, ctx, "GET", path)

@@ -23,7 +23,7 @@ from golem_project.pi.errors import (
     DuplicateField,
     UnsupportedContentType,
 )
-from tools_app.core.exact_numbers import read_whole
+from tools_app.core.exact_numbers import NumberText, read_whole
 from tools_app.core.taint import redact_text
 
 MAX_BODY_BYTES = 65_536  # a tool call is a few hundred bytes
@@ -46,10 +46,10 @@ class StrictJsonParser(BaseParser):
         return without_secrets(parse_object(_read(stream, parser_context)))
 
 
-def read_number(text: str) -> int | str:
+def read_number(text: str) -> int | NumberText:
     """A number with a fraction or an exponent: the integer that it is, else the text that it was."""
     whole = read_whole(text)
-    return text if whole is None else whole
+    return NumberText(text) if whole is None else whole
 
 
 def parse_object(
@@ -83,6 +83,8 @@ def without_secrets(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _redact(value: Any) -> Any:
+    if isinstance(value, NumberText):
+        return value
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, dict):

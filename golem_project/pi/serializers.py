@@ -34,6 +34,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.previews.request_words import MOST_WHY
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams, Recovery
+from tools_app.core.exact_numbers import NumberText
 from tools_app.toolkit.enums import RiskTier
 
 _LONGEST_WORD = 64
@@ -146,7 +147,7 @@ def check_word(
     value = body.get(name)
     if value is None and not is_required:
         return None
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or isinstance(value, NumberText) or not value.strip():
         text = "a word is expected" if known is None else "a word is expected, one of `available`"
         listed: dict[str, Any] = {} if known is None else {"available": known()}
         raise InvalidParams(f"{name}: {text}", fields={name: text}, **listed)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from tools_app.core.exact_numbers import NumberText
 from tools_app.core.storable_text import make_plain
 from tools_app.toolkit.params import check_whole
 
@@ -22,7 +23,7 @@ class StrictText(serializers.CharField):
     pattern = SAYS_SOMETHING
 
     def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
+        if not isinstance(data, str) or isinstance(data, NumberText):
             self.fail("invalid")
         if not data.strip():
             self.fail("blank")

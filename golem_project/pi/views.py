@@ -136,6 +136,11 @@ class CancelActionView(PiView):
         return render_answer(permit)
 
 
+def _or_read(name: str, output: type[Any]) -> PolymorphicProxySerializer:
+    """What is answered to a search, or to the read that was made instead."""
+    return PolymorphicProxySerializer(name, [output, wire.ToolResultOutput], None)
+
+
 class QueryStateView(PiView):
     """Reads one thing: of the golem itself, or of a venue it may use."""
 
@@ -160,7 +165,7 @@ class SearchContextView(PiView):
         operation_id=PiTool.SEARCH_CONTEXT,
         summary="Find what bears on a question now",
         request=PolymorphicProxySerializer("SearchContextBody", [wire.SearchContextInput, wire.ReadInput], None),
-        responses={200: wire.SearchContextOutput, **REFUSALS},
+        responses={200: _or_read("SearchContextAnswer", wire.SearchContextOutput), **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         agent = self.agent
@@ -183,7 +188,7 @@ class QueryGrimoireView(PiView):
         operation_id=PiTool.QUERY_GRIMOIRE,
         summary="Recall past episodes",
         request=PolymorphicProxySerializer("QueryGrimoireBody", [wire.QueryGrimoireInput, wire.ReadInput], None),
-        responses={200: wire.QueryGrimoireOutput, **REFUSALS},
+        responses={200: _or_read("QueryGrimoireAnswer", wire.QueryGrimoireOutput), **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         _check_memory(self.agent)

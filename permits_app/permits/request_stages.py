@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -69,10 +69,13 @@ _WAITS = {SignaturesIncomplete.code: Stage.SIGNATURES, InsufficientFunds.code: S
 
 @dataclass(frozen=True, slots=True)
 class RequestStage:
-    """`until` is when this state ends by itself, None where no clock ends it."""
+    """`until` is when this state ends by itself, None where no clock ends it; `request_id` the request of a permit that
+    owners decide about.
+    """
 
     stage: Stage
     until: datetime | None = None
+    request_id: UUID | None = None
 
     @property
     def is_over(self) -> bool:
@@ -123,7 +126,10 @@ def read_permit_stages(permits: Collection[ActionPermit], *, now: datetime) -> d
     requests = {request.permit_id: request for request in asked}
     for pk in awaiting:
         request = requests.get(pk)
-        found[pk] = RequestStage(Stage.DECIDE) if request is None else read_stage(request, now=now)
+        if request is None:
+            found[pk] = RequestStage(Stage.DECIDE)
+        else:
+            found[pk] = replace(read_stage(request, now=now), request_id=request.pk)
     return found
 
 

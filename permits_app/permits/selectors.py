@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.urls import reverse
 
 from archetypes_app.models import Golem
 from permits_app.errors import PermitNotFound
@@ -143,6 +144,7 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
     }
 
 
+_REQUEST_PAGE: Final = "admin:permits_app_changerequest_change"
 _NOTHING_SENT = frozenset({PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED})
 
 
@@ -155,13 +157,14 @@ def _missing(permit: ActionPermit, stage: RequestStage | None) -> list[str]:
 
 
 def describe_wait(stage: RequestStage | None, *, rule: str | None = None) -> dict[str, str | None] | None:
-    """The state of what waits for owners or an announcement, in their own word, when it ends by itself, and the rule
-    that makes it wait.
+    """The state of what waits for owners or an announcement, in their own word, when it ends by itself, the rule that
+    makes it wait, and the page of this server where owners decide.
     """
     if stage is None:
         return None
     until = stage.until.isoformat() if stage.until is not None else None
-    return {"state": str(stage.stage), "until": until, "rule": rule}
+    page = reverse(_REQUEST_PAGE, args=[stage.request_id]) if stage.request_id is not None else None
+    return {"state": str(stage.stage), "until": until, "rule": rule, "page": page}
 
 
 def _say_rule(permit: ActionPermit) -> str | None:

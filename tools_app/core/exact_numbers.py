@@ -15,6 +15,14 @@ LARGEST_EXACT: Final = 2**53 - 1
 _LONGEST: Final = 80  # characters; no exact number of such a spelling is longer
 
 
+class NumberText(str):
+    """A number that is no whole one, or not exact, as it was written: a parameter that holds decimals reads it, and
+    where a text is asked for it is none.
+    """
+
+    __slots__ = ()
+
+
 def read_whole(text: str) -> int | None:
     """The integer that `text`, a JSON number with a fraction or an exponent, is; None where it is none or not exact."""
     if len(text) > _LONGEST:

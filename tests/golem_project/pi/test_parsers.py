@@ -109,3 +109,22 @@ def test_utf8_named_as_a_charset_is_fine(agent: Agent) -> None:
         "POST", f"{PI}/query_state", b'{"query": "golem"}', content_type='application/json; charset="UTF-8"'
     )
     assert response.status_code == 200
+
+
+@pytest.mark.parametrize("number", ["1.5", "-6.02e16", "1e400"])
+def test_a_number_is_no_word_and_no_text(agent: Agent, number: str) -> None:
+    """A fuzzer of others found that `cursor` took one; an amount and a price stay what was written."""
+    for tool, body in (
+        ("query_grimoire", f'{{"read": "search", "query": "a swap", "cursor": {number}}}'),
+        ("query_grimoire", f'{{"query": {number}}}'),
+        ("query_state", f'{{"query": "limits", "cursor": {number}}}'),
+        ("search_context", f'{{"query": {number}}}'),
+        ("commit_action", f'{{"permit_id": {number}}}'),
+    ):
+        answer = agent.client.post(
+            f"/api/v1/pi/{tool}",
+            body,
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {agent.key.token}"},
+        )
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_PARAMS"), (tool, answer.content)

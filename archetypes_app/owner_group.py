@@ -55,6 +55,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "signedpromise"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),
     ("permits_app", "venuetrust"): ("view", "change"),
+    ("permits_app", "standingplan"): ("view", "change"),
     ("permits_app", "cagemirror"): ("view",),
     ("permits_app", "signingkey"): ("view",),
     ("permits_app", "wallet"): ("view", "add"),

@@ -629,6 +629,15 @@ class NobodyAppointed(GolemError):
     title = "Nobody is appointed in the cage"
 
 
+class StandingPlanNotFound(GolemError):
+    """No such plan of this golem that stands; another golem's plan answers the same."""
+
+    code = "STANDING_PLAN_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.CHECK_STATE
+    title = "This golem has no such standing plan"
+
+
 class HealthAlertNotFound(GolemError):
     """No such alert of this golem; another golem's alert answers the same."""
 

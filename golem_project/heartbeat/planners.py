@@ -12,6 +12,7 @@ from golem_project.heartbeat.rule_planner import RulePlanner
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from golem_project.heartbeat.thinking.model_planner import get_model_planner
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation
+from permits_app.models.standing_plan import KEY as STANDING
 from tools_app.core.clock import Deadline
 
 
@@ -30,12 +31,16 @@ class NoModel:
 
 
 def choose_planner(state: CycleState) -> Planner:
-    """The golem's planner. A debt in danger is lowered, and a stop carried out, by rules whoever plans, before anybody
-    else is asked.
+    """The golem's planner. A debt in danger is lowered, a stop carried out, and a plan that owners agreed to kept, by
+    rules whoever plans, before anybody else is asked.
     """
-    rescues = tuple(wish for wish in state.analysis.wishes if wish.is_rescue or wish.rank <= Urgency.STOP)
-    if any(wish.key not in state.waiting for wish in rescues):
-        return RulePlanner(rescues, state.waiting)
+    agreed = tuple(
+        wish
+        for wish in state.analysis.wishes
+        if wish.is_rescue or wish.rank <= Urgency.STOP or wish.key.startswith(STANDING)
+    )
+    if any(wish.key not in state.waiting for wish in agreed):
+        return RulePlanner(agreed, state.waiting)
     if state.begun.planner == PlannerKind.MODEL:
         return get_model_planner() or NoModel()
     return RulePlanner(state.analysis.wishes, state.waiting)

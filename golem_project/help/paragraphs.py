@@ -100,6 +100,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "admin:permits_app_spendentry": ("concepts", "permit"),
     "admin:permits_app_spendinglimits": ("approvals", "what-loosens"),
     "admin:permits_app_standingallowance": ("concepts", "outcome"),
+    "admin:permits_app_standingplan": ("how-to/write-an-agent", "five-jobs-call-by-call"),
     "admin:permits_app_venuetrust": ("concepts", "outcome"),
     "admin:permits_app_wallet": ("how-to/choose-who-signs", ""),
     "admin:stream_": ("events", ""),

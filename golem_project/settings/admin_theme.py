@@ -76,6 +76,7 @@ MACHINERY: list[dict[str, Any]] = [
         "items": [
             _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
             _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
+            _link("Standing plans", "event_repeat", "permits_app.standingplan"),
             _link("Halts", "front_hand", "permits_app.haltrecord"),
             _link("Halt settings", "tune", "permits_app.haltsetting"),
             _link("Grants", "token", "permits_app.capabilitygrant"),

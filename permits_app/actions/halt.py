@@ -20,6 +20,7 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.end_older_resumes import end_older_resumes
+from permits_app.actions.end_standing_plans import end_standing_plans
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
@@ -298,6 +299,7 @@ def _raise_epoch(
             # What the halt before took away is given back by the resume that ends this one.
             dropped_scopes=before.dropped_scopes if before is not None else {},
         )
+        end_standing_plans(golem_id=golem.pk, actor="system:halt", now=now)
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_STARTED, {"reason": reason}), now=now)
         audit_log.append(
             golem_id=golem.pk, event="HaltStarted", actor=actor, data={"reason": reason, "epoch": epoch}, now=now

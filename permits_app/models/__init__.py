@@ -36,6 +36,7 @@ from permits_app.models.signing_key import SigningKey
 from permits_app.models.sold_answer import SoldAnswer
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.standing_allowance import StandingAllowance
+from permits_app.models.standing_plan import StandingPlan
 from permits_app.models.transaction import OutboundTransaction
 from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
@@ -92,6 +93,7 @@ __all__ = [
     "SpendEntry",
     "SpendingLimits",
     "StandingAllowance",
+    "StandingPlan",
     "VenueTrust",
     "Wallet",
     "Warden",

@@ -63,7 +63,8 @@ def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: A
         limit=f"{LOOP_MOST_IDENTICAL - 1} identical calls within the last {LOOP_WINDOW} of one hour",
         remaining="0 identical calls",
         resets_at=free_at,
-        would_pass=f"a call with other parameters, or this one from {free_at} on",
+        would_pass="a call with other parameters, propose_standing_plan (owners agree once to equal trades at set"
+        f" times), or this one from {free_at} on",
         error=ActionRepeated,
     )
 

@@ -224,6 +224,7 @@ READS: Final = (
     ),
     ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
     ReadCase("wallet_get_payment_hosts", {}, {"hosts": []}),
+    ReadCase("golem_get_standing_plans", {}, {"plans": [], "is_carried_out": False}),
 )
 
 _NO_ID: Final = "00000000-0000-4000-8000-000000000000"

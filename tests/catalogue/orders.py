@@ -136,6 +136,7 @@ ORDERS: Final[dict[str, Order | str]] = {
     "lrt_get_depeg_risk risk_factors": WORDS,
     "lrt_get_position holdings": KNOWN,
     "lrt_get_position pending_withdrawals": KNOWN,
+    "golem_get_standing_plans plans": by("plan_id"),
     "golem_mine_testaments testaments": lambda row: -datetime.fromisoformat(row["ended_at"]).timestamp(),
     "moonwell_get_markets markets": KNOWN,
     "moonwell_get_position positions": KNOWN,

@@ -45,6 +45,18 @@ REVERSAL: Final = {"state": "REVERSED", "settled_micro_usd": -1, "reverses_id": 
 LIMITS: Final = ("per_transaction", "per_tick", "per_session", "per_day", "hot_lane")
 EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "known_position_seen_in_order": _in_order("first_seen", "last_seen", may_be_equal=True),
+    "standing_plan_of_something": (
+        [{"amount_raw": 1, "every_hours": 1, "times": 1}],
+        [
+            {"amount_raw": 0, "every_hours": 1, "times": 1},
+            {"amount_raw": 1, "every_hours": 0, "times": 1},
+            {"amount_raw": 1, "every_hours": 1, "times": 0},
+        ],
+    ),
+    "standing_plan_share_of_its_kind": (
+        [{"kind": "purchase"}, {"kind": "rebalance", "share_percent": 1}, {"kind": "rebalance", "share_percent": 99}],
+        [{"kind": "rebalance", "share_percent": 0}, {"kind": "rebalance", "share_percent": 100}],
+    ),
     "payment_host_caps_in_order": (
         [{"most_raw": 1, "most_a_day_raw": 1}, {"most_raw": 7, "most_a_day_raw": 8}],
         [{"most_raw": 0, "most_a_day_raw": 8}, {"most_raw": 8, "most_a_day_raw": 7}],

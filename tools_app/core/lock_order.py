@@ -40,6 +40,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_allowlistentry",),
     ("permits_app_withdrawaladdress",),
     ("permits_app_paymenthost",),
+    ("permits_app_standingplan",),
     ("archetypes_app_codingworkspace",),
     ("permits_app_highwatermark",),
     # One action: its permit, the request about it, what the owners signed for it.

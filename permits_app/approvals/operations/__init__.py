@@ -22,6 +22,7 @@ from permits_app.approvals.operations import (
     resume,
     role,
     signer,
+    standing_plan,
     tools,
     warden,
     withdraw,
@@ -54,6 +55,7 @@ OPERATIONS: dict[str, Operation] = {
         allowance.ChangeAllowance(),
         withdrawal_address.RegisterAddress(),
         payment_host.ListHost(),
+        standing_plan.AgreeToPlan(),
     )
 }
 

@@ -21,7 +21,15 @@ from archetypes_app.models import DecisionCycleRecord, Golem, ToolProfile
 from golem_project import wiring
 from memory_app.models import Episode, Execution, Insight
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
-from permits_app.models import ActionPermit, ActionRecord, Death, HealthAlert, PendingRequest, SignedPromise
+from permits_app.models import (
+    ActionPermit,
+    ActionRecord,
+    Death,
+    HealthAlert,
+    PendingRequest,
+    SignedPromise,
+    StandingPlan,
+)
 from tests import factories
 from tests.admin.rows import MAKERS, make_decision
 from tests.admin.rows_beside import BESIDE
@@ -84,6 +92,7 @@ ORDERS: Final[dict[str, Listed]] = {
     "safety_get_status keys": up("expires_at"),
     "safety_get_status keys[].scopes": str,
     "safety_get_health_alerts alerts": up("protocol"),
+    "golem_get_standing_plans plans": lambda row: StandingPlan.objects.get(pk=row["plan_id"]).created_at,
     "golem allowed_action_classes": [each.value for each in ActionClass].index,
     "limits standing_allowances": up("since"),
     "permits permits": down("created_at"),
@@ -144,6 +153,7 @@ def write_round(golem: Golem, number: int) -> None:
         factories.make_standing_allowance(permit=make_permit(golem), spender=f"0x{hours:040x}", counted_at=now)
         copy(StreamSubscription.objects.filter(golem_id=golem.pk)[0], subscription_id=uuid4(), params_hash=name)
     Insight.objects.filter(golem=golem, confidence_percent=60).update(confidence_percent=10 * hours)
+    StandingPlan.objects.filter(golem=golem, times=10).update(times=hours + 10, created_at=now - timedelta(hours=hours))
     end_what_waited(golem, hours)
     decide(golem, hours)
     for kind, lost in (("SWAP", hours), ("LP", hours + 1)):

@@ -33,6 +33,7 @@ from golem_project.pi.spelt_otherwise import (
     write_as,
 )
 from tools_app.core.bounded_parsing import read_exact_json
+from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.enums import PiTool
 
 _SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -163,6 +164,8 @@ def _teach_fields(
     schema = describe(str(key), lesson.arguments.get("venue")) if word and isinstance(key, str) else None
     properties = dict((schema or describe("", None) or {}).get("properties", {}))
     allowed = [name for name in problem.get("allowed", ()) if isinstance(name, str)] or list(properties)
+    # A refusal speaks of parameters by the tool's own names.
+    flat, lesson.arguments = use_own_words(properties, flat), use_own_words(properties, lesson.arguments)
     for name in bad:
         # What was forgotten is told to be, what is too many said not to exist; the rest has a wrong value.
         if name in lesson.arguments and _UNKNOWN_SAYS in bad[name]:

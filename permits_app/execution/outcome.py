@@ -128,7 +128,9 @@ def find_coin_change(permit: ActionPermit, receipts: Sequence[ReceiptView], evid
 def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, Any]:
     """JSON-ready account of what happened: deltas with units, gas, fee in wei, hashes, block."""
     return {
-        "balance_deltas": describe_deltas(judgement.deltas, {token.address: token for token in plan.tokens}),
+        "balance_deltas": describe_deltas(
+            judgement.deltas, {token.address: token for token in plan.tokens}, chain_id=plan.chain_id
+        ),
         "gas_used": judgement.gas_used,
         "gas_per_call": [receipt.gas_used for receipt in receipts],
         "fee_wei": str(judgement.fee_wei),

@@ -6,14 +6,22 @@ from collections.abc import Mapping
 
 from tools_app.core.units import format_units
 from tools_app.toolkit.views import TokenMeta
+from tools_app.wording.address_names import name_address
 
 
-def describe_deltas(deltas: Mapping[str, int], tokens: Mapping[str, TokenMeta]) -> list[dict[str, str]]:
-    """Base units by token address, each with units beside; of a token nobody knows the base units stand there too."""
+def describe_deltas(
+    deltas: Mapping[str, int], tokens: Mapping[str, TokenMeta], *, chain_id: int
+) -> list[dict[str, str]]:
+    """Base units by token address, each with units beside; of what is no known token, such as a position's NFT, how
+    many of which contract.
+    """
     rows = []
     for address, delta in deltas.items():
         token = tokens.get(address)
-        units = str(delta) if token is None else format_units(delta, token.decimals, token.symbol)
+        if token is None:
+            units = f"{delta} of {name_address(chain_id, address) or address}"
+        else:
+            units = format_units(delta, token.decimals, token.symbol)
         symbol = "" if token is None else token.symbol
         rows.append({"token": address, "symbol": symbol, "raw": str(delta), "units": units})
     return rows

@@ -52,6 +52,7 @@ def describe_expected(
         "balance_deltas": describe_deltas(
             {address: delta for address, delta in call.simulation.deltas.items() if delta and address not in claims},
             known,
+            chain_id=call.plan.chain_id,
         ),
         "payees": [
             {

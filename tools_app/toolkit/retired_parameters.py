@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.schema import ToolParams, validate_params
 from tools_app.toolkit.tooldef import ToolDef
 
@@ -25,10 +26,12 @@ class SchemaRetired(GolemError):
 
 
 def renew_params(*, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
-    """`params` in the tool's present shape where they have an earlier one that is still served; else as they are.
+    """`params` in the tool's present shape where they have an earlier one that is still served; else as they are, each
+    under the tool's own name for it.
 
     Raises SchemaRetired for a shape whose time is over, with the query that tells the present one.
     """
+    params = use_own_words(tool.params_model.model_fields, params)
     given = {name: value for name, value in params.items() if value is not None}
     if not tool.old_shapes or _fits(tool.params_model, given):
         return params

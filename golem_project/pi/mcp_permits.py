@@ -21,7 +21,6 @@ URI: Final = "golem://permits/"
 APPROVAL: Final = "approval"
 _PERMITS: Final = "/api/v1/pi/permits"
 _MOST_LISTED: Final = 20
-_LONGEST_MESSAGE: Final = 500
 _JSON: Final = "application/json"
 
 
@@ -45,7 +44,7 @@ async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: 
         return None
     types = import_module("mcp_types")
     told = types.ElicitRequestURLParams(
-        message=f"An owner of the golem has to decide. {problem.get('detail', '')}"[:_LONGEST_MESSAGE],
+        message=f"An owner of the golem has to decide. {problem.get('detail', '')}",
         url=f"{ctx.request.url.scheme}://{ctx.request.headers['host']}{page}",
     )
     return types.InputRequiredResult(input_requests={APPROVAL: types.ElicitRequest(params=told)})

@@ -33,12 +33,14 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Count, RawAmount, SlippageBps, Token, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.short_text import shorten
 
 plans = ToolFamily(prefix="golem", venue="golem", category=Category.TRADING, requires=frozenset({Requirement.WALLET}))
 
 LONGEST_DAYS: Final = 365
 LONGEST_PAUSE_HOURS: Final = 31 * 24
-_LONGEST_WORDS: Final = 300
+
+_MOST_WORDS = StandingPlan._meta.get_field("words").max_length or 0
 
 Kind = Annotated[
     PlanKind,
@@ -152,7 +154,7 @@ def preview_plan(
         "venue": where,
         "token_in": sold.address,
         "token_out": bought.address,
-        "words": words[:_LONGEST_WORDS],
+        "words": shorten(words, _MOST_WORDS),
         "amount_raw": str(amount),
         "every_hours": str(every_hours),
         "times": str(times),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 
 from archetypes_app.models import Heartbeat
 from archetypes_app.models.tick import PlannerKind
-from golem_project.heartbeat.strategies.standing import read_standing_plans
+from golem_project.heartbeat.strategies.standing import StandingTrades, read_standing_plans
 from permits_app.actions.halt import halt_golem
 from permits_app.models import ActionPermit, ActionRecord, ChangeRequest, StandingPlan
 from permits_app.safety.repetition import LOOP_MOST_IDENTICAL
 from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.golem_project.heartbeat.strategies.test_strategies import USDC, WETH, look
 from tests.golem_project.heartbeat.test_rule_planner import done_in
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
@@ -178,3 +180,24 @@ def test_a_plan_that_stands_is_not_asked_for_again_and_a_golem_has_eight(two_own
         agree(two_owners, amount=str((200 + number) * USD))
     with pytest.raises(InvalidParams, match="at most 8"):
         propose(two_owners, amount=str(900 * USD))
+
+
+KEPT = StandingTrades("standing:1", "kept", "USDC", "WETH", "uniswap", 10_000 * USD, 1, 50, share_percent=50)
+
+
+@pytest.mark.parametrize(
+    ("usdc", "sold"),
+    [(6_000, []), (6_500, []), (6_510, ["USDC"]), (5_540, []), (5_530, ["WETH"])],
+)
+def test_a_share_that_is_off_by_its_band_is_left_alone_and_traded_beyond(usdc: float, sold: list[str]) -> None:
+    """Two WETH are worth 6,000; the band is two percent of both."""
+    names = {WETH.address: "WETH", USDC.address: "USDC"}
+    assert [names[wish.params["token_in"]] for wish in KEPT.plan(look(usdc=usdc))] == sold
+    assert KEPT.plan(look(usdc=usdc, price=None)) == ()
+
+
+def test_no_more_than_was_agreed_is_traded_at_once_in_either_direction() -> None:
+    small = replace(KEPT, amount_raw=100 * USD)
+    assert [int(wish.params["amount"]) for wish in small.plan(look(usdc=9_000))] == [100 * USD]
+    (other,) = small.plan(look(usdc=1_000))
+    assert int(other.params["amount"]) == 10**18 // 30, "a hundred dollars of WETH at three thousand"

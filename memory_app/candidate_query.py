@@ -18,8 +18,12 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 
+from memory_app.glossary import MARK
 from memory_app.models import Episode
 
+CONCEPT_WEIGHT = 0.2
+WORD_WEIGHT = 0.03
+"""What the points of a concept and of a word count beside a similarity of 0 to 1. Chosen on the first labelled set."""
 _MOST_WORDS = 24
 _EPISODE = Episode._meta.db_table
 _VECTOR = "memory_app_episodevector"
@@ -47,26 +51,27 @@ SELECT (SELECT searched FROM size),
 
 _BY_WORDS = """
 asked AS MATERIALIZED (
-    SELECT wanted::tsquery AS wanted, place, known
-    FROM unnest(%s::text[], %s::float8[]) WITH ORDINALITY AS each(wanted, known, place)
+    SELECT wanted::tsquery AS wanted, place, known, weight
+    FROM unnest(%s::text[], %s::float8[], %s::float8[]) WITH ORDINALITY AS each(wanted, known, weight, place)
 ),
 found AS MATERIALIZED (
     SELECT DISTINCT ON (id) id, occurred_at, search
     FROM ({holders}) AS holders
 ),
 held AS MATERIALIZED (
-    SELECT found.id, asked.place, asked.known FROM found JOIN asked ON found.search @@ asked.wanted
+    SELECT found.id, asked.place, asked.known, asked.weight FROM found JOIN asked ON found.search @@ asked.wanted
 ),
 worth AS MATERIALIZED (
-    SELECT place, ln(1 + (greatest(%s - holders, 0) + 0.5) / (holders + 0.5)) AS points
-    FROM (SELECT place, coalesce(max(known), count(*)) AS holders FROM held GROUP BY place) AS words
+    SELECT place, weight * ln(1 + (greatest(%s - holders, 0) + 0.5) / (holders + 0.5)) AS points
+    FROM (SELECT place, weight, coalesce(max(known), count(*)) AS holders FROM held GROUP BY place, weight) AS words
+),
+pointed AS MATERIALIZED (
+    SELECT id, sum(points) AS points, min(length(search)) AS length, min(occurred_at) AS occurred_at
+    FROM held JOIN worth USING (place) JOIN found USING (id) GROUP BY id
 ),
 by_words AS MATERIALIZED (
-    SELECT id, row_number() OVER (
-        ORDER BY round(sum(points)::numeric, 6) DESC, min(length(search)), min(occurred_at) DESC, id
-    ) AS rank
-    FROM held JOIN worth USING (place) JOIN found USING (id) GROUP BY id
-    ORDER BY rank LIMIT %s
+    SELECT id, row_number() OVER (ORDER BY round(points::numeric, 6) DESC, length, occurred_at DESC, id) AS rank
+    FROM pointed ORDER BY rank LIMIT %s
 )
 """
 
@@ -85,15 +90,21 @@ by_vector AS MATERIALIZED (
 """
 
 _NEAREST = "WITH {by_vector} SELECT id, distance FROM by_vector ORDER BY distance, id"
-_NO_WORDS = "by_words AS (SELECT NULL::uuid AS id, NULL::bigint AS rank WHERE false)"
+_NO_WORDS = (
+    "pointed AS (SELECT NULL::uuid AS id, NULL::float8 AS points WHERE false), "
+    "by_words AS (SELECT NULL::uuid AS id, NULL::bigint AS rank WHERE false)"
+)
 _NO_VECTOR = "by_vector AS (SELECT NULL::uuid AS id, NULL::float8 AS distance WHERE false)"
 
 _JOIN = """
 WITH {by_words}, {by_vector}
-SELECT {episode}.id, last_accessed_at, stability_days, occurred_at, rank, distance
-FROM by_words FULL JOIN by_vector USING (id) JOIN {episode} USING (id)
+SELECT {episode}.id, last_accessed_at, stability_days, {episode}.occurred_at, rank, distance,
+    coalesce(pointed.points, 0), {away}
+FROM by_words FULL JOIN by_vector USING (id) JOIN {episode} USING (id) LEFT JOIN pointed USING (id)
+    LEFT JOIN {vector} ON {vector}.episode_id = {episode}.id
 WHERE {episode}.golem_id = %s
 """
+_AWAY = "coalesce(distance, {vector}.embedding <=> %s::vector)"
 
 
 class EpisodeCandidate(NamedTuple):
@@ -105,6 +116,10 @@ class EpisodeCandidate(NamedTuple):
     occurred_at: datetime
     text_rank: int | None
     distance: float | None
+    points: float = 0.0
+    """What the question's words that it holds are worth together."""
+    away: float | None = None
+    """Its distance in meaning, also where it is not among the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,11 @@ class Word:
 
     lexeme: str
     holders: float | None
+
+    @property
+    def weight(self) -> float:
+        """What a word of the trade's concepts counts, and what any other."""
+        return CONCEPT_WEIGHT if self.lexeme.startswith(MARK) else WORD_WEIGHT
 
     @property
     def as_query(self) -> str:
@@ -186,9 +206,11 @@ def find_candidates(
     by_vector, vector_values = _NO_VECTOR, list[Any]()
     if query_vector is not None:
         by_vector, vector_values = _vector_part(scope, query_vector, wanted, use_index=use_index)
-    sql = _JOIN.format(by_words=by_words, by_vector=by_vector, episode=_EPISODE)
+    away = "NULL::float8" if query_vector is None else _AWAY.format(vector=_VECTOR)
+    sql = _JOIN.format(by_words=by_words, by_vector=by_vector, episode=_EPISODE, vector=_VECTOR, away=away)
+    meant = [] if query_vector is None else [_write_vector(query_vector)]
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*word_values, *vector_values, scope.golem_id])
+        cursor.execute(sql, [*word_values, *vector_values, *meant, scope.golem_id])
         return [EpisodeCandidate._make(row) for row in cursor.fetchall()]
 
 
@@ -211,7 +233,11 @@ def _word_part(scope: EpisodeScope, size: QuestionSize, wanted: int) -> tuple[st
         # Only the newest are ranked then; rows with every word are looked for apart, because a common word among the
         # others would crowd out an old row that matches best.
         queries.append(" & ".join(word.as_query for word in size.words))
-    values: list[Any] = [[word.as_query for word in size.words], [word.holders for word in size.words]]
+    values: list[Any] = [
+        [word.as_query for word in size.words],
+        [word.holders for word in size.words],
+        [word.weight for word in size.words],
+    ]
     for query in queries:
         values += [*scope.parameters, query, most]
     holders = "UNION ALL".join([_HOLDERS.format(episode=_EPISODE, where=scope.where)] * len(queries))
@@ -236,7 +262,11 @@ def _choose_words(size: QuestionSize, most: int) -> tuple[list[str], float]:
 def _vector_part(
     scope: EpisodeScope, query_vector: Sequence[float], wanted: int, *, use_index: bool
 ) -> tuple[str, list[Any]]:
-    text = f"[{','.join(map(str, query_vector))}]"
+    text = _write_vector(query_vector)
     order = f"({_VECTOR}.embedding::{_HALF}) <=> %s::{_HALF}" if use_index else "distance"
     sql = _BY_VECTOR.format(episode=_EPISODE, vector=_VECTOR, where=scope.where, order=order)
     return sql, [text, scope.golem_id, *scope.parameters, *([text] if use_index else []), wanted]
+
+
+def _write_vector(numbers: Sequence[float]) -> str:
+    return f"[{','.join(map(str, numbers))}]"

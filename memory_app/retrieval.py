@@ -1,4 +1,4 @@
-"""Hybrid retrieval: PostgreSQL full text and vectors, fused by reciprocal rank, weakened by forgetting.
+"""Hybrid retrieval: PostgreSQL full text with concepts, and vectors; added up, weakened by forgetting.
 
 Two lists of candidates are made inside the database, each scoped to one golem. A golem with few matching
 rows is scanned exactly; a large one goes through HNSW with an iterative scan, and exactly again when that
@@ -19,12 +19,15 @@ from memory_app.decay import retention_at
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused
 from memory_app.filters import EpisodeFilters, select_episodes
+from memory_app.glossary import mark_concepts
 from memory_app.models import Episode
 
 RRF_K = 10
 """Smaller than the usual 60: the lists hold tens of rows, and a first place must count clearly more than a tenth."""
 TEXT_WEIGHT = 0.3
-"""Of the list by words; the other list has the rest. Chosen on the first labelled set, and reported on a second."""
+"""Of the list by words where insights are fused; the other list has the rest."""
+HALF_GAP = 0.3
+"""How far behind the best an episode scores half as much; similarity in meaning alone goes from 0 to 1."""
 DECAY_WEIGHT = 0.3
 """The part of a score that forgetting takes: a memory faded to nothing falls about ten places, not out of reach."""
 _CANDIDATES_PER_RESULT = 4
@@ -75,7 +78,7 @@ def retrieve_episodes(
     with transaction.atomic():
         matching = select_episodes(golem_id=golem_id, filters=filters)
         scope = EpisodeScope.of(golem_id, matching)
-        size = size_up(scope, query)
+        size = size_up(scope, f"{query} {mark_concepts(query)}")
         used_index = query_vector is not None and size.is_large
         candidates = find_candidates(
             scope=scope, size=size, query_vector=query_vector, wanted=wanted, use_index=used_index
@@ -119,10 +122,11 @@ def _score(candidates: Sequence[EpisodeCandidate], *, now: datetime, apply_decay
         if candidate.distance is not None
     )
     vector_ranks = {pk: rank for rank, (_, _, pk) in enumerate(near, start=1)}
+    fused_by = _fuse(candidates)
     found = []
     for candidate in candidates:
         vector_rank = vector_ranks.get(candidate.pk)
-        fused = fuse_ranks((candidate.text_rank, vector_rank))
+        fused = fused_by[candidate.pk]
         retention = retention_at(
             last_accessed_at=candidate.last_accessed_at, stability_days=candidate.stability_days, now=now
         )
@@ -138,6 +142,16 @@ def _score(candidates: Sequence[EpisodeCandidate], *, now: datetime, apply_decay
             )
         )
     return sorted(found, key=_order)
+
+
+def _fuse(candidates: Sequence[EpisodeCandidate]) -> dict[UUID, float]:
+    """How good each candidate is beside the best one, which is 1: by how near it is in meaning and what its words are
+    worth, added up. What has no vector yet counts as near as the furthest that has one.
+    """
+    furthest = max((each.away for each in candidates if each.away is not None), default=0.0)
+    worth = {each.pk: each.points - (furthest if each.away is None else each.away) for each in candidates}
+    best = max(worth.values(), default=0.0)
+    return {pk: HALF_GAP / (HALF_GAP + best - value) for pk, value in worth.items()}
 
 
 def _order(scored: _Scored) -> tuple[float, float, float, str]:

@@ -24,6 +24,7 @@ from memory_app.actions.store_strategy import check_strategy_name
 from memory_app.archive_file import Archive, check_archive, read_rows
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import GrimoireFileRefused, MemoryOwnerUnknown
+from memory_app.glossary import mark_concepts
 from memory_app.insights import IMPORTED_PERCENT
 from memory_app.models import Episode, Insight, Strategy
 from memory_app.models.insight import InsightCategory, Kind
@@ -176,7 +177,7 @@ def _make_episode(
         block_hash=_text(row.get("block_hash") or "")[:66],
         content_hash=hash_canonical({"imported": own_hash}),
         origin_id=UUID(_text(row["id"])),
-        search_text=" ".join([tool.replace("_", " "), *tokens]),
+        search_text=" ".join([tool.replace("_", " "), *tokens, mark_concepts(f"{tool} {summary}")]).rstrip(),
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
         **origin,

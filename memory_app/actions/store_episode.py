@@ -17,6 +17,7 @@ from memory_app import embedding
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
+from memory_app.glossary import mark_concepts
 from memory_app.models import Episode, EpisodeVector
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measure_cosine
@@ -281,7 +282,8 @@ def _search_text(content: _Content, reflection: Reflection) -> str:
     # Only what tells episodes apart: sentences of the reflection are the same in many and would rank nothing.
     names = (content.tool_name, content.action_type, content.venue, reflection.verdict)
     reason = str(content.outcome.get("revert_reason") or "")[:_LONGEST_REASON]
-    return " ".join([*(name.replace("_", " ") for name in names), *content.tokens, reason])
+    words = " ".join([*(name.replace("_", " ") for name in names), *content.tokens, reason])
+    return f"{words} {mark_concepts(f'{content.summary} {words}')}".rstrip()
 
 
 def _embed(summary: str) -> list[float] | None:

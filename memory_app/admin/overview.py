@@ -25,7 +25,7 @@ from memory_app.admin.foreign_words import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.models import Episode
-from memory_app.retrieval import DECAY_WEIGHT, RRF_K
+from memory_app.retrieval import DECAY_WEIGHT
 from memory_app.selectors import count_memory
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -186,7 +186,7 @@ def _explain(place: int, row: dict[str, Any]) -> RankedRow:
             for name, by in (("text_rank", "words"), ("vector_rank", "meaning"))
         ]
         alike = f", similarity {parts['similarity'][:5]}" if parts["similarity"] else ""
-        why = f"{ranks[0]}, {ranks[1]}{alike}; fused {parts['fused'][:6]} (k = {RRF_K})"
+        why = f"{ranks[0]}, {ranks[1]}{alike}; {float(parts['fused']):.0%} of the best"
     else:
         why = f"fused {parts['fused'][:6]}, believed with confidence {parts['confidence']}"
     kept = float(row["retention"])

@@ -25,7 +25,7 @@ from memory_app import embedding
 from memory_app.actions.store_episode import Duplicate, remember_episode
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Episode, EpisodeVector
-from memory_app.retrieval import TEXT_WEIGHT, Retrieval, fuse_ranks, rank_by_vector, retrieve_episodes
+from memory_app.retrieval import Retrieval, rank_by_vector, retrieve_episodes
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.labelled_set import Topic, measure_recall, read_labelled_set
 from tools_app.core import clock
@@ -33,7 +33,6 @@ from tools_app.core import clock
 EPISODES = 100_000
 SEED = 7
 RARE_TOOL = "curve_exchange"
-_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 _HNSW = "episode_vector_hnsw"
 _DETAILS = (
     "",
@@ -99,7 +98,6 @@ def measure_memory() -> Iterator[Figure]:
     asked = embedding.embed(questions)
     yield from _measure_labelled("labelled", "a labelled set that chose nothing", held_out)
     yield from _measure_labelled("first_set", "the labelled set its weight was chosen on", topics)
-    yield _choose_weight(topics)
     yield from _measure_duplicates(topics)
     small = _make_golem("small")
     stores_small = _time_stores(small, already=100)
@@ -179,27 +177,6 @@ def _measure_labelled(name: str, words: str, topics: Sequence[Topic]) -> Iterato
     )
     yield Figure(f"memory.{name}.text", "the same, by words alone", recall["text"], "")
     yield Figure(f"memory.{name}.vector", "the same, by vectors alone", recall["vector"], "")
-
-
-def _choose_weight(topics: Sequence[Topic]) -> Figure:
-    """The weight of the list by words that finds most on the first set: what the one in use was chosen by."""
-    golem, wanted, vectors = _teach(topics)
-    found = [
-        (topic.name, _find(golem, question, vectors[question], limit=50).hits)
-        for topic in topics
-        for question in topic.questions
-    ]
-    recall = {}
-    for weight in _WEIGHTS:
-        parts = []
-        for name, hits in found:
-            fused = {hit: fuse_ranks((hit.text_rank, hit.vector_rank), text_weight=weight) for hit in hits}
-            best = sorted(hits, key=lambda hit: (-fused[hit], -(hit.similarity or 0.0), str(hit.episode.pk)))
-            parts.append(measure_recall([str(hit.episode.pk) for hit in best[:5]], wanted[name], at=5))
-        recall[weight] = round(sum(parts) / len(parts), 4)
-    best_weight = max(recall, key=lambda weight: recall[weight])
-    said = f"in use: {TEXT_WEIGHT}; " + ", ".join(f"{weight}: {value}" for weight, value in recall.items())
-    return Figure("memory.first_set.weight", "weight of words that finds most there", best_weight, "", reference=said)
 
 
 def _find(golem: Golem, question: str, vector: list[float] | None, *, limit: int) -> Retrieval:

@@ -1,9 +1,9 @@
 """Recall of memory: 200 questions in other words over 2,000 episodes of many tools, chains and outcomes.
 
-The questions and the 612 episodes that answer them were written by hand (`tests/memory_app/labelled`); the weight of
-words was chosen on the first hundred, and nothing on the second. The other episodes are what a golem's life leaves
-beside them: the same tools and tokens, other chains, other outcomes, drawn from a seed. Each question asks for the
-three episodes of its topic, in words that they do not use.
+The questions and the 612 episodes that answer them were written by hand (`tests/memory_app/labelled`). The glossary was
+completed and the weights were chosen on the first hundred questions, and nothing on the second. The other episodes are
+what a golem's life leaves beside them: the same tools and tokens, other chains, other outcomes, drawn from a seed. Each
+question asks for the three episodes of its topic, in words that they do not use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from archetypes_app.models.golem import Maker
 from memory_app import embedding
 from memory_app.actions.store_episode import store_episode
 from memory_app.filters import EpisodeFilters
-from memory_app.retrieval import TEXT_WEIGHT, Hit, fuse_ranks, retrieve_episodes
+from memory_app.retrieval import Hit, retrieve_episodes
 from tests.bench.figures import Figure, measure, percentile
 from tests.bench.labelled_set import Topic, measure_recall, read_labelled_set
 from tools_app.core import clock
@@ -71,33 +71,48 @@ _DEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @measure("recall")
 def measure_recall_of_memory() -> Iterator[Figure]:
-    """Both halves by words, by meaning and by both; and what weight of words would have found most on the first."""
+    """Each half in a memory of its own, by words, by meaning and by both; then both halves in one memory.
+
+    The halves speak of the same trade: of 102 topics of each, many ask for what the other half tells too ("coin that
+    can be bought but never sold" beside "Selling always reverts, buying works: a trap"). In one memory such an answer
+    counts as wrong although it is right, so what both find together is told without a target.
+    """
     topics = {half: _read_topics(half) for half in HALVES}
-    golem = _make_golem()
-    wanted = _teach(golem, [topic for half in topics.values() for topic in half])
-    found: dict[str, list[tuple[str, Sequence[Hit]]]] = {}
     for half, of_half in topics.items():
-        asked = [(topic.name, topic.questions[0]) for topic in of_half][:QUESTIONS_OF_A_HALF]
+        golem = _make_golem()
+        wanted = _teach(golem, of_half)
         times: list[float] = []
-        ways = _ask_every_way(golem, [question for _, question in asked], times)
-        recall = {
-            way: round(
-                sum(measure_recall(each, wanted[name], at=5) for (name, _), each in zip(asked, answers, strict=True))
-                / len(asked),
-                4,
-            )
-            for way, answers in ways.items()
-        }
+        recall = _measure_half(golem, of_half, wanted, times)
         said = (
-            f"text only {recall['text']}, vector only {recall['vector']}; {EPISODES} episodes, {len(asked)} questions"
+            f"text only {recall['text']}, vector only {recall['vector']}; "
+            f"{EPISODES} episodes, {QUESTIONS_OF_A_HALF} questions"
         )
         what = f"recall@5 of hybrid retrieval, questions in other words, the {half} half"
         yield Figure(f"recall.{half}.hybrid", what, recall["hybrid"], "", LEAST_RECALL, said, at_least=True)
         gain = round(recall["hybrid"] - max(recall["text"], recall["vector"]), 4)
         yield Figure(f"recall.{half}.gain", "more than the better of both parts", gain, "", 0.0001, said, at_least=True)
         yield Figure(f"recall.{half}.ms", "one hybrid question, median", percentile(times, 50), "ms")
-        found[half] = _list_hits(golem, asked)
-    yield _choose_weight(found["tuned"], wanted)
+    golem = _make_golem()
+    wanted = _teach(golem, [topic for half in topics.values() for topic in half])
+    for half, of_half in topics.items():
+        recall = _measure_half(golem, of_half, wanted, [])
+        said = f"text only {recall['text']}, vector only {recall['vector']}; both halves in one memory of {EPISODES}"
+        yield Figure(f"recall.{half}.together", f"the same, the {half} half", recall["hybrid"], "", reference=said)
+
+
+def _measure_half(
+    golem: Golem, topics: Sequence[Topic], wanted: Mapping[str, Sequence[str]], times: list[float]
+) -> dict[str, float]:
+    """Recall@5 of the first question of each of a hundred topics, by each way of asking."""
+    asked = [(topic.name, topic.questions[0]) for topic in topics][:QUESTIONS_OF_A_HALF]
+    return {
+        way: round(
+            sum(measure_recall(each, wanted[name], at=5) for (name, _), each in zip(asked, answers, strict=True))
+            / len(asked),
+            4,
+        )
+        for way, answers in _ask_every_way(golem, [question for _, question in asked], times).items()
+    }
 
 
 def _ask_every_way(golem: Golem, questions: Sequence[str], times: list[float]) -> dict[str, list[list[str]]]:
@@ -114,28 +129,6 @@ def _ask_every_way(golem: Golem, questions: Sequence[str], times: list[float]) -
         near.sort(key=lambda hit: hit.vector_rank or 0)
         answers["vector"].append([str(hit.episode.pk) for hit in near[:5]])
     return answers
-
-
-def _list_hits(golem: Golem, asked: Sequence[tuple[str, str]]) -> list[tuple[str, Sequence[Hit]]]:
-    vectors = embedding.embed([question for _, question in asked])
-    return [
-        (name, _find(golem, question, vector, limit=50))
-        for (name, question), vector in zip(asked, vectors, strict=True)
-    ]
-
-
-def _choose_weight(found: Sequence[tuple[str, Sequence[Hit]]], wanted: Mapping[str, Sequence[str]]) -> Figure:
-    recall = {}
-    for weight in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5):
-        parts = []
-        for name, hits in found:
-            fused = {hit.episode.pk: fuse_ranks((hit.text_rank, hit.vector_rank), text_weight=weight) for hit in hits}
-            best = sorted(hits, key=lambda hit: (-fused[hit.episode.pk], -(hit.similarity or 0.0)))
-            parts.append(measure_recall([str(hit.episode.pk) for hit in best[:5]], wanted[name], at=5))
-        recall[weight] = round(sum(parts) / len(parts), 4)
-    best_weight = max(recall, key=lambda weight: recall[weight])
-    said = f"in use: {TEXT_WEIGHT}; " + ", ".join(f"{weight}: {value}" for weight, value in recall.items())
-    return Figure("recall.tuned.weight", "weight of words that finds most there", best_weight, "", reference=said)
 
 
 def _find(golem: Golem, question: str, vector: list[float] | None, *, limit: int) -> Sequence[Hit]:

@@ -19,7 +19,8 @@ MARK: Final = "gloss"
 _FILE: Final = Path(__file__).with_name("glossary.txt")
 _WORD: Final = re.compile(r"[\w.%'&-]+")
 _ENDINGS: Final = ("", "s", "ed", "ing")
-_BUCKET: Final = 3
+_LEAST_LETTERS: Final = 3
+"""Of the beginning of a word that goes on, and of a word that has endings."""
 
 _Part = tuple[str, ...]
 
@@ -39,7 +40,7 @@ def name_concepts(text: str) -> tuple[str, ...]:
     met = {
         part
         for place, word in enumerate(words)
-        for part in by_beginning.get(word[:_BUCKET], ())
+        for part in by_beginning.get(word[:_LEAST_LETTERS], ())
         if _stands_at(part, words, place)
     }
     return tuple(dict.fromkeys(term.concept for term in terms if met.issuperset(term.parts))) if met else ()
@@ -55,7 +56,7 @@ def _read() -> tuple[tuple[_Term, ...], dict[str, list[_Part]]]:
     terms = read_glossary(_FILE.read_text(encoding="utf-8"))
     by_beginning: dict[str, list[_Part]] = defaultdict(list)
     for part in dict.fromkeys(part for term in terms for part in term.parts):
-        by_beginning[part[0].rstrip("*")[:_BUCKET]].append(part)
+        by_beginning[part[0].rstrip("*")[:_LEAST_LETTERS]].append(part)
     return terms, dict(by_beginning)
 
 
@@ -68,7 +69,7 @@ def read_glossary(text: str) -> tuple[_Term, ...]:
         concept, _, listed = line.partition(": ")
         for term in listed.split(", "):
             parts = tuple(tuple(part.split()) for part in term.split("+"))
-            if not all(parts) or any(part[0].endswith("*") and len(part[0]) <= _BUCKET for part in parts):
+            if not all(parts) or any(part[0].endswith("*") and len(part[0]) <= _LEAST_LETTERS for part in parts):
                 raise ValueError(f"line {number}: {term!r} is no term")
             terms.append(_Term(concept, parts))
     return tuple(terms)
@@ -85,4 +86,4 @@ def _is_form(wanted: str, word: str) -> bool:
         return word.startswith(wanted[:-1])
     if not word.startswith(wanted):
         return False
-    return word == wanted or (len(wanted) >= _BUCKET and word[len(wanted) :] in _ENDINGS)
+    return word == wanted or (len(wanted) >= _LEAST_LETTERS and word[len(wanted) :] in _ENDINGS)

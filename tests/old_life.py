@@ -75,6 +75,8 @@ def give_life(golem: Golem, copies: int, *, without: Collection[str] = (), full:
             model = apps.get_model(label)
             sql = _write_copy(model, which, changes, is_cut=full is not None)
             cursor.execute(sql, {"golem": golem.pk, "copies": copies, "full": full})
+            # What is copied next is chosen by these rows.
+            cursor.execute(f"ANALYZE {model._meta.db_table}")
         cursor.execute("SET LOCAL session_replication_role = origin")
         cursor.execute("ANALYZE")
 

@@ -120,7 +120,10 @@ class HeartbeatTick(models.Model):
                 condition=Q(status="RUNNING") ^ Q(ended_at__isnull=False), name="heartbeat_tick_ended_has_time"
             ),
         ]
-        indexes = [models.Index(fields=["golem", "-started_at"], name="heartbeat_tick_by_golem")]
+        indexes = [
+            models.Index(fields=["golem", "-started_at"], name="heartbeat_tick_by_golem"),
+            models.Index(fields=["-started_at", "-id"], name="heartbeat_tick_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"tick {self.number}"

@@ -24,6 +24,7 @@ from permits_app.models import (
     SpendEntry,
     StandingAllowance,
 )
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core.units import format_units
 from tools_app.pages.html import NOTHING, show_age, show_badge, show_hex
@@ -261,7 +262,7 @@ class OutboundTransactionAdmin(LedgerAdmin):
 
     empty_text = "No transaction was signed yet. A commit writes one for each call."
     list_display = ("hash_link", "permit_link", "golem_name", "chain", "state_badge", "nonce", "gas", "fee", "sent")
-    list_filter = (PermitGolemFilter, "state", "chain_id")
+    list_filter = (PermitGolemFilter, "state", ("chain_id", RecentValuesFilter))
     search_fields = ("=tx_hash", "=sender", "=to", "=permit__id")
     search_help_text = "A whole transaction hash, address or permit id"
     ordering = ("-created_at",)

@@ -153,6 +153,7 @@ class SpendEntry(TimeStamped):
             ),
             models.Index(fields=["golem"], condition=models.Q(state="RESERVED"), name="spend_entry_held"),
             models.Index(fields=["golem"], condition=models.Q(state="REVERSED"), name="spend_entry_reversing"),
+            models.Index(fields=["-counted_at", "-id"], name="spend_entry_newest"),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),

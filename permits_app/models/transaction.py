@@ -114,11 +114,14 @@ class OutboundTransaction(TimeStamped):
                 name="outbound_unsettled",
             ),
             # The newest final ones are compared with the chain in each round.
-            models.Index(fields=["chain_id", "-block_number"], condition=Q(state="FINAL"), name="outbound_final"),
+            models.Index(
+                fields=["chain_id", "-block_number", "-id"], condition=Q(state="FINAL"), name="outbound_newest_final"
+            ),
             # What was given up may be seen in a block all the same, and is looked for in each round.
             models.Index(fields=["chain_id", "updated_at"], condition=Q(state="DROPPED"), name="outbound_dropped"),
             models.Index(fields=["chain_id", "sender", "nonce"], name="outbound_of_sender"),
             models.Index(fields=["chain_id", "sender", "block_number"], name="outbound_of_sender_in_block"),
+            models.Index(fields=["-created_at", "-id"], name="outbound_newest"),
         ]
 
     def __str__(self) -> str:

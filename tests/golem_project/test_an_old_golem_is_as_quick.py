@@ -60,7 +60,7 @@ def lived(live_golem: LiveGolem) -> LiveGolem:
     app.loader.import_default_modules()
     live_golem.owner.is_superuser = True
     live_golem.owner.save(update_fields=["is_superuser"])
-    Golem.objects.filter(pk=live_golem.golem.pk).update(heartbeat_tick=100_000)
+    Golem.objects.filter(pk=live_golem.golem.pk).update(heartbeat_tick=2_000_000)
     live_golem.golem.refresh_from_db()
     turn_on(live_golem.golem)
     for _ in range(2):

@@ -5,7 +5,7 @@ The figures are those of the tools and are asked of the chain now; nothing is co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -18,6 +18,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
 from tools_app.subsystems.intel.calibration import LEAST_ACTIONS, MEANS, MODELS, CalibratedClass, Judgement, calibrate
+from tools_app.subsystems.safety.health_tools import NOT_WHOLE_NOW
 from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
@@ -164,6 +165,7 @@ class RiskBoard:
     breaches: tuple[str, ...] = ()
     alerts: int = 0
     off_peg: tuple[str, ...] = ()
+    held_in: tuple[str, ...] = ()
     not_counted: tuple[str, ...] = ()
     predictions: tuple[PredictionTable, ...] = ()
 
@@ -204,6 +206,7 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
         breaches=tuple(_tell_breach(each) for each in pending["breached_alerts"]),
         alerts=len(alerts["alerts"]),
         off_peg=tuple(board["off_peg"]),
+        held_in=tuple(_list_held_in(board["pending_actions"], unwind["positions"])),
         not_counted=tuple(board["not_counted"]),
         predictions=tuple(_tell_predictions(golem, title, kind) for title, kind in _PREDICTIONS),
     )
@@ -292,6 +295,14 @@ def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
         cost=_usd(row["cost_usd"]),
         wait="unknown" if wait is None else format_seconds(wait) if wait else "",
     )
+
+
+def _list_held_in(actions: Sequence[Mapping[str, Any]], ways: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What cannot be left whole now, by name with the reason; debts stand among what is near to liquidation."""
+    labels = {row["position"]: row["label"] for row in ways}
+    for each in actions:
+        if each["action"].startswith(NOT_WHOLE_NOW):
+            yield f"{labels.get(each['position'], each['position'])} {each['action']}"
 
 
 def _tell_predictions(golem: Golem, title: str, kind: PredictionKind) -> PredictionTable:

@@ -10,6 +10,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.subsystems.intel.compare_yields import list_offers
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.positions import ACCOUNT
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.yields import YieldOffer
 
@@ -48,24 +49,25 @@ def see_places(
     """The offers with how much of `token` lies at each of them; none where positions could not be read."""
     if holdings is None:
         return ()
-    told = tuple(offers)
-    return tuple(_see(each, told, token, holdings, chain_id) for each in told)
+    return tuple(_see(each, token, holdings, chain_id) for each in offers)
 
 
-def _see(offer: YieldOffer, offers: tuple[YieldOffer, ...], token: str, holdings: Holdings, chain_id: int) -> SeenPlace:
-    is_only = sum(each.protocol == offer.protocol for each in offers) == 1
+def _see(offer: YieldOffer, token: str, holdings: Holdings, chain_id: int) -> SeenPlace:
     there = [
         each
         for each in holdings.positions
         if each.ref.protocol == offer.protocol and each.ref.chain_id == chain_id
-        if each.position.legs and (is_only or each.ref.id.casefold() == offer.place.casefold())
+        # An account stands for all that lies at its protocol.
+        if each.position.legs and (each.ref.kind == ACCOUNT or each.ref.id.casefold() == offer.place.casefold())
     ]
-    is_tied = any(not _is_plain(each, token) for each in there)
+    is_tied = any(not _is_free(each, token) for each in there)
     return SeenPlace(offer, token, sum(each.position.raw_of(token) for each in there), is_tied)
 
 
-def _is_plain(held: HeldPosition, token: str) -> bool:
-    """Whether nothing but the token lies in it, to be had at once."""
+def _is_free(held: HeldPosition, token: str) -> bool:
+    """Whether nothing is owed in it, and what lies there of the token waits for nothing. Rewards and other tokens stay
+    where they are: a way out takes its own token alone.
+    """
     position = held.position
-    legs = [leg for leg in position.legs if leg.raw]
-    return position.is_whole and all(leg.token == token and leg.raw > 0 and leg.free_at is None for leg in legs)
+    waits = any(leg.free_at is not None for leg in position.legs if leg.token == token)
+    return position.is_whole and not position.has_health and not waits

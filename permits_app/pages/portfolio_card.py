@@ -35,7 +35,15 @@ from tools_app.portfolio.position_search import list_gaps
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.pool_hooks import RISKY, WORDS_OF_POWERS, HookPower
 from tools_app.toolkit.positions import WHEN_REPAID
-from tools_app.wording.formats import format_age, format_bps, format_chain, format_usd, group_digits, shorten_amount
+from tools_app.wording.formats import (
+    format_age,
+    format_bps,
+    format_chain,
+    format_seconds,
+    format_usd,
+    group_digits,
+    shorten_amount,
+)
 
 READ_DEADLINE_MS = 1_500
 LIQUIDATION_BPS = 10_000
@@ -306,7 +314,10 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         debt=format_usd(debt) if debt else "",
         health=format_ratio(health) if health is not None else "",
         health_tone=_tone(health),
-        unlocks=_say_locked(told.get("locked", ())) or _say_unlock(told["free_at"], now),
+        # A snapshot of before tells no wait.
+        unlocks=_say_locked(told.get("locked", ()))
+        or _say_unlock(told["free_at"], now)
+        or _say_leaving(told.get("leaving_seconds", 0)),
         is_simulated=told["is_simulated"],
         range=show_range(told.get("range")),
         # A snapshot of before tells no rules.
@@ -401,6 +412,13 @@ def _say_unlock(free_at: int | None, now: datetime) -> str:
     if free_at == WHEN_REPAID:
         return "when others repay"
     return format_age(datetime.fromtimestamp(free_at, tz=UTC), now=now)
+
+
+def _say_leaving(seconds: int | None) -> str:
+    """How long its own way out takes once it is asked for."""
+    if seconds is None:
+        return "asked for; nobody knows how long it waits"
+    return f"{format_seconds(seconds)} after it is asked for" if seconds else ""
 
 
 def _shorten(units: str) -> str:

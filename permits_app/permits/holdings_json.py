@@ -58,6 +58,7 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "debt": str(held.debt_micro_usd),
         "health_bps": held.health_bps,
         "free_at": held.free_at,
+        "leaving_seconds": held.position.leaving_seconds,
         "times": _tell_times(held),
         "locked": _tell_locked(held),
         "counted": list(tell_rules(held)),

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from golem_project.alerts.topics import tell_event
+from golem_project.cockpit.risks import build_risks
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
 from golem_project.heartbeat.duties.position_monitor import judge_locked
@@ -149,6 +150,8 @@ def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door,
     card = read_portfolio_card(door.stage.live.golem, now=clock.now())
     (shown,) = (each for each in card.positions if each.unlocks)
     assert "not now" in shown.unlocks and "lent out" in shown.unlocks
+    (stuck,) = build_risks(door.stage.live.golem, now=clock.now()).held_in
+    assert "cannot be left whole now: " in stuck
 
     more = door.preview(supply, **{**params, "amount": str(int(params["amount"]) // 2)})
     assert (more["code"], more["reason"]) == ("MARKET_CLOSED", "used"), more
@@ -157,6 +160,30 @@ def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door,
     of_loan = words.get(protocol, {"asset": symbol})
     debt = door.preview(borrow, **{"amount": small, **of_loan})
     assert debt["code"] == "MARKET_CLOSED", debt
+
+
+@pytest.mark.parametrize(
+    ("protocol", "case", "says"),
+    [
+        pytest.param(*each, marks=pytest.mark.protocols(each[0]))
+        for each in (
+            ("ethena", "ethena_stake_usde", "7 d after it is asked for"),
+            ("eigenlayer", "eigenlayer_deposit_lst", "10 min after it is asked for"),
+            ("liquid_restaking", "lrt_deposit_renzo", "3 d after it is asked for"),
+            ("lido", "lido_stake", "nobody knows how long it waits"),
+            ("yearn", "yearn_deposit", ""),
+        )
+    ],
+)
+def test_how_long_leaving_takes_is_told_before_it_is_asked_for(door: Door, protocol: str, case: str, says: str) -> None:
+    door.do(case)
+    (position,) = (each for each in door.stage.positions() if each.ref.protocol == protocol)
+    card = read_portfolio_card(door.stage.live.golem, now=clock.now())
+    (shown,) = (each for each in card.positions if each.label == position.label)
+    assert says in shown.unlocks and bool(shown.unlocks) is bool(says)
+    ways = build_risks(door.stage.live.golem, now=clock.now()).ways_out
+    waits = {None: "unknown", 0: ""}.get(position.leaving_seconds, says.partition(" after")[0])
+    assert [each.wait for each in ways if position.label in each.label] == [waits]
 
 
 @pytest.mark.protocols("aave_v3")

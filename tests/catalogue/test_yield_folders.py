@@ -19,7 +19,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.shelf import Filed, load_cases
 from tests.catalogue.stage import open_stage
 from tests.catalogue.test_simulated_is_said import opening
-from tests.catalogue.test_uniswap_folders import count_batches
+from tests.catalogue.test_uniswap_folders import MOST_SECONDS, count_batches, seconds_of
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
 from tools_app.chain.rpc_pool import RpcPool
@@ -132,6 +132,11 @@ def test_a_quiet_tick_asks_one_batch_more_at_most_where_something_is_held(
     door.do(opening(folder))
     assert any(each.ref.protocol == folder for each in door.stage.positions())
     assert count_look(golem, monkeypatch) <= before + 1
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_adds_no_more_to_make_test_than_a_protocol_may(folder: str) -> None:
+    assert seconds_of(folder, (f"tests/tools_app/protocols/{folder}/test_*.py",)) < MOST_SECONDS
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

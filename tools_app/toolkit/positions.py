@@ -210,6 +210,8 @@ class Position:
     it ends it, as arrived where no `takings` of its protocol say who else got it; nobody counts it.
     `standing` is what may still come of it, for a position that others carry out, and None for every other.
     `slashable` is told by what a slash can take from: its legs are what slashes left.
+    `leaving_seconds` is how long its own way out takes from when it is asked for, beside what waits already; None where
+    nobody knows. A sale may be quicker.
     """
 
     ref: PositionRef
@@ -230,6 +232,7 @@ class Position:
     uncounted: tuple[Uncounted, ...] = ()
     is_margin: bool = False
     slashable: tuple[Slashable, ...] = ()
+    leaving_seconds: int | None = 0
 
     @property
     def is_told(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_plan import RuleWish
@@ -63,7 +64,8 @@ def plan_strategies(strategies: Iterable[RuleStrategy], sight: Sight) -> tuple[R
     """What all of them wish now, without what would buy a token that one of them has stopped."""
     chosen = tuple(strategies)
     stopped = list_stopped(chosen, sight)
-    return order_by_risk(leave_out_stopped([wish for each in chosen for wish in each.plan(sight)], stopped))
+    seen = replace(sight, stopped=stopped)
+    return order_by_risk(leave_out_stopped([wish for each in chosen for wish in each.plan(seen)], stopped))
 
 
 def list_stopped(strategies: Iterable[RuleStrategy], sight: Sight) -> frozenset[str]:

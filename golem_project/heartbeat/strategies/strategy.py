@@ -27,8 +27,8 @@ MOST_MICRO_USD: Final = 10**15
 
 @dataclass(frozen=True, slots=True)
 class SeenPlace:
-    """A place where `token` could earn, and base units of it that lie there. `is_tied`: other things lie there with it,
-    or something is owed there, so that no rotation touches it.
+    """A place where `token` could earn, and base units of it that lie there. `is_tied`: something is owed there, or
+    a part of it waits, so that no rotation touches it.
     """
 
     offer: YieldOffer
@@ -58,7 +58,8 @@ class SeenPlace:
 class Sight:
     """What strategies look at: tokens in the wallet with the feeds' prices, debts, and when each wish was last carried
     out, by its key. `venue` is where they trade; `whole` is None where positions could not be read. `places` are where
-    a token that rotates could earn, and `gas_wei` is what a unit of gas costs.
+    a token that rotates could earn, `gas_wei` is what a unit of gas costs, and `stopped` are addresses of tokens that
+    nothing may buy.
     """
 
     now: datetime
@@ -71,6 +72,7 @@ class Sight:
     last_done: Mapping[str, datetime] = field(default_factory=dict)
     places: tuple[SeenPlace, ...] = ()
     gas_wei: int = 0
+    stopped: frozenset[str] = frozenset()
 
     def token(self, name: str) -> ObservedToken | None:
         """A token by its symbol or address; None where it was not looked at."""

@@ -41,12 +41,16 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,39}")
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Base units of the token that go into `place`, or all that lies there and leaves it, and why."""
+    """Base units of the token that go into `place`, or all that lies there and leaves it, and why.
+
+    `is_for_stop`: a stop waits for it.
+    """
 
     place: SeenPlace
     raw: int
     is_leaving: bool
     reason: str
+    is_for_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class YieldRotation:
     """`places` are protocols by name. `token` beyond `keep_micro_usd` in the wallet, at most `most_micro_usd` in all,
     lies where its rate is highest. It moves where another pays at least `better_bps` a year more, what that brings in
     `pays_back_days` is more than the gas of leaving and going in, and it was moved `stay_hours` ago or longer.
+    While the token is at its stop or its goal it comes back into the wallet, where it is sold.
     """
 
     kind: ClassVar[str] = "yield_rotation"
@@ -113,10 +118,20 @@ class YieldRotation:
         if not is_allowed(sight.phase, ActionClass.NEW_POSITION):
             return None
         known = [each for each in sight.places if each.offer.protocol in self.places and each.is_usable]
+        if token.token.address in sight.stopped:
+            return self._come_back(known)
         best = max((each for each in known if not each.offer.closed), key=_rank, default=None)
         if best is None or best.rate <= 0:
             return None
         return self._leave(sight, token, coin, known, best) or self._enter(sight, token, coin, known, best)
+
+    def _come_back(self, known: Iterable[SeenPlace]) -> Move | None:
+        """Out of a place, so that the stop finds in the wallet what it sells."""
+        held = min((each for each in known if each.held and each.is_free), key=_rank, default=None)
+        if held is None:
+            return None
+        told = f"{self.token} is at its stop or its goal: it is sold out of the wallet"
+        return Move(held, held.held, True, told, is_for_stop=True)
 
     def _leave(
         self, sight: Sight, token: ObservedToken, coin: ObservedToken, known: Iterable[SeenPlace], best: SeenPlace
@@ -231,7 +246,7 @@ def _wish(move: Move, token: ObservedToken | None) -> RuleWish | None:
         params=place_params(tool, _fill(door, move), chain_id=token.token.chain_id),
         reason=move.reason,
         is_leaving=move.is_leaving,
-        urgency=Urgency.BALANCE if move.is_leaving else Urgency.ENTER,
+        urgency=Urgency.STOP if move.is_for_stop else Urgency.BALANCE if move.is_leaving else Urgency.ENTER,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from tools_app.chain.abi import decode_log
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, NAME, deployments
-from tools_app.protocols.eigenlayer.math import free_at
+from tools_app.protocols.eigenlayer.math import SLOT_SECONDS, free_at
 from tools_app.protocols.eigenlayer.reads import (
     NO_EXIT,
     NO_QUEUE,
@@ -124,6 +124,7 @@ def _deposit(chain_id: int, restaked: Restaked, held: Deposited) -> Position:
         slashable=(Slashable(held.token, held.worth, restaked.operator, held.kept, taken=held.taken),)
         if restaked.operator is not None
         else (),
+        leaving_seconds=restaked.delay_blocks * SLOT_SECONDS,
     )
 
 

@@ -108,6 +108,7 @@ def _stake(chain_id: int, vault: Vault, staked: Staked) -> Position:
         facts=_facts(staked),
         share_index=ShareIndex(vault.address, staked.index, staked.shares),
         locked=_locked(vault, staked, staked.worth),
+        leaving_seconds=staked.duration,
     )
 
 

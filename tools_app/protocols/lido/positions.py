@@ -233,6 +233,7 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Po
         claim_tokens=frozenset({at[key]}),
         facts=facts,
         locked=(Locked(NATIVE, ether, "queue"),) if queue.is_paused and ether >= queue.least else (),
+        leaving_seconds=None,
     )
 
 

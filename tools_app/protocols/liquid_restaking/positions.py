@@ -177,6 +177,8 @@ def _stake(chain_id: int, at: Mapping[str, str], holding: Holding) -> Position:
         share_index=ShareIndex(token, standing.rate, holding.tokens),
         locked=(Locked(NATIVE, holding.worth, "queue"),) if standing.is_out_paused and holding.worth else (),
         relies_on=frozenset({at["kelp_oracle"]}) if issuer == KELP else frozenset(),
+        # Where an issuer counts no time, nobody knows when it comes to a request.
+        leaving_seconds=standing.delay or None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
@@ -29,6 +30,8 @@ from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.result import UsdAmount
 
+NOT_WHOLE_NOW: Final = "cannot be left whole now"
+"""What an action begins with where its protocol keeps a part of the position."""
 _CONCENTRATED_BPS = 5_000
 _MOST_RISKS = 8
 
@@ -294,7 +297,7 @@ def _list_actions(measured: Measured, critical: tuple[LiquidationRisk, ...]) -> 
     for place, held in measured.list_positions():
         if held.position.locked and not held.position.has_health and held.position.legs:
             way = find_way_out(place, held)
-            steps.append((str(held.ref), f"cannot be left whole now: {way.reason}", way.tool, way.params))
+            steps.append((str(held.ref), f"{NOT_WHOLE_NOW}: {way.reason}", way.tool, way.params))
     return tuple(PendingAction(number, *step) for number, step in enumerate(steps, start=1))
 
 

@@ -37,7 +37,8 @@ class PositionUnwind:
     """One position. `kind`: act (a step leads out now), trade (a token is missing), wait, or stuck.
 
     `steps` is at least so many transactions; `cost_usd` is their gas and what buying the missing token is taken to
-    cost, null where gas has no price; `wait_seconds` is null where nobody knows.
+    cost, null where gas has no price; `wait_seconds` is what it waits from now on, or from that step, null where nobody
+    knows.
     """
 
     position: str
@@ -137,7 +138,7 @@ def _describe(place: OnChain, held: HeldPosition, way: WayOut, step_price: int |
     steps = 0 if way.kind == "stuck" else max(1, legs) + (1 if way.kind == "trade" else 0)
     trade = _price_missing(place, way)
     cost = None if step_price is None or trade is None else UsdAmount(steps * step_price + trade)
-    waits: int | None = 0
+    waits = held.position.leaving_seconds if way.kind == "act" else 0
     if way.kind == "wait":
         waits = None if way.until is None else max(0, way.until - place.now)
     elif way.kind == "stuck":

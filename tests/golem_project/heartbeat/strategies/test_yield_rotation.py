@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Heartbeat
+from golem_project.heartbeat.liquidity_plan import Urgency
 from golem_project.heartbeat.observation import ObservedToken
+from golem_project.heartbeat.strategies.catalog import plan_strategies
+from golem_project.heartbeat.strategies.stop_orders import StopOrders
 from golem_project.heartbeat.strategies.strategy import SeenPlace, Sight
 from golem_project.heartbeat.strategies.target_weights import TargetWeights
 from golem_project.heartbeat.strategies.yield_rotation import MOVE_IN, YieldRotation
+from golem_project.heartbeat.yield_places import see_places
 from permits_app.models import ActionPermit
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.loans import include, lend_out
@@ -24,10 +28,12 @@ from tests.tools_app.factories import make_context
 from tools_app.apps import load_registry
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
+from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.portfolio.reading import read_positions
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.subsystems.intel.compare_yields import list_offers
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.positions import Leg, Position, PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
@@ -135,6 +141,32 @@ def test_shares_count_what_was_put_to_earn_and_sell_no_more_than_the_wallet_has(
     assert (wish.params["token_in"], wish.params["amount"]) == (USDC.address, str(500 * USD))
     assert weights.plan(replace(sight, places=()))[0].params["token_in"] == NATIVE, "without them ether would be sold"
     assert weights.plan(look(place("moonwell", 50_000, 8_000 * USD), usdc=9)) == ()
+
+
+def test_what_earns_comes_back_first_where_its_stop_is_reached_and_nothing_goes_out_again() -> None:
+    stop = StopOrders("USDC", "ETH", stop_micro_usd=2 * USD)
+    seen = look(place("compound_v3", 90_000), place("moonwell", 50_000, 3_000 * USD), last_done={MOVE_IN: NOW})
+    first, *others = plan_strategies((ROTATION, stop), seen)
+    assert {first.rank, *(each.rank for each in others)} == {Urgency.STOP}
+    assert sorted(each.venue for each in (first, *others) if each.key != "stop_loss") == ["moonwell"]
+    assert not [each for each in (first, *others) if each.key == MOVE_IN]
+
+
+@pytest.mark.parametrize(
+    ("legs", "is_tied"),
+    [
+        ((Leg(USDC.address, 900),), False),
+        ((Leg(USDC.address, 900), Leg(NATIVE, 5)), False),
+        ((Leg(USDC.address, 900), Leg(NATIVE, -5)), True),
+        ((Leg(USDC.address, 900, free_at=2_000_000_000),), True),
+    ],
+    ids=["alone", "with a reward", "with a debt", "that waits"],
+)
+def test_a_reward_beside_it_ties_nothing_and_a_debt_or_a_wait_does(legs: tuple[Leg, ...], is_tied: bool) -> None:
+    there, elsewhere = ("moonwell", "account", 31337, "0x1"), ("moonwell", "account", 1, "0x1")
+    held = Holdings((), tuple(HeldPosition(Position(PositionRef(*each), "", legs), ()) for each in (there, elsewhere)))
+    (seen,) = see_places([place("moonwell", 1).offer], USDC.address, held, 31337)
+    assert (seen.held, seen.is_tied) == (900, is_tied)
 
 
 def test_without_a_price_of_gas_nothing_moves() -> None:

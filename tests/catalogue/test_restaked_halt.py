@@ -154,7 +154,7 @@ def test_a_queue_that_is_paused_is_waited_for_and_said_to_be(live: LiveGolem) ->
     assert not is_done()
     record = read_page(live, "permits_app.haltrecord", "change", HaltRecord.objects.get().pk)
     assert "EigenLayer has paused completing withdrawals" in record
-    assert "paused by its guardians" in read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    assert "paused by its guardians" in read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     assert follow().state == RequestState.REQUESTED
     assert follow(timedelta(days=121)).state == RequestState.STUCK
     assert len(events(EventType.REQUEST_STUCK)) == 1

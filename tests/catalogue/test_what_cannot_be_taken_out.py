@@ -177,7 +177,9 @@ def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door,
 )
 def test_how_long_leaving_takes_is_told_before_it_is_asked_for(door: Door, protocol: str, case: str, says: str) -> None:
     door.do(case)
-    (position,) = (each for each in door.stage.positions() if each.ref.protocol == protocol)
+    # Dust of its other token may lie beside it.
+    there = [each for each in door.stage.positions() if each.ref.protocol == protocol]
+    position = max(there, key=lambda each: sum(leg.raw for leg in each.legs))
     card = read_portfolio_card(door.stage.live.golem, now=clock.now())
     (shown,) = (each for each in card.positions if each.label == position.label)
     assert says in shown.unlocks and bool(shown.unlocks) is bool(says)

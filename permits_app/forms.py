@@ -116,7 +116,10 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
     trading_costs_per_venue_micro_usd = UsdField(
         label="At one venue", help_text="US dollars; the same, of the trades at one venue"
     )
-    hot_lane_micro_usd = UsdField(label="Hot lane", help_text="US dollars; above this the safety-guardian must approve")
+    hot_lane_micro_usd = UsdField(
+        label="Without the safety guardian, at most",
+        help_text="US dollars in one action; above this the safety guardian, a model of its own, must agree",
+    )
     max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
     max_price_impact_bps = PercentField(label="Price impact at most (%)", most_bps=5_000)
 

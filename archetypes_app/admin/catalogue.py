@@ -189,8 +189,11 @@ class ArchetypeAdmin(DelegationGraphPage, CatalogueAdmin):
     fieldsets = (
         (None, {"fields": ("name", "description", "category", "inference_tier", "owner", "edit_version")}),
         ("Tools", {"fields": ("tool_categories", "profiles", "is_read_only", "keeps_local_writes")}),
-        ("Delegation", {"fields": ("delegates_to", "is_terminal_node")}),
-        ("Prompt", {"fields": ("role", "safety_rules_text", "workflow", "output_format")}),
+        ("Delegation", {"fields": ("delegates_to", "is_terminal_node"), "classes": ("collapse",)}),
+        (
+            "Prompt",
+            {"fields": ("role", "safety_rules_text", "workflow", "output_format"), "classes": ("collapse",)},
+        ),
     )
 
     def list_touched_golems(self, obj: Archetype) -> QuerySet[Golem]:

@@ -48,7 +48,7 @@ def show_channels(request: HttpRequest) -> HttpResponse:
             if made.confirmed_at is None:
                 _mail_code(request, made)
             else:
-                messages.success(request, f"{made} is told from now on. Send a test to see that it arrives.")
+                messages.success(request, f"Alerts go to {made} from now on. Send a test to see that it arrives.")
             return HttpResponseRedirect(reverse("alerts"))
     context = {
         **admin.site.each_context(request),
@@ -98,7 +98,7 @@ def _confirm(request: HttpRequest, channel: AlertChannel) -> None:
     except GolemError as error:
         messages.error(request, f"{channel} is not confirmed: {error.detail}.")
     else:
-        messages.success(request, f"{channel} is told from now on.")
+        messages.success(request, f"Alerts go to {channel} from now on.")
 
 
 def _say_topics(channel: AlertChannel) -> str:

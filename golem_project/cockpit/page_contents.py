@@ -298,7 +298,7 @@ def _show_vitality(record: VitalityRecord | None) -> str:
 def _list_parts(record: VitalityRecord | None) -> tuple[tuple[str, int], ...]:
     if record is None:
         return ()
-    parts = (("economic", record.economic), ("epistemic", record.epistemic), ("stochastic", record.stochastic))
+    parts = (("money", record.economic), ("how true its predictions are", record.epistemic), ("age", record.stochastic))
     return tuple((name, value // 10_000) for name, value in parts)
 
 

@@ -72,10 +72,13 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         (None, {"fields": ("golem", "is_on", "mode", "planner", "rules_stand_in", "base_interval_seconds", OPENED)}),
         ("The position its rules keep", {"fields": (*RULE_FIELDS, "in_the_way")}),
         *(
-            (TITLES[kind], {"fields": tuple(name_field(kind, name) for name in fields)})
+            (TITLES[kind], {"fields": tuple(name_field(kind, name) for name in fields), "classes": ("collapse",)})
             for kind, fields in STRATEGY_FIELDS.items()
         ),
-        ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
+        (
+            "Its ticks",
+            {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks"), "classes": ("collapse",)},
+        ),
     )
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "try_over_the_past", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks", "in_the_way")

@@ -85,7 +85,7 @@ def choose_tier(
     of an earlier action, such as an owner's no, which surprise nobody and would otherwise never be seen to.
     """
     error, threshold = measure_surprise(surprise), compute_threshold(temper)
-    figures = f"prediction error {_show(error)}, threshold {_show(threshold)}"
+    figures = f"it was off by {_show(error)} from what it expected, and thinks from {_show(threshold)} on"
     if forced:
         return GateVerdict(InferenceTier.T2, error, threshold, f"forced by {', '.join(forced)}; {figures}")
     if error >= 2 * threshold:

@@ -322,7 +322,13 @@ def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: d
     told = [f"{len(stuck)} thing{'s' if len(stuck) > 1 else ''} not going on"] if stuck else ["nothing is stuck"]
     on = beats.count()
     if on:
-        told.append(f"{late} of {on} heartbeats late" if late else f"all {on} heartbeats on time")
+        told.append(
+            f"{late} of {on} heartbeats late"
+            if late
+            else "the heartbeat is on time"
+            if on == 1
+            else f"all {on} heartbeats on time"
+        )
     return "; ".join(told)
 
 

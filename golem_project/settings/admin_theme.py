@@ -149,7 +149,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": False,
     "STYLES": [_static("golem/theme.css"), _static("golem/admin.css")],
-    "SCRIPTS": [_static("golem/admin.js")],
+    "SCRIPTS": [_static("golem/admin.js"), _static("golem/fold.js")],
     "DASHBOARD_CALLBACK": "golem_project.owner_pages.theme.fill_dashboard",
     "ENVIRONMENT": "golem_project.owner_pages.theme.describe_environment",
     # Colours stand in theme.css: the theme would write them into a style element, which the policy forbids.

@@ -27,6 +27,7 @@ from tools_app.wording.address_names import format_token_amount
 from tools_app.wording.formats import format_bps, format_coin, format_gas
 
 _COIN = re.compile(r"\[token (\S*) (0x[0-9a-fA-F]{40})\]\.raw$")
+_FOLDS = ("collapse",)
 _GAS_OF_CALL = re.compile(r"gas_per_call\[(\d+)\]")
 
 
@@ -50,7 +51,10 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     ordering = ("-occurred_at",)
     fieldsets = (
         ("What happened", {"fields": ("what_happened", "golem", "permit_link", "tool_name", "venue", "occurred_at")}),
-        ("Predicted and seen", {"fields": ("prediction_text", "outcome_text", "error", "reflection_text")}),
+        (
+            "Predicted and seen, as it is stored",
+            {"fields": ("prediction_text", "outcome_text", "error", "reflection_text"), "classes": _FOLDS},
+        ),
         (
             "How it is kept",
             {
@@ -61,7 +65,8 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
                     "last_accessed_at",
                     "is_pinned",
                     "archived_at",
-                )
+                ),
+                "classes": _FOLDS,
             },
         ),
         (
@@ -75,7 +80,8 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
                     "content_hash",
                     "is_quarantined",
                     "quarantine_reason",
-                )
+                ),
+                "classes": _FOLDS,
             },
         ),
     )

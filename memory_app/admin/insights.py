@@ -53,7 +53,8 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
                     "archived_at",
                     "is_quarantined",
                     "quarantine_reason",
-                )
+                ),
+                "classes": ("collapse",),
             },
         ),
         (
@@ -69,7 +70,8 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
                     "tool_name",
                     "chain_id",
                     "token_keys",
-                )
+                ),
+                "classes": ("collapse",),
             },
         ),
     )

@@ -125,7 +125,7 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
         """In dollars."""
         return format_usd(obj.per_day_micro_usd)
 
-    @display(description="Hot lane", ordering="hot_lane_micro_usd")
+    @display(description="Without the safety guardian", ordering="hot_lane_micro_usd")
     def hot_lane(self, obj: SpendingLimits) -> str:
         """In dollars."""
         return format_usd(obj.hot_lane_micro_usd)

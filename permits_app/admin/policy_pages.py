@@ -92,7 +92,7 @@ class PolicyPages:
                     owner=request.user,
                     reason=form.cleaned_data["reason"],
                     now=clock.now(),
-                    title="Take over a policy that was tried",
+                    title="Use the rules that were tried",
                 ),
             )
         return self._show_policy(

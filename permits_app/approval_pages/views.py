@@ -259,7 +259,8 @@ def _show(
     http_status: int = 200,
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
-    permit = change.permit if change.state == ChangeState.OPEN else None
+    # What cannot be approved any more is not simulated again: nothing of it is carried out.
+    permit = change.permit if change.state == ChangeState.OPEN and not page.stale else None
     return render_page(
         request,
         model_admin,

@@ -276,7 +276,7 @@ _LABELS = {
     "trading_costs_per_day_micro_usd": "Trading may cost in 24 h",
     "trading_costs_per_pair_micro_usd": "Trading one pair may cost in 24 h",
     "trading_costs_per_venue_micro_usd": "Trading at one venue may cost in 24 h",
-    "hot_lane_micro_usd": "Hot lane, above it the safety-guardian decides",
+    "hot_lane_micro_usd": "In one action without the safety guardian, at most",
     "writes_per_hour": "Writes per hour",
     "max_slippage_bps": "Slippage at most",
     "max_price_impact_bps": "Price impact at most",

@@ -47,7 +47,7 @@ def test_a_draft_is_tried_and_the_least_policy_is_asked_for(open_window: Any, li
     assert "1 cannot be judged: recorded before facts were kept" in text
 
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
-    press(page.get_by_role("button", name="Find the least policy"))
+    press(page.get_by_role("button", name="Find the tightest rules"))
     visit.shoot("policy-least")
     assert "Under this policy all 2 calls" in page.inner_text("#content")
     page.get_by_label("Why").fill("no wider than it was used")
@@ -82,6 +82,6 @@ def test_on_a_phone_the_policy_pages_do_not_scroll_sideways(open_window: Any, li
     visit.log_in(lived.owner.username)
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
     assert visit.overflow() == 0
-    press(page.get_by_role("button", name="Find the least policy"))
+    press(page.get_by_role("button", name="Find the tightest rules"))
     visit.shoot("phone-policy-least")
     assert visit.overflow() == 0

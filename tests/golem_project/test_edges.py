@@ -109,7 +109,7 @@ def test_a_line_of_a_chat_has_a_hundred_and_sixty_letters(length: int, is_cut: b
     assert (len(shown), shown.endswith("…")) == (min(length, 160), is_cut)
 
 
-@pytest.mark.parametrize(("apart", "kept"), [(13, 1), (14, 2), (15, 2)])
+@pytest.mark.parametrize(("apart", "kept"), [(19, 1), (20, 2), (21, 2)])
 def test_labels_are_drawn_that_do_not_cover_each_other(apart: int, kept: int) -> None:
     assert len(_spread([PlotLabel(0, 100, "a"), PlotLabel(0, 100 + apart, "b")])) == kept
 

@@ -97,7 +97,7 @@ def test_only_owners_with_a_second_factor_let_keys_spend_again_and_a_stranger_do
     assert asked.needs_second_factor
     told = {line["words"]: (line["before"], line["after"]) for line in asked.shown["differences"]}
     assert told["Agent keys"] == ("preview only: nothing of it is signed", "may spend")
-    assert told["Spent by agents in 24 h, at most"][0] == "nothing"
+    assert told["Its agents spend in 24 h, at most"][0] == "nothing"
     assert carry_out(approve(asked, golem.owner)).state == "EXECUTED"
     golem.refresh_from_db()
     assert golem.may_keys_spend

@@ -122,7 +122,10 @@
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
         const old = page.querySelector("[data-part]");
         // The keyboard stays where it is: a part is not replaced under somebody's focus.
-        if (fresh && !old.contains(document.activeElement)) old.replaceWith(document.importNode(fresh, true));
+        if (fresh && !old.contains(document.activeElement)) {
+          old.replaceWith(document.importNode(fresh, true));
+          document.dispatchEvent(new Event("gx:renewed"));
+        }
         steps.forEach(showStep);
         countDown();
       } catch {

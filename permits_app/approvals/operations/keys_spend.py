@@ -29,8 +29,10 @@ class LetKeysSpend:
         held, day = read_stake(golem), limits.per_day_micro_usd
         lines = (
             BeforeAndAfter("Agent keys", "preview only: nothing of it is signed", "may spend", "loosens"),
-            BeforeAndAfter("Spent by agents in 24 h, at most", "nothing", format_usd(day)),
-            BeforeAndAfter("Of one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
+            BeforeAndAfter("Its agents spend in 24 h, at most", "nothing", format_usd(day)),
+            BeforeAndAfter(
+                "Its agents spend in one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)
+            ),
             BeforeAndAfter("It holds", "", format_usd(held) if held else "not measured yet"),
         )
         return Proposal(

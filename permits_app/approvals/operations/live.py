@@ -50,7 +50,11 @@ class GoLive:
                 "a switch of its own; both share these limits",
             ),
             BeforeAndAfter("Its heartbeat spends in 24 h, at most", "nothing", format_usd(day)),
-            BeforeAndAfter("In one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
+            BeforeAndAfter(
+                "Its heartbeat spends in one transaction, at most",
+                "nothing",
+                format_usd(limits.per_transaction_micro_usd),
+            ),
             BeforeAndAfter("Slippage of one trade, at most", "none", format_bps(limits.max_slippage_bps)),
             BeforeAndAfter(
                 "Drawdown within 24 h that stops it", "none", format_bps(cage.max_drawdown_bps), "of all it holds"

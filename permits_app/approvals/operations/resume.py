@@ -68,11 +68,11 @@ class ResumeGolem:
         stake = read_stake(golem)
         mirror = _find_halted(golem) if "seen" in arguments else None
         if mirror is None:
-            title = "Resume after a halt, live" if is_live else "Resume after a halt"
+            title = "Let it act again after the stop, live" if is_live else "Let it act again after the stop"
             return Proposal(title, change, tuple(lines), RiskTier.CRITICAL, value_micro_usd=stake)
         chain = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
         return Proposal(
-            "Resume after a halt, on chain too",
+            "Let it act again after the stop, on chain too",
             {**change, "contract": mirror.contract},
             (*lines, chain),
             RiskTier.CRITICAL,

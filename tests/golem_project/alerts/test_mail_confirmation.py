@@ -46,7 +46,7 @@ def test_a_mailbox_gets_nothing_but_a_code_until_its_addressee_agrees(golem: Gol
     assert "that is not the code" in press(golem, "confirm", channel, code="AAAAAAAA")
     stranger = factories.make_golem(owner=factories.make_owner(name="bob"))
     assert "There is no such channel" in press(stranger, "confirm", channel, code=read_code(mail))
-    assert "is told from now on" in press(golem, "confirm", channel, code=f" {read_code(mail).lower()} ")
+    assert "Alerts go to " in press(golem, "confirm", channel, code=f" {read_code(mail).lower()} ")
     assert run() == 0, "what happened before is not told late"
     refuse(golem)
     assert run() == 1

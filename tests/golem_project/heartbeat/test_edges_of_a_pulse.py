@@ -138,7 +138,7 @@ def test_a_golem_thinks_from_the_threshold_on_and_hard_from_twice_that(surprise:
 
 def test_why_a_golem_thinks_is_told_with_both_figures() -> None:
     told = choose_tier(surprise=Surprise(price_divergence=WHOLE), temper=Temper(), due=("a harvest",))
-    assert told.reason == "a surprise: prediction error 0.300, threshold 0.300"
+    assert told.reason == "a surprise: it was off by 0.300 from what it expected, and thinks from 0.300 on"
     forced = choose_tier(surprise=Surprise(), temper=Temper(), forced=("the owner", "a phase"), due=("a harvest",))
     assert (forced.tier, forced.reason[:30]) == (InferenceTier.T2, "forced by the owner, a phase; ")
     waits = choose_tier(surprise=Surprise(), temper=Temper(), due=("a harvest", "a no"))

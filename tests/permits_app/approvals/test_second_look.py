@@ -88,6 +88,17 @@ def test_a_stranger_sees_no_page_and_a_closed_request_is_not_simulated(
     assert "Simulated again" not in told and "It would be refused now" not in told
 
 
+def test_what_cannot_be_approved_any_more_is_not_simulated_again_nor_said_to_pass_later(
+    two_owners: Owners, critical_swap: None
+) -> None:
+    live, owner, _ = two_owners
+    request = ask(live)
+    type(live.golem.spending_limits).objects.filter(golem=live.golem).update(writes_per_hour=7)
+    told = open_page(request, owner)[1]
+    assert "It cannot be approved any more." in told
+    assert "It may pass later" not in told and "imulated again" not in told
+
+
 def test_amounts_that_differ_by_a_thousandth_are_the_same_and_by_more_are_not(
     two_owners: Owners, critical_swap: None
 ) -> None:

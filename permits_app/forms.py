@@ -118,7 +118,7 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
     )
     hot_lane_micro_usd = UsdField(
         label="Without the safety guardian, at most",
-        help_text="US dollars in one action; above this the safety guardian, a model of its own, must agree",
+        help_text="US dollars; above this the safety-guardian must approve",
     )
     max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
     max_price_impact_bps = PercentField(label="Price impact at most (%)", most_bps=5_000)

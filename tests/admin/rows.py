@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -33,6 +34,7 @@ from permits_app.models import (
     KnownAddress,
     OwnerBudget,
     SafeOpening,
+    StandingPlan,
 )
 from tests import factories
 from tests.architecture.sources import ROOT
@@ -143,6 +145,22 @@ def make_known_address(golem: Golem) -> KnownAddress:
     )
 
 
+def make_standing_plan(golem: Golem) -> Any:
+    return StandingPlan.objects.create(
+        golem=golem,
+        kind="purchase",
+        venue="uniswap",
+        token_in=f"0x{golem.pk.hex:0>40}",
+        token_out=f"0x{7:040x}",
+        words=f"give 100 USDC for WETH at uniswap, for {golem.name}",
+        amount_raw=1,
+        every_hours=24,
+        times=10,
+        slippage_bps=50,
+        ends_at=clock.now() + timedelta(days=30),
+    )
+
+
 MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.golem": lambda golem: golem,
     "archetypes_app.apikey": lambda golem: factories.make_api_key(golem=golem).key,
@@ -217,6 +235,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     ),
     "permits_app.declaredpeg": make_declared_peg,
     "permits_app.knownaddress": make_known_address,
+    "permits_app.standingplan": make_standing_plan,
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.signingkey": lambda golem: factories.make_signing_key(golem=golem),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),

@@ -27,7 +27,6 @@ from permits_app.models import (
     PolicyTrial,
     PolicyVersion,
     SoldAnswer,
-    StandingPlan,
     WithdrawalAddress,
 )
 from tests import factories
@@ -183,22 +182,6 @@ def make_payment_host(golem: Golem) -> Any:
     )
 
 
-def make_standing_plan(golem: Golem) -> Any:
-    return StandingPlan.objects.create(
-        golem=golem,
-        kind="purchase",
-        venue="uniswap",
-        token_in=name_address(golem),
-        token_out=f"0x{7:040x}",
-        words=say(golem, "gives 1 for"),
-        amount_raw=1,
-        every_hours=24,
-        times=10,
-        slippage_bps=50,
-        ends_at=clock.now() + timedelta(days=30),
-    )
-
-
 def make_visit(golem: Golem) -> Any:
     now = clock.now()
     challenge = Challenge.objects.create(
@@ -323,7 +306,6 @@ BESIDE: Final[dict[str, Callable[[Golem], Any]]] = {
     "permits_app.policyversion": make_version,
     "permits_app.withdrawaladdress": make_withdrawal_address,
     "permits_app.paymenthost": make_payment_host,
-    "permits_app.standingplan": make_standing_plan,
     "permits_app.ownerapproval": make_decision,
     "a2a.challenge": make_visit,
     "a2a.visit": make_visit,

@@ -98,6 +98,7 @@ ORDERS: Final[dict[str, str]] = {
             "permits_app.safeopening",
             "permits_app.signedpromise",
             "permits_app.spendentry",
+            "permits_app.standingplan",
             "permits_app.standingallowance",
             "permits_app.venuetrust",
             "stream.webhookdelivery",

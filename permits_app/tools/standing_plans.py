@@ -32,7 +32,6 @@ from tools_app.toolkit.enums import Category, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Count, RawAmount, SlippageBps, Token, check_whole
 from tools_app.toolkit.plan import LocalEffect
-from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.short_text import shorten
 
 plans = ToolFamily(prefix="golem", venue="golem", category=Category.TRADING, requires=frozenset({Requirement.WALLET}))
@@ -71,7 +70,9 @@ PlanId = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PlanTold:
-    """One plan. `done` counts the times it was carried out; `next_at` is null where it is over or was ended."""
+    """One plan; `amount` is base units of `token_in`. `done` counts the times it was carried out; `next_at` is null
+    where it is over or was ended.
+    """
 
     plan_id: str
     words: str
@@ -79,7 +80,7 @@ class PlanTold:
     trades_at: str
     token_in: str
     token_out: str
-    amount: TokenAmount
+    amount: str
     every_hours: int
     times: int
     done: int
@@ -270,7 +271,7 @@ def _tell(ctx: ReadContext, row: StandingPlan) -> PlanTold:
         trades_at=row.venue,
         token_in=row.token_in,
         token_out=row.token_out,
-        amount=TokenAmount(int(row.amount_raw), ctx.chain().token(row.token_in)),
+        amount=str(int(row.amount_raw)),
         every_hours=row.every_hours,
         times=row.times,
         done=carried["done"],

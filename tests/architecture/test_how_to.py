@@ -17,6 +17,8 @@ RUN_BY = {
         "test_the_agent_of_the_documents_acts_and_mends_what_it_is_told_to_mend",
         "test_the_command_of_the_page_runs_the_agent",
         "test_the_commands_of_the_page_sign_an_agent_in",
+        *["test_each_call_of_a_job_is_accepted_as_it_stands"] * 5,
+        "test_the_plan_of_the_guide_is_one_that_owners_are_asked_about",
     ),
     "use-pi.md": (
         "test_the_commands_of_the_page_build_and_install_it",

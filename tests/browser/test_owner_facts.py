@@ -253,7 +253,7 @@ def test_a_chart_tells_each_value_and_writes_no_label_over_another(open_window: 
     visit = enter(open_window)
     page = visit.page
     go_to(page, f"{visit.base_url}/admin/cockpit/{house.golem.pk}/")
-    plot = page.locator("section", has_text="P&L, added up").locator("svg")
+    plot = page.locator("details", has_text="P&L, added up").locator("svg")
     boxes = plot.locator("text").evaluate_all(
         "all => all.map(each => { const b = each.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"
     )

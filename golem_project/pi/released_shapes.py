@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools_app.standards.receipts import Mined
+from tools_app.toolkit.answer import list_put_beside
 from tools_app.toolkit.old_shape import SERVED_FOR
 from tools_app.toolkit.registry import ToolRegistry, UnknownTool
 from tools_app.toolkit.report import Report, fields_of
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.tooldef import ToolDef, WriteTool
+from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.views import TokenMeta
 
 FOLDER: Final = Path(__file__).parent / "releases"
@@ -100,7 +101,8 @@ def describe_answer(tool: ToolDef) -> Answers:
     else:
         told = _describe(typing.get_type_hints(report or tool.handler).get("return"), _DEPTH)
     mined = _describe(Mined, _DEPTH) if isinstance(tool, WriteTool) else {}
-    return {**(mined if isinstance(mined, dict) else {}), **(told if isinstance(told, dict) else {})}
+    beside = dict.fromkeys(list_put_beside(tool.handler)) if isinstance(tool, ReadTool) else {}
+    return {**(mined if isinstance(mined, dict) else {}), **(told if isinstance(told, dict) else {}), **beside}
 
 
 def describe_paths(document: Mapping[str, Any]) -> dict[str, Any]:

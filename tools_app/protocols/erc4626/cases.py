@@ -163,6 +163,7 @@ READS: Final = (
             "shares": lambda look: str(_shares(look)),
             "redeemable_shares": lambda look: str(_shares(look)),
             "assets": lambda look: str(look.call(look.at(SAVINGS), _WORTH, _shares(look))),
+            "is_simulated": True,
         },
         after=("savings_deposit",),
         most_exchanges=8,

@@ -1,4 +1,6 @@
-"""`wallet_fund`: test money from the local chain's faucet; real money comes from people, and the refusal says how."""
+"""`wallet_fund`: test money from the local chain's faucet; from another chain of the golem by the bridge's own call,
+which the refusal spells out; other money comes from people, and the refusal says how.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,20 @@ from tools_app.toolkit.enums import ActionClass, Requirement, TickBudget
 from tools_app.toolkit.faucets import MOST_COINS_WEI, MOST_UNITS, Faucet, FaucetMissing, Gift
 from tools_app.toolkit.params import ChainId, RawAmount, Token
 from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.tooldef import WriteTool
 from tools_app.toolkit.views import TokenMeta
 
 FundSource = Annotated[
     Literal["faucet", "transfer", "bridge"],
-    Field(description="faucet: test money of the local chain. The others only answer who can send and where to."),
+    Field(
+        description="faucet: test money of the local chain. bridge: tells the call that brings it from `from_chain`."
+        " transfer: tells who can send and where to."
+    ),
 ]
 _COIN: Final = "ETH"
+_BRIDGE: Final = "bridge_execute"
 
 
 class FundingNeedsPeople(GolemError):
@@ -34,6 +42,16 @@ class FundingNeedsPeople(GolemError):
     http_status = 409
     recovery = Recovery.ASK_OWNER
     title = "An owner sends this money themselves"
+
+
+class FundingByBridge(GolemError):
+    """What the golem has on another chain comes by the bridge's own call, under a permit of its own."""
+
+    code = "FUNDING_BY_BRIDGE"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "the call that it names"
+    title = "The bridge's own call brings it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +71,11 @@ def preview_fund(
     token: Token = _COIN,
     amount: RawAmount | None = None,
     chain_id: ChainId | None = None,
+    from_chain: ChainId | None = None,
 ) -> LocalEffect:
-    """What would arrive. Raises FundingNeedsPeople, FaucetMissing, InvalidParams."""
+    """What would arrive. Raises FundingNeedsPeople, FundingByBridge, FaucetMissing, InvalidParams."""
+    if source == "bridge" and from_chain is not None:
+        raise _name_bridge(ctx, token, amount, chain_id, from_chain)
     meta, raw = _choose(ctx, source, token, amount, chain_id)
     shown = format_units(raw, meta.decimals, meta.symbol)
     return LocalEffect(
@@ -64,13 +85,14 @@ def preview_fund(
 
 
 @wallet.local_write(
+    schema_version=2,
     budget=TickBudget.SLOW,
     preview=preview_fund,
     action_class=ActionClass.DECREASE_POSITION,
     requires=(Requirement.WALLET,),
     snippet=(
-        "fund: take test money from the local chain's faucet, at most 1 coin or 15,000 units of a token at a time; on"
-        " any other chain it answers the address that an owner sends to."
+        "fund: take test money from the local chain's faucet, at most 1 coin or 15,000 units of a token at a time; or"
+        " be told the bridge's call from another chain of the golem, or the address an owner sends to."
     ),
     guidelines=("Test money is worth nothing: a balance that came from a faucet proves no strategy.",),
 )
@@ -81,11 +103,13 @@ def wallet_fund(
     token: Token = _COIN,
     amount: RawAmount | None = None,
     chain_id: ChainId | None = None,
+    from_chain: ChainId | None = None,
 ) -> Funded:
-    """Fund the golem's wallet with test money, or learn who can fund it.
+    """Fund the golem's wallet with test money, or learn what brings money or who can send it.
 
-    Use on the local chain before trying a strategy. Without an amount it is the most that one request gives.
-    Does not take money from anybody, and does not bridge: an owner sends, or grants a runway that redeem_runway draws.
+    Use on the local chain before trying a strategy. Without an amount the faucet gives the most that one request gives.
+    Does not take money from anybody: an owner sends, or grants a runway that redeem_runway draws. What the golem has on
+    another chain the bridge's own call brings, under a permit of its own.
     """
     meta, raw = _choose(ctx, source, token, amount, chain_id)
     ctx.step("Asking the faucet")
@@ -93,6 +117,30 @@ def wallet_fund(
     faucet.give(chain_id=meta.chain_id, account=ctx.account, gift=Gift(meta.symbol, meta.is_native, raw))
     held = balance_of(ctx.open_chain(meta.chain_id), meta, ctx.account)
     return Funded(None, TokenAmount(raw, meta), meta.address, source, TokenAmount(held, meta))
+
+
+def _name_bridge(
+    ctx: WriteContext, token: str, amount: int | None, chain_id: int | None, from_chain: int
+) -> GolemError:
+    """The bridge's call for so much from another chain of the golem, or why there is none."""
+    to_chain = chain_id if chain_id is not None else ctx.golem.home_chain_id
+    own = [each for each in (ctx.golem.home_chain_id, *ctx.golem.other_chain_ids) if each != to_chain]
+    if from_chain not in own:
+        return InvalidParams(
+            f"{from_chain} is no other chain of this golem",
+            fields={"from_chain": " or ".join(map(str, own)) or "none: it has one chain"},
+        )
+    if amount is None:
+        return InvalidParams("say how much of it", fields={"amount": "base units on the chain that it leaves"})
+    tool = REGISTRY.get(_BRIDGE)
+    if not isinstance(tool, WriteTool):
+        return FundingNeedsPeople("no bridge is served here")
+    call = {"bridge": tool.venue, "token": token, "amount": str(amount), "source_chain": from_chain}
+    return FundingByBridge(
+        f"{tool.key} at {tool.venue} sends {amount} base units of {token} from chain {from_chain} to the golem's own"
+        f" account on chain {to_chain}, under a permit of its own",
+        next={"action_type": tool.key, "venue": tool.venue, **call, "dest_chain": to_chain},
+    )
 
 
 def _choose(

@@ -27,7 +27,7 @@ from tools_app.toolkit.params import PLAIN, Address
 from tools_app.toolkit.plan import LocalEffect
 
 Provider = Annotated[
-    Literal["config", "local", "safe", "privy", "turnkey", "kms", "zerodev"],
+    Literal["config", "local", "safe", "privy", "turnkey", "kms", "zerodev", "eip7702"],
     Field(
         description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`. privy,"
         " turnkey, kms: a new key there."
@@ -40,6 +40,10 @@ _ELSEWHERE: Final = {
     "turnkey": (KeyHolder.TURNKEY, WalletKind.TURNKEY),
     "kms": (KeyHolder.AWS_KMS, WalletKind.AWS_KMS),
 }
+_EIP7702: Final = (
+    "a golem's own key never runs another contract's code (EIP-7702), which could then do anything with what it holds;"
+    " an owner's account that does lets the golem draw by a delegation (request_runway), and pays it by that"
+)
 _ZERODEV: Final = "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs"
 
 
@@ -68,8 +72,8 @@ def preview_provision(
 ) -> LocalEffect:
     """The owners' operation that is asked for. Raises ProviderNeedsOwner, WalletExists, InvalidParams."""
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
-    if provider == "zerodev":
-        raise ProviderNeedsOwner(_ZERODEV, provider=provider)
+    if provider in ("zerodev", "eip7702"):
+        raise ProviderNeedsOwner(_ZERODEV if provider == "zerodev" else _EIP7702, provider=provider)
     if provider == "safe":
         return _ask_for_safe(ctx, golem, address)
     if address is not None:
@@ -125,7 +129,7 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
 
 
 @wallet.local_write(
-    schema_version=2,
+    schema_version=3,
     budget=TickBudget.SLOW,
     in_database=True,
     risk=RiskLayer.BOUNDED,

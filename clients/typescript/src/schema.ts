@@ -4184,6 +4184,7 @@ export interface components {
             token?: components["schemas"]["token"];
             amount?: components["schemas"]["min_lp_tokens"];
             chain_id?: components["schemas"]["chain_id"];
+            from_chain?: components["schemas"]["chain_id"];
         };
         WalletGetDelegation: {
             /** @constant */
@@ -4262,7 +4263,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev") | null;
+            provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev" | "eip7702") | null;
             label?: components["schemas"]["label"];
             address?: components["schemas"]["account_2"];
         };

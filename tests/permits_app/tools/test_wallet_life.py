@@ -115,7 +115,7 @@ def test_a_golem_with_a_wallet_is_told_where_another_is_chosen(two_owners: tuple
     assert not ChangeRequest.objects.exists()
 
 
-@pytest.mark.parametrize("provider", ["privy", "zerodev", "turnkey", "kms"])
+@pytest.mark.parametrize("provider", ["privy", "zerodev", "turnkey", "kms", "eip7702"])
 def test_a_provider_that_makes_no_wallet_here_is_refused_by_name_with_what_to_do(
     two_owners: tuple[LiveGolem, Any, Any], provider: str
 ) -> None:

@@ -215,6 +215,7 @@ def check_own(ctx: ReadContext, golem_id: str | None) -> None:
         raise InvalidParams(
             "a golem looks, draws, asks and gives up for itself alone",
             fields={"golem_id": "this golem's own, or left out"},
+            fill={"golem_id": {"one_of": [str(ctx.golem.id)]}},
         )
 
 

@@ -34,7 +34,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 BROWSER_PACKAGES = ("chromium", "fonts-liberation")
 # Fences around golems' commands; what tests of commands elsewhere, a pooler and rules need: program and package.
 FENCE_PACKAGES = {"bwrap": "bubblewrap"}
-TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer", "promtool": "prometheus"}
+TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer"}
+# Of Prometheus tests need one program, and no machine the server that its package starts: it is unpacked here.
+PROMTOOL = CHECKOUT / "var" / "cache" / "debian" / "usr" / "bin" / "promtool"
 # What the pages' modules in C and Rust are compiled with, in tests.
 COMPILER_PACKAGES = {
     "clang": "clang",
@@ -224,8 +226,29 @@ def provide_fences(*, for_tests: bool) -> None:
     """Install what fences commands in, where that is allowed; without it golems run no command on this machine."""
     provide_packages(FENCE_PACKAGES, "golems run no commands on this machine")
     if for_tests:
-        provide_packages(TEST_PACKAGES, "tests of SSH, of a pooler or of alert rules are not run")
+        provide_packages(TEST_PACKAGES, "tests of SSH or of a pooler are not run")
+        provide_promtool()
         provide_packages(COMPILER_PACKAGES, "tests of modules in C and Rust are not run")
+
+
+def provide_promtool() -> None:
+    """Unpack what judges alert rules beside the caches, and install nothing; or say what goes without."""
+    if shutil.which("promtool") or PROMTOOL.exists():
+        return
+    apt, unpack = shutil.which("apt-get"), shutil.which("dpkg-deb")
+    if os.geteuid() != 0 or apt is None or unpack is None:
+        say("not unpacked here: prometheus; tests of alert rules are not run. Fix: apt-get install prometheus")
+        return
+    say("downloading prometheus with apt-get (about 20 MB), for the program that judges alert rules")
+    target = PROMTOOL.parents[2]
+    target.mkdir(parents=True, exist_ok=True)
+    for command in ([apt, "update", "-qq"], [apt, "download", "-qq", "prometheus"]):
+        if subprocess.run(command, cwd=target, stdout=sys.stderr, stderr=subprocess.DEVNULL, check=False).returncode:  # noqa: S603
+            say("prometheus could not be downloaded; tests of alert rules are not run")
+            return
+    for package in sorted(target.glob("prometheus_*.deb")):
+        subprocess.run([unpack, "-x", str(package), str(target)], stdout=sys.stderr, check=False)  # noqa: S603
+        package.unlink()
 
 
 def provide_packages(wanted: dict[str, str], without: str) -> None:

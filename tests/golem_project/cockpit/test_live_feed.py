@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from archetypes_app.models import Golem
-from golem_project.cockpit.live_feed import TELLING, describe_payload, list_feed
+from golem_project.cockpit.live_feed import TELLING, RunningCall, describe_payload, list_feed, list_running
 from permits_app.words.address_book import AddressBook
 from tests import factories
 from tools_app.core.events import EventType
@@ -51,6 +51,38 @@ def make_event(golem: Golem, kind: EventType, payload: Mapping[str, Any], *, sec
 @pytest.fixture
 def golem(db: None) -> Golem:
     return factories.make_golem(owner=factories.make_owner())
+
+
+def test_a_tool_runs_from_its_start_to_its_end_and_is_shown_as_far_as_it_came(golem: Golem) -> None:
+    begin = {"tool_name": "swap", "sprite_trigger": "THINKING", "budget_ms": 2_500}
+    for call_id in ("ended", "failed", "two", "one"):
+        make_event(golem, EventType.TOOL_START, {**begin, "call_id": call_id}, seconds_ago=9)
+    for call_id, reached, steps in (("two", 1, 3), ("one", 9, 4)):
+        update = {"call_id": call_id, "step_index": reached, "total_steps": steps, "step_name": "quote"}
+        make_event(golem, EventType.TOOL_UPDATE, update)
+    make_event(golem, EventType.TOOL_END, {"call_id": "ended"})
+    make_event(golem, EventType.TOOL_ERROR, {"call_id": "failed"})
+    # What ended or never began is not begun by a step of it, and what has no name is no call.
+    make_event(golem, EventType.TOOL_UPDATE, {"call_id": "ended", "step_index": 1})
+    make_event(golem, EventType.TOOL_END, {"call_id": "unheard"})
+    make_event(golem, EventType.TOOL_START, {**begin, "call_id": ""})
+    make_event(golem, EventType.TOOL_START, {"call_id": "begun"})
+    hint = "thinking, at most 2.5 s"
+    assert list_running(golem, now=NOW) == (
+        RunningCall("two", "swap", hint, "quote", 33),
+        RunningCall("one", "swap", hint, "quote", 100),
+        RunningCall("begun", "", "", "starting", 0),
+    )
+
+
+def test_a_call_that_began_a_minute_ago_was_cut_off_and_another_golems_is_not_shown(golem: Golem) -> None:
+    other = factories.make_golem(owner=golem.owner, name="Boreas", archetype=golem.archetype)
+    ages = {"young": 59.999, "old": 60.0}
+    for call_id, age in ages.items():
+        make_event(golem, EventType.TOOL_START, {"call_id": call_id}, seconds_ago=age)
+    make_event(other, EventType.TOOL_START, {"call_id": "another's"})
+    make_event(golem, EventType.POLICY_VIOLATION, {"call_id": "young"})
+    assert [call.call_id for call in list_running(golem, now=NOW)] == ["young"]
 
 
 def test_the_feed_is_this_golems_newest_forty_events_newest_first(golem: Golem) -> None:

@@ -40,7 +40,6 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_allowlistentry",),
     ("permits_app_withdrawaladdress",),
     ("permits_app_paymenthost",),
-    ("permits_app_standingplan",),
     ("archetypes_app_codingworkspace",),
     ("permits_app_highwatermark",),
     # One action: its permit, the request about it, what the owners signed for it.
@@ -56,6 +55,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_passkeychallenge",),
     ("permits_app_capabilitygrant",),
     ("permits_app_signedpromise",),
+    ("permits_app_standingplan",),
     # What another agent asked for with it.
     ("a2a_task",),
     # The account that sends it.

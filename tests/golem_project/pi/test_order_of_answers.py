@@ -153,7 +153,6 @@ def write_round(golem: Golem, number: int) -> None:
         factories.make_standing_allowance(permit=make_permit(golem), spender=f"0x{hours:040x}", counted_at=now)
         copy(StreamSubscription.objects.filter(golem_id=golem.pk)[0], subscription_id=uuid4(), params_hash=name)
     Insight.objects.filter(golem=golem, confidence_percent=60).update(confidence_percent=10 * hours)
-    StandingPlan.objects.filter(golem=golem, times=10).update(times=hours + 10, created_at=now - timedelta(hours=hours))
     end_what_waited(golem, hours)
     decide(golem, hours)
     for kind, lost in (("SWAP", hours), ("LP", hours + 1)):

@@ -26,14 +26,14 @@ LEAST_ROWS: Final = 5
 MOST_SOURCES: Final = 50
 
 
-class PublishingPaused(GolemError):
+class PublishingPaused(
+    GolemError,
+    status=429,
+    recovery=Recovery.WAIT,
+    title="This golem published as much as it may within an hour",
+    cleared_by="an hour passes since the oldest of the last hundred publications",
+):
     """The golem published as much within the hour as it may."""
-
-    code = "PUBLISHING_PAUSED"
-    http_status = 429
-    recovery = Recovery.WAIT
-    cleared_by = "an hour passes since the oldest of the last hundred publications"
-    title = "This golem published as much as it may within an hour"
 
 
 @dataclass(frozen=True, slots=True)

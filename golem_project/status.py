@@ -343,54 +343,54 @@ def _check_registry() -> str:
     return f"{len(REGISTRY)} tools"
 
 
-class ChainsStopped(GolemError):
+class ChainsStopped(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="A chain cannot be used",
+    cleared_by="the chain can be used again",
+):
     """A configured chain cannot be used."""
 
-    code = "CHAINS_STOPPED"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the chain can be used again"
-    title = "A chain cannot be used"
 
-
-class ClocksDiffer(GolemError):
+class ClocksDiffer(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The clocks of two servers differ",
+    cleared_by="the clocks agree",
+):
     """The clock of this process is not that of the database."""
 
-    code = "CLOCKS_DIFFER"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the clocks agree"
-    title = "The clocks of two servers differ"
 
-
-class OutOfSpace(GolemError):
+class OutOfSpace(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="Disk, memory or connections have run out",
+    cleared_by="there is room again",
+):
     """Something that writes need has run out; its detail names the codes that callers are answered with."""
 
-    code = "OUT_OF_SPACE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "there is room again"
-    title = "Disk, memory or connections have run out"
 
-
-class MigrationsWaiting(GolemError):
+class MigrationsWaiting(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The database is older than the code",
+    cleared_by="the database is migrated",
+):
     """The database is older than the code."""
 
-    code = "MIGRATIONS_WAITING"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the database is migrated"
-    title = "The database is older than the code"
 
-
-class RegistryNotReady(GolemError):
+class RegistryNotReady(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="No tools are registered",
+    cleared_by="the process has loaded its tools",
+):
     """The process has no tools."""
-
-    code = "REGISTRY_NOT_READY"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the process has loaded its tools"
-    title = "No tools are registered"
 
 
 _SAYS_ITSELF = (ChainsStopped, ClocksDiffer, OutOfSpace)

@@ -13,64 +13,44 @@ from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 
-class UnknownAction(GolemError):
+class UnknownAction(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="This golem has no such action"):
     """No tool of this golem serves this action type or query."""
 
-    code = "UNKNOWN_ACTION"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "This golem has no such action"
 
-
-class UnknownVenue(GolemError):
+class UnknownVenue(
+    GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="This golem has no such venue for the action"
+):
     """The action exists, but not at this venue."""
 
-    code = "UNKNOWN_VENUE"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "This golem has no such venue for the action"
 
-
-class VenueRequired(GolemError):
+class VenueRequired(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="Several venues serve this action; name one"
+):
     """Several venues serve the action and none was named."""
 
-    code = "VENUE_REQUIRED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "Several venues serve this action; name one"
 
-
-class RequirementMissing(GolemError):
+class RequirementMissing(
+    GolemError, status=409, recovery=Recovery.ASK_OWNER, title="What the tool needs is not set up"
+):
     """The tool is in the golem's profile but what it needs is not set up. Raised as the requirement's own code."""
 
-    code = "REQUIREMENT_MISSING"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "What the tool needs is not set up"
 
-
-class DefinitionNotSeen(GolemError):
+class DefinitionNotSeen(
+    GolemError, status=409, recovery=Recovery.ASK_OWNER, title="The golem's owner has not seen this tool as it is now"
+):
     """The golem is pinned, and this tool reads otherwise than its owner saw, or is new. `tools` are their names."""
 
-    code = "DEFINITION_NOT_SEEN"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The golem's owner has not seen this tool as it is now"
+
+class WalletNotConfigured(RequirementMissing, title="This golem has no wallet"):
+    pass
 
 
-class WalletNotConfigured(RequirementMissing):
-    code = "WALLET_NOT_CONFIGURED"
-    title = "This golem has no wallet"
+class MemoryNotEnabled(RequirementMissing, title="This golem has no memory"):
+    pass
 
 
-class MemoryNotEnabled(RequirementMissing):
-    code = "MEMORY_NOT_ENABLED"
-    title = "This golem has no memory"
-
-
-class SmartWalletNotConfigured(RequirementMissing):
-    code = "SMART_WALLET_NOT_CONFIGURED"
-    title = "This golem has no smart wallet"
+class SmartWalletNotConfigured(RequirementMissing, title="This golem has no smart wallet"):
+    pass
 
 
 _MISSING: Mapping[Requirement, type[RequirementMissing]] = {
@@ -172,10 +152,5 @@ def flatten_params(body: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-class AmbiguousParams(GolemError):
+class AmbiguousParams(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="A parameter was given twice"):
     """Two spellings of one parameter, or one parameter twice."""
-
-    code = "AMBIGUOUS_PARAMS"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "A parameter was given twice"

@@ -5,29 +5,32 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class ChannelRefused(GolemError):
+class ChannelRefused(
+    GolemError,
+    code="ALERT_CHANNEL_REFUSED",
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="This channel cannot be set up",
+):
     """A channel cannot be made like this."""
 
-    code = "ALERT_CHANNEL_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This channel cannot be set up"
 
-
-class CodeRefused(GolemError):
+class CodeRefused(
+    GolemError,
+    code="ALERT_CODE_REFUSED",
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="This code confirms no address",
+):
     """A code that confirms an address is wrong, too old, or was tried too often."""
 
-    code = "ALERT_CODE_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This code confirms no address"
 
-
-class TooManyCodes(GolemError):
+class TooManyCodes(
+    GolemError,
+    code="ALERT_CODES_SPENT",
+    status=429,
+    recovery=Recovery.WAIT,
+    title="No further code is mailed today",
+    cleared_by="the next day (UTC)",
+):
     """As many codes were mailed today as one address, or one person, may have."""
-
-    code = "ALERT_CODES_SPENT"
-    http_status = 429
-    recovery = Recovery.WAIT
-    cleared_by = "the next day (UTC)"
-    title = "No further code is mailed today"

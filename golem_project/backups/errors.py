@@ -5,19 +5,9 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class BackupFailed(GolemError):
+class BackupFailed(GolemError, status=409, recovery=Recovery.FIX_PARAMS, title="The backup cannot be made"):
     """A backup cannot be made as asked for."""
 
-    code = "BACKUP_FAILED"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "The backup cannot be made"
 
-
-class RestoreRefused(GolemError):
+class RestoreRefused(GolemError, status=409, recovery=Recovery.FIX_PARAMS, title="The backup cannot be restored here"):
     """A backup cannot be restored here; nothing was changed."""
-
-    code = "RESTORE_REFUSED"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "The backup cannot be restored here"

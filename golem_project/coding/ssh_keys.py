@@ -19,13 +19,13 @@ from tools_app.core.taint import Secret
 _KIND: Final = "ssh-ed25519"
 
 
-class SshKeyBroken(GolemError):
+class SshKeyBroken(
+    GolemError,
+    status=503,
+    recovery=Recovery.ASK_OWNER,
+    title="A golem's SSH key does not open with this server's passphrase",
+):
     """A golem's SSH key does not open with this server's passphrase."""
-
-    code = "SSH_KEY_BROKEN"
-    http_status = 503
-    recovery = Recovery.ASK_OWNER
-    title = "A golem's SSH key does not open with this server's passphrase"
 
 
 class SshKeys:

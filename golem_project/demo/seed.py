@@ -42,13 +42,8 @@ _LIQUIDITY_RULE = {"token_a": "WETH", "token_b": "USDC", "fee_tier": 500, "targe
 _HEARTBEAT_SECONDS = 30
 
 
-class DemoChainMissing(GolemError):
+class DemoChainMissing(GolemError, status=503, recovery=Recovery.ASK_OWNER, title="The demo needs the local chain"):
     """The demo runs on the local chain only, and none is configured."""
-
-    code = "DEMO_CHAIN_MISSING"
-    http_status = 503
-    recovery = Recovery.ASK_OWNER
-    title = "The demo needs the local chain"
 
 
 @dataclass(frozen=True, slots=True)

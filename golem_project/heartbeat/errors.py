@@ -5,20 +5,15 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class HeartbeatOff(GolemError):
+class HeartbeatOff(GolemError, status=409, recovery=Recovery.ASK_OWNER, title="The golem's heartbeat is off"):
     """The golem does not tick."""
 
-    code = "HEARTBEAT_OFF"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The golem's heartbeat is off"
 
-
-class SteersPending(GolemError):
+class SteersPending(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="Enough words wait for the next tick",
+    cleared_by="the next heartbeat tick",
+):
     """Words for the next tick are waiting already."""
-
-    code = "STEERS_PENDING"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "the next heartbeat tick"
-    title = "Enough words wait for the next tick"

@@ -37,13 +37,8 @@ LIQUIDITY: Final = "liquidity"
 _BUDGET_MS: Final = 10_000
 
 
-class NothingToTry(GolemError):
+class NothingToTry(GolemError, status=409, recovery=Recovery.FIX_PARAMS, title="There is no strategy to try"):
     """The heartbeat has no strategy and keeps no position."""
-
-    code = "NOTHING_TO_TRY"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no strategy to try"
 
 
 @dataclass(frozen=True, slots=True)

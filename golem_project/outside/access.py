@@ -26,13 +26,10 @@ _KEY: Final = re.compile(r"[\x21-\x7e]{8,500}")
 _HOUR: Final = timedelta(hours=1)
 
 
-class ServiceAccessRefused(GolemError):
+class ServiceAccessRefused(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="This service cannot be switched on like this"
+):
     """A service cannot be switched on like this."""
-
-    code = "SERVICE_ACCESS_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This service cannot be switched on like this"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,32 +37,26 @@ _KEPT_HEADERS = ("Location", "Retry-After", "Preference-Applied", "WWW-Authentic
 _NOT_KEPT = frozenset({401, 403, 429})
 
 
-class IdempotencyKeyReused(GolemError):
+class IdempotencyKeyReused(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The Idempotency-Key was used for another request"
+):
     """The key came with another request before."""
 
-    code = "IDEMPOTENCY_KEY_REUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The Idempotency-Key was used for another request"
 
-
-class IdempotencyKeyInUse(GolemError):
+class IdempotencyKeyInUse(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="A request with this Idempotency-Key is still running",
+    cleared_by="the first request with this key ends",
+):
     """The first request with this key still runs."""
 
-    code = "IDEMPOTENCY_KEY_IN_USE"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "the first request with this key ends"
-    title = "A request with this Idempotency-Key is still running"
 
-
-class IdempotencyKeyInvalid(GolemError):
+class IdempotencyKeyInvalid(
+    GolemError, status=400, recovery=Recovery.FIX_PARAMS, title="The Idempotency-Key is malformed"
+):
     """The key is empty, too long, or holds more than visible ASCII."""
-
-    code = "IDEMPOTENCY_KEY_INVALID"
-    http_status = 400
-    recovery = Recovery.FIX_PARAMS
-    title = "The Idempotency-Key is malformed"
 
 
 @dataclass(frozen=True, slots=True)

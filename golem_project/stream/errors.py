@@ -5,29 +5,21 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class StreamLimitReached(GolemError):
+class StreamLimitReached(
+    GolemError,
+    status=429,
+    recovery=Recovery.WAIT,
+    title="Too many open event streams",
+    cleared_by="an open stream is closed",
+):
     """The caller, or this server process, has as many open streams as it may."""
 
-    code = "STREAM_LIMIT_REACHED"
-    http_status = 429
-    recovery = Recovery.WAIT
-    cleared_by = "an open stream is closed"
-    title = "Too many open event streams"
 
-
-class StreamUnavailable(GolemError):
+class StreamUnavailable(
+    GolemError, status=406, recovery=Recovery.FIX_PARAMS, title="This server answers events as JSON pages only"
+):
     """This server cannot hold a stream open (it runs behind WSGI)."""
 
-    code = "STREAM_UNAVAILABLE"
-    http_status = 406
-    recovery = Recovery.FIX_PARAMS
-    title = "This server answers events as JSON pages only"
 
-
-class GolemUnknown(GolemError):
+class GolemUnknown(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="There is no such golem here"):
     """The caller has no golem of this id."""
-
-    code = "GOLEM_UNKNOWN"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such golem here"

@@ -19,12 +19,10 @@ _KEY_BYTES, _NONCE_BYTES, _TAG_BYTES = 32, 12, 16
 _key: bytes | None = None
 
 
-class SealBroken(GolemError):
+class SealBroken(
+    GolemError, recovery=Recovery.ASK_OWNER, title="A stored secret does not open with this server's passphrase"
+):
     """A sealed secret does not open with this server's passphrase."""
-
-    code = "SEAL_BROKEN"
-    recovery = Recovery.ASK_OWNER
-    title = "A stored secret does not open with this server's passphrase"
 
 
 def configure(passphrase: Secret) -> None:

@@ -38,23 +38,19 @@ MOST_OLD_SECRETS = 4
 _SPREAD_PAGE = 1_000
 
 
-class WebhookRefused(GolemError):
+class WebhookRefused(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="This webhook cannot be set up"):
     """A webhook cannot be made or changed like this."""
 
-    code = "WEBHOOK_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This webhook cannot be set up"
 
-
-class RotatedTooOften(GolemError):
+class RotatedTooOften(
+    GolemError,
+    code="WEBHOOK_ROTATED_TOO_OFTEN",
+    status=409,
+    recovery=Recovery.WAIT,
+    title="This webhook's secret was rotated too often",
+    cleared_by="the oldest of its secrets ends, 24 hours after it was replaced",
+):
     """A secret was replaced so often that no more signatures fit beside the newest."""
-
-    code = "WEBHOOK_ROTATED_TOO_OFTEN"
-    http_status = 409
-    recovery = Recovery.WAIT
-    title = "This webhook's secret was rotated too often"
-    cleared_by = "the oldest of its secrets ends, 24 hours after it was replaced"
 
 
 def create_endpoint(

@@ -40,34 +40,35 @@ _MARK: Final = ("chain_id", "mark_number", "mark_hash")
 _MINED: Final = (TransactionState.MINED, TransactionState.REVERTED, TransactionState.FINAL)
 
 
-class ChainNotCounted(GolemError):
+class ChainNotCounted(
+    GolemError,
+    code=NOT_COUNTED,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="One of the golem's chains cannot be read",
+    cleared_by="the chain's node answers again, or the owner takes the chain off the golem's page",
+):
     """What a golem holds on one of its chains cannot be read, so nothing that adds risk is judged."""
 
-    code = NOT_COUNTED
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the chain's node answers again, or the owner takes the chain off the golem's page"
-    title = "One of the golem's chains cannot be read"
 
-
-class ChainBehind(GolemError):
+class ChainBehind(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The node is behind what is known of its chain",
+    cleared_by="the node catches up with the chain",
+):
     """A node has not come to the block from which something of the golem is under way."""
 
-    code = "CHAIN_BEHIND"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the node catches up with the chain"
-    title = "The node is behind what is known of its chain"
 
-
-class ChainOfAnother(GolemError):
+class ChainOfAnother(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The node shows another past than its chain has",
+    cleared_by="the node shows the block that was final, or the next round of the reconciler took the rollback up",
+):
     """A node shows another block in the place of one that was final: it serves another chain, or rolled back."""
-
-    code = "CHAIN_OF_ANOTHER"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the node shows the block that was final, or the next round of the reconciler took the rollback up"
-    title = "The node shows another past than its chain has"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,23 +35,24 @@ _COIN: Final = "ETH"
 _BRIDGE: Final = "bridge_execute"
 
 
-class FundingNeedsPeople(GolemError):
+class FundingNeedsPeople(
+    GolemError,
+    code="FUNDING_NEEDS_OWNER",
+    status=409,
+    recovery=Recovery.ASK_OWNER,
+    title="An owner sends this money themselves",
+):
     """Money of others comes to a golem by their own hand."""
 
-    code = "FUNDING_NEEDS_OWNER"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "An owner sends this money themselves"
 
-
-class FundingByBridge(GolemError):
+class FundingByBridge(
+    GolemError,
+    status=409,
+    recovery=Recovery.FIX_PARAMS,
+    title="The bridge's own call brings it",
+    cleared_by="the call that it names",
+):
     """What the golem has on another chain comes by the bridge's own call, under a permit of its own."""
-
-    code = "FUNDING_BY_BRIDGE"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "the call that it names"
-    title = "The bridge's own call brings it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,22 +36,14 @@ GasReserve = Annotated[
 ]
 
 
-class NothingToMigrate(GolemError):
+class NothingToMigrate(GolemError, status=409, recovery=Recovery.CHECK_STATE, title="Nothing is left to move"):
     """No balance is worth moving, or everything was moved before."""
 
-    code = "NOTHING_TO_MIGRATE"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "Nothing is left to move"
 
-
-class DestinationNotRegistered(GolemError):
+class DestinationNotRegistered(
+    GolemError, status=403, recovery=Recovery.ASK_OWNER, title="An owner registers the destination first"
+):
     """Everything goes only where an owner said that it may go."""
-
-    code = "DESTINATION_NOT_REGISTERED"
-    http_status = 403
-    recovery = Recovery.ASK_OWNER
-    title = "An owner registers the destination first"
 
 
 @dataclass(frozen=True, slots=True)

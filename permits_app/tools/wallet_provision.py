@@ -47,13 +47,14 @@ _EIP7702: Final = (
 _ZERODEV: Final = "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs"
 
 
-class ProviderNeedsOwner(GolemError):
+class ProviderNeedsOwner(
+    GolemError,
+    code="WALLET_PROVIDER_NOT_HERE",
+    status=409,
+    recovery=Recovery.ASK_OWNER,
+    title="A wallet of this provider is not made here",
+):
     """A wallet of this provider is not made at an agent's word."""
-
-    code = "WALLET_PROVIDER_NOT_HERE"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "A wallet of this provider is not made here"
 
 
 @dataclass(frozen=True, slots=True)

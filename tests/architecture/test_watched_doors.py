@@ -43,6 +43,7 @@ THREADS = {
     "permits_app/tasks.py": "opens keys ahead, which says addresses alone",
     "permits_app/permits/memory_requests.py": "hands permits' ids to the queue",
     "tools_app/core/event_publisher.py": "publishes events that were cleaned when they were written",
+    "golem_project/metrics/counting.py": "hands on counts; nothing of a golem",
     "tools_app/core/guarded_http.py": "breaks a connection off",
     "tools_app/core/statement_watch.py": "cancels statements",
     "tools_app/core/wakeups.py": "hears who is to be woken",
@@ -79,6 +80,7 @@ def test_every_page_and_every_call_of_the_api_is_watched() -> None:
         "golem_project.middleware.security_headers.PageHeaders",
         "whitenoise.middleware.WhiteNoiseMiddleware",
         "golem_project.middleware.request_id.RequestIdMiddleware",
+        "golem_project.metrics.measured_requests.NamedEndpoints",
     }
     assigned = {
         path

@@ -24,32 +24,27 @@ ANSWER: Final = 1
 _DECIMALS: Final = "function decimals() view returns (uint8)"
 
 
-class PriceUnavailable(GolemError):
+class PriceUnavailable(GolemError, status=503, recovery=Recovery.ASK_OWNER, title="There is no price for that token"):
     """No feed is known for the token, or it gives no usable answer."""
 
-    code = "PRICE_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.ASK_OWNER
-    title = "There is no price for that token"
 
-
-class PriceStale(GolemError):
+class PriceStale(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The token's price is too old to rely on",
+    cleared_by="the feed's next round",
+):
     """The feed's last round is older than its bound. `data.age_seconds` and `data.max_age_seconds` say by how much."""
 
-    code = "PRICE_STALE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the feed's next round"
-    title = "The token's price is too old to rely on"
 
-
-class SequencerDown(PriceUnavailable):
+class SequencerDown(
+    PriceUnavailable,
+    recovery=Recovery.WAIT,
+    title="The chain's prices cannot be relied on since its sequencer stopped",
+    cleared_by="an hour after the chain's sequencer is up again",
+):
     """A rollup's sequencer is down, or was until a moment ago: prices stood still while people could not act."""
-
-    code = "SEQUENCER_DOWN"
-    recovery = Recovery.WAIT
-    cleared_by = "an hour after the chain's sequencer is up again"
-    title = "The chain's prices cannot be relied on since its sequencer stopped"
 
 
 def sequencer_call(feed: str) -> ReadCall:

@@ -18,13 +18,8 @@ MULTICALL3: Final = "0xcA11bde05977b3631167028862bE2a173976CA11"
 """One address on every chain that has it, because its deployment transaction is the same everywhere."""
 
 
-class ChainNotSupported(GolemError):
+class ChainNotSupported(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="That chain is not supported here"):
     """The chain is unknown, or no node is configured for it."""
-
-    code = "CHAIN_NOT_SUPPORTED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "That chain is not supported here"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,202 +13,151 @@ from tools_app.chain.abi import clean_text, decode_revert
 from tools_app.core.errors import GolemError, Recovery
 
 
-class RpcUnavailable(GolemError):
+class RpcUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The chain's node does not answer",
+    cleared_by="a node of the chain answers again",
+):
     """No configured node of the chain can be reached."""
 
-    code = "RPC_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "a node of the chain answers again"
-    title = "The chain's node does not answer"
 
-
-class RpcTimeout(GolemError):
+class RpcTimeout(
+    GolemError,
+    status=504,
+    recovery=Recovery.WAIT,
+    title="The chain's node did not answer in time",
+    cleared_by="a node of the chain answers in time",
+):
     """The node took longer than the call may take. `data.maybe_sent` is true when the request had left."""
 
-    code = "RPC_TIMEOUT"
-    http_status = 504
-    recovery = Recovery.WAIT
-    cleared_by = "a node of the chain answers in time"
-    title = "The chain's node did not answer in time"
 
-
-class RpcNonsense(GolemError):
+class RpcNonsense(
+    GolemError,
+    status=502,
+    recovery=Recovery.WAIT,
+    title="The chain's node answered something that makes no sense",
+    cleared_by="a node of the chain answers as it should",
+):
     """The node's answer is no JSON-RPC, has the wrong shape, or is larger than we read."""
 
-    code = "RPC_NONSENSE"
-    http_status = 502
-    recovery = Recovery.WAIT
-    cleared_by = "a node of the chain answers as it should"
-    title = "The chain's node answered something that makes no sense"
 
-
-class RpcWrongChain(RpcNonsense):
+class RpcWrongChain(RpcNonsense, recovery=Recovery.ASK_OWNER, title="The node serves another chain"):
     """The node serves another chain than it is configured for."""
 
-    code = "RPC_WRONG_CHAIN"
-    recovery = Recovery.ASK_OWNER
-    title = "The node serves another chain"
 
-
-class RpcLagging(GolemError):
+class RpcLagging(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The chain's node is behind",
+    cleared_by="a node reaches the newest block",
+):
     """Every node of the chain is behind; reading from it would show the past."""
 
-    code = "RPC_LAGGING"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "a node reaches the newest block"
-    title = "The chain's node is behind"
 
-
-class RpcMethodRefused(GolemError):
+class RpcMethodRefused(
+    GolemError, status=403, recovery=Recovery.GIVE_UP, title="This connection may not call that method"
+):
     """A method outside the pool's allow-list; refused here, nothing was sent."""
 
-    code = "RPC_METHOD_REFUSED"
-    http_status = 403
-    recovery = Recovery.GIVE_UP
-    title = "This connection may not call that method"
 
-
-class RpcMethodMissing(GolemError):
+class RpcMethodMissing(GolemError, status=503, recovery=Recovery.ASK_OWNER, title="The node lacks a method"):
     """The node does not offer a method we need."""
 
-    code = "RPC_METHOD_MISSING"
-    http_status = 503
-    recovery = Recovery.ASK_OWNER
-    title = "The node lacks a method"
 
-
-class RpcRateLimited(GolemError):
+class RpcRateLimited(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The node asks us to slow down",
+    cleared_by="the node's operator takes requests again",
+):
     """The node's operator limits how often it may be asked."""
 
-    code = "RPC_RATE_LIMITED"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the node's operator takes requests again"
-    title = "The node asks us to slow down"
 
-
-class RpcRefused(GolemError):
+class RpcRefused(
+    GolemError, code="RPC_ERROR", status=502, recovery=Recovery.CHECK_STATE, title="The node refused the request"
+):
     """The node refused a request for a reason this table does not know."""
-
-    code = "RPC_ERROR"
-    http_status = 502
-    recovery = Recovery.CHECK_STATE
-    title = "The node refused the request"
 
 
 NODE_AWAY: Final = (RpcUnavailable, RpcTimeout, RpcLagging, RpcRateLimited)
 """What concerns everything on a chain, and not what was asked about."""
 
 
-class BlockUnavailable(GolemError):
+class BlockUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The node does not have that block",
+    cleared_by="a node knows the block",
+):
     """The node does not know the block: reorganised away, pruned, or not there yet."""
 
-    code = "BLOCK_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "a node knows the block"
-    title = "The node does not have that block"
 
-
-class CallReverted(GolemError):
+class CallReverted(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The contract reverted"):
     """A contract reverted. `data.revert_data` holds the raw bytes, `data.error_name` the error when it is known."""
 
-    code = "CALL_REVERTED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The contract reverted"
 
-
-class ContractOutputUnexpected(GolemError):
+class ContractOutputUnexpected(
+    GolemError,
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="That address does not answer like the contract it should be",
+):
     """A contract answered bytes of another shape, or nothing because no contract is there."""
 
-    code = "CONTRACT_OUTPUT_UNEXPECTED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "That address does not answer like the contract it should be"
 
-
-class LogRangeTooWide(GolemError):
+class LogRangeTooWide(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The range of blocks is too wide"):
     """More blocks, or more logs, than one query may cover."""
 
-    code = "LOG_RANGE_TOO_WIDE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The range of blocks is too wide"
 
-
-class InsufficientFunds(GolemError):
+class InsufficientFunds(
+    GolemError, status=422, recovery=Recovery.CHECK_STATE, title="The account cannot pay the value and the fees"
+):
     """The account cannot pay value and fees."""
 
-    code = "INSUFFICIENT_FUNDS"
-    http_status = 422
-    recovery = Recovery.CHECK_STATE
-    title = "The account cannot pay the value and the fees"
 
-
-class NonceTooLow(GolemError):
+class NonceTooLow(GolemError, status=409, recovery=Recovery.CHECK_STATE, title="That nonce is used already"):
     """The nonce is used already."""
 
-    code = "NONCE_TOO_LOW"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "That nonce is used already"
 
-
-class NonceTooHigh(GolemError):
+class NonceTooHigh(GolemError, status=409, recovery=Recovery.CHECK_STATE, title="An earlier nonce is missing"):
     """An earlier nonce is missing."""
 
-    code = "NONCE_TOO_HIGH"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "An earlier nonce is missing"
 
-
-class AlreadyKnown(GolemError):
+class AlreadyKnown(
+    GolemError,
+    code="TX_ALREADY_KNOWN",
+    status=409,
+    recovery=Recovery.CHECK_STATE,
+    title="The node has that transaction already",
+):
     """The node has these very bytes already; look the hash up."""
 
-    code = "TX_ALREADY_KNOWN"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "The node has that transaction already"
 
-
-class ReplacementUnderpriced(GolemError):
+class ReplacementUnderpriced(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The replacement does not raise the fees enough"
+):
     """A replacement must raise both fees enough."""
 
-    code = "REPLACEMENT_UNDERPRICED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The replacement does not raise the fees enough"
 
-
-class FeeTooLow(GolemError):
+class FeeTooLow(GolemError, status=422, recovery=Recovery.PREVIEW_AGAIN, title="The fee cap is too low"):
     """The fee cap is under what the node accepts."""
 
-    code = "FEE_TOO_LOW"
-    http_status = 422
-    recovery = Recovery.PREVIEW_AGAIN
-    title = "The fee cap is too low"
 
-
-class GasLimitRefused(GolemError):
+class GasLimitRefused(
+    GolemError, status=422, recovery=Recovery.PREVIEW_AGAIN, title="The gas limit is too low or too high"
+):
     """The gas limit is under the intrinsic cost or over the block's limit."""
 
-    code = "GAS_LIMIT_REFUSED"
-    http_status = 422
-    recovery = Recovery.PREVIEW_AGAIN
-    title = "The gas limit is too low or too high"
 
-
-class TransactionMalformed(GolemError):
+class TransactionMalformed(
+    GolemError, code="TX_MALFORMED", status=422, recovery=Recovery.GIVE_UP, title="The node cannot read the transaction"
+):
     """The node cannot read the signed bytes, or they are for another chain."""
-
-    code = "TX_MALFORMED"
-    http_status = 422
-    recovery = Recovery.GIVE_UP
-    title = "The node cannot read the transaction"
 
 
 NODE_ERRORS: Final[tuple[tuple[int | None, str, type[GolemError]], ...]] = (

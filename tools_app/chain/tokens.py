@@ -27,13 +27,10 @@ UNREGISTERED_MARK: Final = " (not the registered one)"
 _LOOKALIKES: Final = str.maketrans("авекмнорстухіѕјԁαβεζηικμνορτυχ", "abekmhopctyxisjdabezhikmnoptyx")
 
 
-class TokenNotFound(GolemError):
+class TokenNotFound(
+    GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="That token is not known on this chain"
+):
     """No such token: unknown symbol, or an address that is no ERC-20."""
-
-    code = "TOKEN_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "That token is not known on this chain"
 
 
 class TokenRegistry:

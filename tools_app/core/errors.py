@@ -1,15 +1,19 @@
 """One hierarchy of errors that a model and a person can both act on.
 
 Every refusal has a stable code, an HTTP status and a recovery: the next thing the reader should do.
-Subclasses set the three as class attributes; the raiser gives the sentence and the numbers.
+A subclass says them as keywords of its class, and its code is its name in capitals where it says no other; the raiser
+gives the sentence and the numbers.
 """
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from tools_app.core.taint import DataSink, clean_for
+
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Recovery(StrEnum):
@@ -36,6 +40,24 @@ class GolemError(Exception):
     title: ClassVar[str] = "Something went wrong on our side"
     cleared_by: ClassVar[str] = ""
     """What ends it, of an error whose next step is WAIT; `data` may say it closer."""
+
+    def __init_subclass__(
+        cls,
+        *,
+        code: str | None = None,
+        status: int | None = None,
+        recovery: Recovery | None = None,
+        title: str | None = None,
+        cleared_by: str | None = None,
+    ) -> None:
+        """Sets what a class says as keywords. The rest is of its parent, also the code of one without a title."""
+        super().__init_subclass__()
+        if code is not None or title is not None:
+            cls.code = code or _WORD_BEGINS.sub("_", cls.__name__).upper()
+        cls.http_status = status or cls.http_status
+        cls.recovery = recovery or cls.recovery
+        cls.title = title or cls.title
+        cls.cleared_by = cleared_by or cls.cleared_by
 
     def __init__(self, detail: str = "", *, recovery: Recovery | None = None, **data: Any) -> None:
         super().__init__(detail or self.title)
@@ -77,108 +99,91 @@ class InternalError(GolemError):
     """An unexpected failure, reported without its class or trace; the log holds them under the request id."""
 
 
-class InvalidParams(GolemError):
+class InvalidParams(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="A parameter is missing or malformed"):
     """A parameter is missing, malformed or out of range."""
 
-    code = "INVALID_PARAMS"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "A parameter is missing or malformed"
 
-
-class DatabaseUnavailable(GolemError):
+class DatabaseUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The database does not answer",
+    cleared_by="the database answers again",
+):
     """PostgreSQL does not answer."""
 
-    code = "DATABASE_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the database answers again"
-    title = "The database does not answer"
 
-
-class StorageFull(GolemError):
+class StorageFull(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The server's disk is full",
+    cleared_by="there is space on the server's disk again",
+):
     """A disk took no more: the database's, or the one below our own files."""
 
-    code = "STORAGE_FULL"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "there is space on the server's disk again"
-    title = "The server's disk is full"
 
-
-class DatabaseOutOfMemory(GolemError):
+class DatabaseOutOfMemory(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The database has no memory left",
+    cleared_by="the database has memory again",
+):
     """PostgreSQL had no memory left for a statement."""
 
-    code = "DATABASE_OUT_OF_MEMORY"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the database has memory again"
-    title = "The database has no memory left"
 
-
-class DatabaseConnectionsUsedUp(GolemError):
+class DatabaseConnectionsUsedUp(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="Every connection to the database is in use",
+    cleared_by="a connection to the database is free again",
+):
     """PostgreSQL takes no further connection."""
 
-    code = "DATABASE_CONNECTIONS_USED_UP"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "a connection to the database is free again"
-    title = "Every connection to the database is in use"
 
-
-class DatabaseReadOnly(GolemError):
+class DatabaseReadOnly(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The database takes no writes now",
+    cleared_by="the database takes writes again",
+):
     """PostgreSQL takes no writes, as a standby does."""
 
-    code = "DATABASE_READ_ONLY"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the database takes writes again"
-    title = "The database takes no writes now"
 
-
-class BrokerUnavailable(GolemError):
+class BrokerUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The task queue does not answer",
+    cleared_by="the message broker answers again",
+):
     """The message broker does not answer; nothing was accepted."""
 
-    code = "BROKER_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the message broker answers again"
-    title = "The task queue does not answer"
 
-
-class WorkerEnded(GolemError):
+class WorkerEnded(
+    GolemError, status=503, recovery=Recovery.WAIT, title="The worker ended", cleared_by="another worker takes the call"
+):
     """The worker that had the task ended: it was stopped, or killed for its memory."""
 
-    code = "WORKER_ENDED"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "another worker takes the call"
-    title = "The worker ended"
 
-
-class WorkerTimeout(GolemError):
+class WorkerTimeout(GolemError, status=504, recovery=Recovery.CHECK_STATE, title="No worker answered in time"):
     """No worker finished the task in time; the state must be looked up before anything is repeated."""
 
-    code = "WORKER_TIMEOUT"
-    http_status = 504
-    recovery = Recovery.CHECK_STATE
-    title = "No worker answered in time"
 
-
-class BudgetExceeded(GolemError):
+class BudgetExceeded(
+    GolemError,
+    status=504,
+    recovery=Recovery.WAIT,
+    title="The tool overran its time budget",
+    cleared_by="less load, or a node that answers faster",
+):
     """A tool overran its tick budget."""
 
-    code = "BUDGET_EXCEEDED"
-    http_status = 504
-    recovery = Recovery.WAIT
-    cleared_by = "less load, or a node that answers faster"
-    title = "The tool overran its time budget"
 
-
-class InsufficientBalance(GolemError):
+class InsufficientBalance(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The golem does not hold that much"
+):
     """The golem holds less than the action needs; both figures in base units and in units."""
-
-    code = "INSUFFICIENT_BALANCE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The golem does not hold that much"

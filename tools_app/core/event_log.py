@@ -35,22 +35,14 @@ _COLUMNS = (
 _FORGOTTEN_AT_ONCE = 5_000
 
 
-class CursorUnknown(GolemError):
+class CursorUnknown(GolemError, status=409, recovery=Recovery.FIX_PARAMS, title="This place is not in the event log"):
     """A cursor or Last-Event-ID that does not belong to this log."""
 
-    code = "CURSOR_UNKNOWN"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "This place is not in the event log"
 
-
-class CursorExpired(GolemError):
+class CursorExpired(
+    GolemError, status=410, recovery=Recovery.FIX_PARAMS, title="Events after this place are no longer kept"
+):
     """A cursor or Last-Event-ID before the oldest event that is kept: what followed it is gone."""
-
-    code = "CURSOR_EXPIRED"
-    http_status = 410
-    recovery = Recovery.FIX_PARAMS
-    title = "Events after this place are no longer kept"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,12 @@ _WITHOUT_BLOOMS: Final = frozenset({324})
 """Chains whose headers carry no blooms: there a node that leaves a log out is not found by them."""
 
 
-class NodesDisagree(RpcNonsense):
+class NodesDisagree(
+    RpcNonsense,
+    title="Two nodes say different things of the same blocks",
+    cleared_by="the nodes of the chain say the same again; an operator takes the wrong one off",
+):
     """Two nodes say different logs of the same blocks, and neither contradicts itself."""
-
-    code = "NODES_DISAGREE"
-    cleared_by = "the nodes of the chain say the same again; an operator takes the wrong one off"
-    title = "Two nodes say different things of the same blocks"
 
 
 @dataclass(frozen=True, slots=True)

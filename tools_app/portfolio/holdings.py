@@ -32,12 +32,8 @@ NO_FEED = "NO_PRICE_FEED"
 JUMPED = "SHARE_PRICE_JUMPED"
 
 
-class ValueUnknown(GolemError):
+class ValueUnknown(GolemError, status=503, title="What this token is worth is not known"):
     """A token has no price that can be used here."""
-
-    code = "VALUE_UNKNOWN"
-    http_status = 503
-    title = "What this token is worth is not known"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,14 @@ _NOT_YET: Final = "followed from now on; ask again later"
 _SILENT: Final = "nothing was told of it in this time"
 
 
-class NoPast(GolemError):
+class NoPast(
+    GolemError,
+    code="NO_PAST_TOLD",
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="The past of this figure is told by no log",
+):
     """Nothing tells this figure by logs, so that no index knows its past."""
-
-    code = "NO_PAST_TOLD"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The past of this figure is told by no log"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,24 +36,24 @@ NOT_FOLLOWED: Final = (
 )
 
 
-class InsufficientHistory(GolemError):
+class InsufficientHistory(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="Too little of the past is known for this figure",
+    cleared_by="more of the past is known: more trades happen, or the pool is followed for longer",
+):
     """Too little is known of the past to compute a figure; `data.known` and `data.needed` are counts."""
 
-    code = "INSUFFICIENT_HISTORY"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "more of the past is known: more trades happen, or the pool is followed for longer"
-    title = "Too little of the past is known for this figure"
 
-
-class PoolNotCounted(InsufficientHistory):
+class PoolNotCounted(
+    InsufficientHistory,
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="Trades of this kind of pool are not counted here",
+    cleared_by="",
+):
     """A pool of a kind whose trades nobody here counts: no time and no following changes that."""
-
-    code = "POOL_NOT_COUNTED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = ""
-    title = "Trades of this kind of pool are not counted here"
 
 
 def check_counted(markets: Markets, pool: Pool) -> None:

@@ -23,13 +23,13 @@ _LOWER: Final = ("minimum", "minLength")
 _UPPER: Final = ("maximum", "maxLength")
 
 
-class BuiltInNotReplaceable(DefinitionRefused):
+class BuiltInNotReplaceable(
+    DefinitionRefused,
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="This text does not take the place of the built-in tool of its name",
+):
     """The name is a built-in's that nothing takes the place of, or the text takes less than that built-in does."""
-
-    code = "BUILT_IN_NOT_REPLACEABLE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This text does not take the place of the built-in tool of its name"
 
 
 def is_replaceable(tool: ToolDef) -> bool:

@@ -38,13 +38,10 @@ CATEGORIES: Final = frozenset(Category) - {
 _FUNCTIONS: Final = frozenset(str(function) for function in HostFunction)
 
 
-class DefinitionRefused(GolemError):
+class DefinitionRefused(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="This cannot be the definition of a tool"
+):
     """The definition cannot be a tool: it is malformed, imitates one, or speaks to a model instead of describing."""
-
-    code = "DEFINITION_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This cannot be the definition of a tool"
 
 
 @dataclass(frozen=True, slots=True)

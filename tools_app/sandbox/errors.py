@@ -7,22 +7,12 @@ from enum import StrEnum
 from tools_app.core.errors import GolemError, Recovery
 
 
-class ModuleRefused(GolemError):
+class ModuleRefused(GolemError, status=422, recovery=Recovery.ASK_OWNER, title="This module is not run here"):
     """The bytes are no module this server would run: too large, too slow to compile, or other imports than ours."""
 
-    code = "MODULE_REFUSED"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    title = "This module is not run here"
 
-
-class ModuleFailed(GolemError):
+class ModuleFailed(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The module did not answer"):
     """The module answered that it could not do it, trapped, or answered something that is no answer."""
-
-    code = "MODULE_FAILED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The module did not answer"
 
 
 class ModuleLimit(StrEnum):
@@ -36,10 +26,7 @@ class ModuleLimit(StrEnum):
     CALLS = "calls"
 
 
-class ModuleOverLimit(GolemError):
+class ModuleOverLimit(
+    GolemError, status=422, recovery=Recovery.ASK_OWNER, title="The module used up what one call may"
+):
     """The module used up what one call may: instructions, time, memory, stack, calls of the host, or its answer."""
-
-    code = "MODULE_OVER_LIMIT"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    title = "The module used up what one call may"

@@ -27,23 +27,20 @@ _LEAST_SECONDS: Final = 0.05
 _OK: Final = 200
 
 
-class WrittenToolFailed(GolemError):
+class WrittenToolFailed(
+    GolemError,
+    status=502,
+    recovery=Recovery.WAIT,
+    title="What the tool asks did not answer",
+    cleared_by="the address answers as the tool's author expects",
+):
     """The address a written tool asks did not answer, or not with JSON of a bounded size."""
 
-    code = "WRITTEN_TOOL_FAILED"
-    http_status = 502
-    recovery = Recovery.WAIT
-    cleared_by = "the address answers as the tool's author expects"
-    title = "What the tool asks did not answer"
 
-
-class WrittenToolAddressRefused(GolemError):
+class WrittenToolAddressRefused(
+    GolemError, status=409, recovery=Recovery.ASK_OWNER, title="The tool asks an address this server may not ask"
+):
     """The address of a written tool leads where no request of this server may go."""
-
-    code = "WRITTEN_TOOL_ADDRESS_REFUSED"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The tool asks an address this server may not ask"
 
 
 @dataclass(frozen=True, slots=True)

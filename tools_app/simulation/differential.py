@@ -20,16 +20,13 @@ GAS_TOLERANCE_BPS: Final = 200
 _BPS: Final = 10_000
 
 
-class SimulationDisagrees(GolemError):
+class SimulationDisagrees(
+    GolemError, status=409, recovery=Recovery.CHECK_STATE, title="Two engines disagree about what the action does"
+):
     """Two engines ran the same calls and saw different things; at least one is wrong, so nothing is permitted.
 
     `data.differences` names what differs, `first` and `second` hold both results whole.
     """
-
-    code = "SIMULATION_DISAGREES"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "Two engines disagree about what the action does"
 
     def __init__(self, differences: tuple[Difference, ...], first: SimulationResult, second: SimulationResult) -> None:
         listed = "; ".join(f"{d.what}: {first.engine} {d.first}, {second.engine} {d.second}" for d in differences[:3])

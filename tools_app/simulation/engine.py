@@ -17,24 +17,25 @@ from tools_app.toolkit.positions import Gauge, Position, PositionQuestion
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 
-class SimulationUnavailable(GolemError):
+class SimulationUnavailable(
+    GolemError,
+    code="REVM_FORK_FAILED",
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The action could not be simulated",
+    cleared_by="an engine can run the calls again",
+):
     """No engine could run the calls. Nothing is known about what they would do."""
 
-    code = "REVM_FORK_FAILED"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "an engine can run the calls again"
-    title = "The action could not be simulated"
 
-
-class SimulationTimeout(GolemError):
+class SimulationTimeout(
+    GolemError,
+    status=504,
+    recovery=Recovery.WAIT,
+    title="The simulation did not finish in time",
+    cleared_by="an engine that is less busy",
+):
     """The engine did not finish in time. Nothing is known about what the calls would do."""
-
-    code = "SIMULATION_TIMEOUT"
-    http_status = 504
-    recovery = Recovery.WAIT
-    cleared_by = "an engine that is less busy"
-    title = "The simulation did not finish in time"
 
 
 @dataclass(frozen=True, slots=True)

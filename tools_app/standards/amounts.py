@@ -22,15 +22,12 @@ HAS: Final = "function balanceOf(address account, uint256 id) view returns (uint
 NOBODY: Final = "0x" + "0" * 40
 
 
-class AmountUncounted(GolemError):
+class AmountUncounted(
+    GolemError, status=422, recovery=Recovery.GIVE_UP, title="How many of one number would leave cannot be held to"
+):
     """Nobody can count how many of a number would leave, or they would leave for somebody whom the plan does not pay.
     `data`: contract, token_id.
     """
-
-    code = "AMOUNT_UNCOUNTED"
-    http_status = 422
-    recovery = Recovery.GIVE_UP
-    title = "How many of one number would leave cannot be held to"
 
 
 def hold_amounts(plan: TxPlan, chain: ChainReader, account: str) -> TxPlan:

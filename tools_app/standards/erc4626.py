@@ -75,45 +75,43 @@ INDEX_SHARES: Final = 10**24
 _BPS: Final = 10_000
 
 
-class VaultClosed(GolemError):
+class VaultClosed(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="The vault does not take or give that much now",
+    cleared_by="the vault takes or gives more; as much as data.room passes now",
+):
     """The vault takes or gives less than asked; `data.room` base units (or shares) pass."""
 
-    code = "VAULT_CLOSED"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "the vault takes or gives more; as much as data.room passes now"
-    title = "The vault does not take or give that much now"
 
-
-class VaultByRequest(VaultClosed):
+class VaultByRequest(
+    VaultClosed,
+    recovery=Recovery.ASK_OWNER,
+    title="The vault is entered or left by request",
+    cleared_by="another vault, or its owner, who asks the vault, waits, and claims",
+):
     """The vault is entered or left by request (ERC-7540), and is not known here as one that is asked.
 
     `data` has what was asked for by the account's owner: `pending_deposit` and `claimable_deposit` in base units of the
     asset, `pending_redeem` and `claimable_redeem` in shares; null where the vault does not tell.
     """
 
-    code = "VAULT_BY_REQUEST"
-    recovery = Recovery.ASK_OWNER
-    cleared_by = "another vault, or its owner, who asks the vault, waits, and claims"
-    title = "The vault is entered or left by request"
 
-
-class SharePriceUnsafe(GolemError):
+class SharePriceUnsafe(
+    GolemError, status=409, recovery=Recovery.GIVE_UP, title="The vault would keep a part of the deposit"
+):
     """What would be had for the deposit is worth less than it: the price of a share was blown up, or a fee is high."""
 
-    code = "SHARE_PRICE_UNSAFE"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "The vault would keep a part of the deposit"
 
-
-class SharesMissing(GolemError):
+class SharesMissing(
+    GolemError,
+    code="VAULT_SHARES_MISSING",
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="The account does not hold that many shares of the vault",
+):
     """The account holds fewer shares than asked, or none."""
-
-    code = "VAULT_SHARES_MISSING"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The account does not hold that many shares of the vault"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,32 +39,35 @@ from tools_app.toolkit.positions import REQUEST_KIND, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
 
 
-class ClaimFirst(GolemError):
+class ClaimFirst(
+    GolemError,
+    code="VAULT_CLAIM_FIRST",
+    status=409,
+    recovery=Recovery.FIX_PARAMS,
+    title="An earlier request can be claimed, and is claimed first",
+):
     """What an earlier request brought has to be claimed before another is asked for: `data.request` says of which."""
 
-    code = "VAULT_CLAIM_FIRST"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "An earlier request can be claimed, and is claimed first"
 
-
-class NothingToClaim(GolemError):
+class NothingToClaim(
+    GolemError,
+    code="VAULT_NOTHING_TO_CLAIM",
+    status=409,
+    recovery=Recovery.FIX_PARAMS,
+    title="There is nothing to claim at the vault",
+    cleared_by="the vault settles the request, which request:ready tells",
+):
     """The account has no such request, or the vault has not settled it: `data.pending` waits."""
 
-    code = "VAULT_NOTHING_TO_CLAIM"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "the vault settles the request, which request:ready tells"
-    title = "There is nothing to claim at the vault"
 
-
-class NotAdmitted(GolemError):
+class NotAdmitted(
+    GolemError,
+    code="VAULT_NOT_ADMITTED",
+    status=403,
+    recovery=Recovery.GIVE_UP,
+    title="The vault does not let this account ask",
+):
     """The vault has a list of those who may ask, and the account is not on it; those who run the vault keep it."""
-
-    code = "VAULT_NOT_ADMITTED"
-    http_status = 403
-    recovery = Recovery.GIVE_UP
-    title = "The vault does not let this account ask"
 
 
 @dataclass(frozen=True, slots=True)

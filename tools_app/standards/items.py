@@ -20,13 +20,8 @@ ONE: Final = bytes.fromhex("80ac58cd")
 OF_MANY: Final = {"ERC-1155": bytes.fromhex("d9b67a26"), "ERC-6909": bytes.fromhex("0f632fb3")}
 
 
-class ItemOfMany(GolemError):
+class ItemOfMany(GolemError, status=422, recovery=Recovery.GIVE_UP, title="What would leave by its number may be many"):
     """A token that a plan hands over by its number is not known to be one of a kind. `data`: contract, token_id."""
-
-    code = "ITEM_OF_MANY"
-    http_status = 422
-    recovery = Recovery.GIVE_UP
-    title = "What would leave by its number may be many"
 
 
 def check_items(items: Iterable[ItemGiven], chain: ChainReader) -> None:

@@ -25,16 +25,16 @@ RETIRES: Final = "it retires: a withdrawal of its own sells it"
 """Why a plan that takes several things out leaves one of them."""
 
 
-class RetiringUnsold(GolemError):
+class RetiringUnsold(
+    GolemError,
+    status=422,
+    recovery=Recovery.ASK_OWNER,
+    title="What retires cannot be sold in the plan that takes it out",
+):
     """What retires would come out of a position, and no market here sells so much of it in the same plan.
 
     `data.token` is the token, `data.amount` base units; a rest of interest too small to be sold is such an amount.
     """
-
-    code = "RETIRING_UNSOLD"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    title = "What retires cannot be sold in the plan that takes it out"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ SWITCHES: Final[dict[tuple[int, str], str]] = {
 REASON: Final = "still"
 
 
-class TokenStandsStill(GolemError):
+class TokenStandsStill(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="A token stands still by its issuer's word",
+    cleared_by="its issuer, who lets it move again",
+):
     """Who issues a token has paused it, or frozen it at whoever would give or get it. `data` has token."""
-
-    code = "TOKEN_STANDS_STILL"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "its issuer, who lets it move again"
-    title = "A token stands still by its issuer's word"
 
 
 @dataclass(frozen=True, slots=True)

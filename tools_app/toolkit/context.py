@@ -135,12 +135,8 @@ class ChainReader(Protocol):
         """The next nonce the node would accept, pending transactions counted."""
 
 
-class ServiceMissing(GolemError):
+class ServiceMissing(GolemError, status=503, title="This process was not given what the tool needs"):
     """A tool asked for a service this process was not given."""
-
-    code = "SERVICE_MISSING"
-    http_status = 503
-    title = "This process was not given what the tool needs"
 
 
 class Checkpoint:

@@ -13,22 +13,12 @@ MOST_UNITS: Final = 15_000
 """Of any other token one request gives at most so many whole units."""
 
 
-class FaucetMissing(GolemError):
+class FaucetMissing(GolemError, status=409, recovery=Recovery.ASK_OWNER, title="No faucet gives money on this chain"):
     """The chain has no faucet that this server reaches."""
 
-    code = "FAUCET_MISSING"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "No faucet gives money on this chain"
 
-
-class FaucetRefused(GolemError):
+class FaucetRefused(GolemError, status=502, recovery=Recovery.CHECK_STATE, title="The faucet gave nothing"):
     """The local chain did not give what it was asked for."""
-
-    code = "FAUCET_REFUSED"
-    http_status = 502
-    recovery = Recovery.CHECK_STATE
-    title = "The faucet gave nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ SOURCE_PARAMETER: Final = "source_chain"
 """How a tool that sends from one chain to another calls the chain it sends from."""
 
 
-class ChainNotAllowed(GolemError):
+class ChainNotAllowed(
+    GolemError,
+    status=422,
+    recovery=Recovery.ASK_OWNER,
+    title="The golem may not act on that chain",
+    cleared_by="the owner allows the chain on the golem's page, or the action names a chain that is allowed",
+):
     """The golem's owner did not allow this chain. `data` has chain_id and allowed_chain_ids."""
-
-    code = "CHAIN_NOT_ALLOWED"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    cleared_by = "the owner allows the chain on the golem's page, or the action names a chain that is allowed"
-    title = "The golem may not act on that chain"
 
 
 class HasChains(Protocol):

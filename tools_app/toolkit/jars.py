@@ -10,14 +10,14 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
 
 
-class JarNotFound(GolemError):
+class JarNotFound(
+    GolemError,
+    status=404,
+    recovery=Recovery.FIX_PARAMS,
+    title="No known jar has that address",
+    cleared_by="one of the jars that its data lists",
+):
     """No jar of a known protocol has this address on this chain. `data` has the chain's jars."""
-
-    code = "JAR_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "one of the jars that its data lists"
-    title = "No known jar has that address"
 
 
 @dataclass(frozen=True, slots=True)

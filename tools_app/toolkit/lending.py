@@ -43,46 +43,38 @@ def risk_level(health_bps: int | None) -> str:
     return "danger" if health_bps < DANGER_BPS else "warning" if health_bps < WARNING_BPS else "safe"
 
 
-class MarketNotFound(GolemError):
+class MarketNotFound(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="The lender has no such market"):
     """The lender has no market for this asset, or none for this pair."""
 
-    code = "MARKET_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "The lender has no such market"
 
-
-class MarketClosed(GolemError):
+class MarketClosed(GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The market does not take this now"):
     """The market exists and does not take this now: paused, frozen, not borrowable, at its cap, out of liquidity.
 
     `data.reason` is the reason in a word, `data.room` the most that would pass in base units where an amount would.
     """
 
-    code = "MARKET_CLOSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The market does not take this now"
 
-
-class NothingThere(GolemError):
+class NothingThere(
+    GolemError,
+    code="LENDING_NOTHING_THERE",
+    status=409,
+    recovery=Recovery.CHECK_STATE,
+    title="There is nothing to take out, repay or change here",
+):
     """Nothing is supplied, nothing is owed, or it is as asked already; there is nothing to do."""
 
-    code = "LENDING_NOTHING_THERE"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "There is nothing to take out, repay or change here"
 
-
-class NoReceiver(GolemError):
+class NoReceiver(
+    GolemError,
+    code="FLASH_LOAN_NEEDS_CONTRACT",
+    status=422,
+    recovery=Recovery.ASK_OWNER,
+    title="This account cannot take a flash loan",
+):
     """A flash loan goes to a contract that pays it back in the same transaction; this account cannot.
 
     `data.account_kind` says what it is: plain, or a contract that does not answer the lender. `data.can` says what can.
     """
-
-    code = "FLASH_LOAN_NEEDS_CONTRACT"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    title = "This account cannot take a flash loan"
 
 
 class Verb(StrEnum):

@@ -22,22 +22,12 @@ FEE_DENOMINATOR = 1_000_000
 _Q192 = 2**192
 
 
-class PoolNotFound(GolemError):
+class PoolNotFound(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="There is no such pool"):
     """No pool of a known factory has this address, or this pair and fee."""
 
-    code = "POOL_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such pool"
 
-
-class PositionNotFound(GolemError):
+class PositionNotFound(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="This account has no such position"):
     """No such position, or it belongs to another account; the two are answered alike."""
-
-    code = "POSITION_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "This account has no such position"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from tools_app.core.errors import GolemError, Recovery
 M = TypeVar("M", bound=BaseModel)
 
 
-class SdkFallbackUnavailable(GolemError):
+class SdkFallbackUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The second opinion cannot be had",
+    cleared_by="the SDK runs beside the server (make setup, then make run); quote and swap need none",
+):
     """The SDK beside the server does not run, does not answer in time, or answers something else than was asked."""
-
-    code = "SDK_FALLBACK_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the SDK runs beside the server (make setup, then make run); quote and swap need none"
-    title = "The second opinion cannot be had"
 
 
 class OfficialSdk(Protocol):

@@ -122,58 +122,49 @@ def say_age(answered_at: datetime, now: datetime) -> int:
     return max(0, int((now - answered_at).total_seconds()))
 
 
-class ServiceNotSwitchedOn(GolemError):
+class ServiceNotSwitchedOn(
+    GolemError, status=409, recovery=Recovery.ASK_OWNER, title="The golem's owner has not switched this service on"
+):
     """The golem's owner has not switched the service on, or gave no key it wants."""
 
-    code = "SERVICE_NOT_SWITCHED_ON"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The golem's owner has not switched this service on"
 
-
-class ServiceKeyRefused(GolemError):
+class ServiceKeyRefused(
+    GolemError, status=409, recovery=Recovery.ASK_OWNER, title="The service does not take the owner's key"
+):
     """The service does not take the owner's key."""
 
-    code = "SERVICE_KEY_REFUSED"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The service does not take the owner's key"
 
-
-class ServiceQuotaUsedUp(GolemError):
+class ServiceQuotaUsedUp(
+    GolemError,
+    status=429,
+    recovery=Recovery.WAIT,
+    title="No further question to this service now",
+    cleared_by="the next full hour, or the owner raises the quota of the service",
+):
     """As many questions were asked within the hour as the owner, or the service, lets pass."""
 
-    code = "SERVICE_QUOTA_USED_UP"
-    http_status = 429
-    recovery = Recovery.WAIT
-    title = "No further question to this service now"
-    cleared_by = "the next full hour, or the owner raises the quota of the service"
 
-
-class ServiceFailed(GolemError):
+class ServiceFailed(
+    GolemError,
+    status=502,
+    recovery=Recovery.WAIT,
+    title="The service did not answer",
+    cleared_by="the service answers again",
+):
     """No answer came, or one that says the service has trouble."""
 
-    code = "SERVICE_FAILED"
-    http_status = 502
-    recovery = Recovery.WAIT
-    title = "The service did not answer"
-    cleared_by = "the service answers again"
 
-
-class ServiceAnswerRefused(GolemError):
+class ServiceAnswerRefused(
+    GolemError,
+    status=502,
+    recovery=Recovery.WAIT,
+    title="The service's answer is not what was asked for",
+    cleared_by="the service answers what it is asked, in the shape it publishes",
+):
     """An answer came that is too large, has another shape, is too old, or is about something else than was asked."""
 
-    code = "SERVICE_ANSWER_REFUSED"
-    http_status = 502
-    recovery = Recovery.WAIT
-    title = "The service's answer is not what was asked for"
-    cleared_by = "the service answers what it is asked, in the shape it publishes"
 
-
-class ServiceRefusedQuestion(GolemError):
+class ServiceRefusedQuestion(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The service does not answer this question"
+):
     """The service does not answer this question: it knows no such thing, or finds the question wrong."""
-
-    code = "SERVICE_REFUSED_QUESTION"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The service does not answer this question"

@@ -41,24 +41,24 @@ FOLLOWED_KINDS: Final = (REQUEST_KIND, ORDER_KIND)
 """Kinds whose positions are followed from the receipt that opened them to their end."""
 
 
-class PositionsUnreadable(GolemError):
+class PositionsUnreadable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="What the golem holds at a protocol could not be read",
+    cleared_by="the protocol's contracts answer again",
+):
     """A protocol did not tell what an account has there. Nobody may take that for nothing."""
 
-    code = "POSITIONS_UNREADABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the protocol's contracts answer again"
-    title = "What the golem holds at a protocol could not be read"
 
-
-class HealthTooLow(GolemError):
+class HealthTooLow(
+    GolemError,
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="The position's health would be too low",
+    cleared_by="less debt, more collateral, or a repayment first",
+):
     """A debt would stand on less cover than its owner allows. `data` has position, health_bps, least_health_bps."""
-
-    code = "HEALTH_TOO_LOW"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "less debt, more collateral, or a repayment first"
-    title = "The position's health would be too low"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -115,13 +115,8 @@ class RightUsed:
     last_at: datetime | None
 
 
-class GrantUnsafe(GolemError):
+class GrantUnsafe(GolemError, status=422, recovery=Recovery.ASK_OWNER, title="What was granted is not safe to take"):
     """What was granted is not bounded in every way, not for this golem, or cannot be read."""
-
-    code = "GRANT_UNSAFE"
-    http_status = 422
-    recovery = Recovery.ASK_OWNER
-    title = "What was granted is not safe to take"
 
 
 class ReceivedRights(Protocol):

@@ -15,21 +15,12 @@ from tools_app.toolkit.refused_names import find_refused
 from tools_app.toolkit.tooldef import ToolDef
 
 
-class UnknownTool(GolemError):
+class UnknownTool(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="There is no such tool here"):
     """No such tool in this golem's toolset."""
 
-    code = "UNKNOWN_TOOL"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such tool here"
 
-
-class NameRefused(UnknownTool):
+class NameRefused(UnknownTool, recovery=Recovery.GIVE_UP, title="No tool will ever answer by this name"):
     """A name that no tool will ever answer; `why` is the reason, and `use_instead` what tells what can be known."""
-
-    code = "NAME_REFUSED"
-    recovery = Recovery.GIVE_UP
-    title = "No tool will ever answer by this name"
 
 
 def refuse_for_good(word: str) -> None:

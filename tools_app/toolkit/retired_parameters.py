@@ -16,13 +16,10 @@ from tools_app.toolkit.schema import ToolParams, validate_params
 from tools_app.toolkit.tooldef import ToolDef
 
 
-class SchemaRetired(GolemError):
+class SchemaRetired(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The parameters are those of an earlier version"
+):
     """The parameters are those of an earlier version, whose time is over."""
-
-    code = "SCHEMA_RETIRED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The parameters are those of an earlier version"
 
 
 def renew_params(*, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:

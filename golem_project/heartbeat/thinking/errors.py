@@ -10,34 +10,30 @@ def is_turned_away(status: int) -> bool:
     return 400 <= status < 500 or status in (503, 529)
 
 
-class ModelNotConfigured(GolemError):
+class ModelNotConfigured(GolemError, status=409, recovery=Recovery.ASK_OWNER, title="No language model is set up"):
     """No language model is set up for this tier, or one whose price is not known."""
 
-    code = "MODEL_NOT_CONFIGURED"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "No language model is set up"
 
-
-class ModelEndpointRefused(GolemError):
+class ModelEndpointRefused(
+    GolemError,
+    status=409,
+    recovery=Recovery.ASK_OWNER,
+    title="The model's endpoint is not one this server may speak to",
+):
     """The endpoint is not one this server may speak to: no TLS, or an address inside its own network."""
 
-    code = "MODEL_ENDPOINT_REFUSED"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "The model's endpoint is not one this server may speak to"
     costs_nothing = True
     """Nothing was sent."""
 
 
-class ModelUnavailable(GolemError):
+class ModelUnavailable(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="The language model does not answer",
+    cleared_by="the model's endpoint answers again",
+):
     """The endpoint does not answer, or answers with an error. `data` has its status where it gave one."""
-
-    code = "MODEL_UNAVAILABLE"
-    http_status = 503
-    recovery = Recovery.WAIT
-    cleared_by = "the model's endpoint answers again"
-    title = "The language model does not answer"
 
     @property
     def costs_nothing(self) -> bool:
@@ -52,14 +48,14 @@ class ModelUnavailable(GolemError):
         return not isinstance(status, int) or status == 429 or status >= 500
 
 
-class ModelTimedOut(GolemError):
+class ModelTimedOut(
+    GolemError,
+    status=504,
+    recovery=Recovery.WAIT,
+    title="The language model did not answer in time",
+    cleared_by="a model that answers in time",
+):
     """The model did not answer in the time that was left. `data` has `was_sent` where it was not even connected."""
-
-    code = "MODEL_TIMED_OUT"
-    http_status = 504
-    recovery = Recovery.WAIT
-    cleared_by = "a model that answers in time"
-    title = "The language model did not answer in time"
 
     @property
     def costs_nothing(self) -> bool:
@@ -67,75 +63,47 @@ class ModelTimedOut(GolemError):
         return self.data.get("was_sent") is False
 
 
-class ModelAnswerInvalid(GolemError):
+class ModelAnswerInvalid(
+    GolemError,
+    status=502,
+    recovery=Recovery.WAIT,
+    title="The language model's answer cannot be read",
+    cleared_by="the next answer of the model",
+):
     """What came back is no answer of a model: not JSON, no message, too long, or without a word."""
 
-    code = "MODEL_ANSWER_INVALID"
-    http_status = 502
-    recovery = Recovery.WAIT
-    cleared_by = "the next answer of the model"
-    title = "The language model's answer cannot be read"
 
-
-class GolemInDryRun(GolemError):
+class GolemInDryRun(GolemError, status=409, recovery=Recovery.ASK_OWNER, title="This golem only rehearses"):
     """The heartbeat rehearses: it previews and commits nothing until the owner sets the golem live."""
 
-    code = "GOLEM_IN_DRY_RUN"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "This golem only rehearses"
 
-
-class ThinkingLoops(GolemError):
+class ThinkingLoops(GolemError, status=409, recovery=Recovery.GIVE_UP, title="The same call was made too often"):
     """The same call again and again: the deliberation is ended."""
 
-    code = "THINKING_LOOPS"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "The same call was made too often"
 
-
-class ThinkingTooLong(GolemError):
+class ThinkingTooLong(GolemError, status=409, recovery=Recovery.GIVE_UP, title="The deliberation took too many steps"):
     """More rounds or calls than one deliberation may take."""
 
-    code = "THINKING_TOO_LONG"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "The deliberation took too many steps"
 
-
-class ThinkingOutOfTime(GolemError):
+class ThinkingOutOfTime(
+    GolemError,
+    status=504,
+    recovery=Recovery.WAIT,
+    title="The time for this deliberation is used up",
+    cleared_by="the next heartbeat tick",
+):
     """The tick's time is used up."""
 
-    code = "THINKING_OUT_OF_TIME"
-    http_status = 504
-    recovery = Recovery.WAIT
-    cleared_by = "the next heartbeat tick"
-    title = "The time for this deliberation is used up"
 
-
-class ThinkingTooDear(GolemError):
+class ThinkingTooDear(
+    GolemError, status=409, recovery=Recovery.GIVE_UP, title="The conversation costs more than it may"
+):
     """What one conversation may cost would not cover the worst case of its next request."""
 
-    code = "THINKING_TOO_DEAR"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "The conversation costs more than it may"
 
-
-class ThinkingCancelled(GolemError):
+class ThinkingCancelled(GolemError, status=409, recovery=Recovery.GIVE_UP, title="It was cancelled"):
     """Who asked for it wants no more of it."""
 
-    code = "THINKING_CANCELLED"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "It was cancelled"
 
-
-class ChatOnlyRehearses(GolemError):
+class ChatOnlyRehearses(GolemError, status=409, recovery=Recovery.GIVE_UP, title="A conversation only rehearses"):
     """A conversation with an owner previews and reads; nothing it asks for takes effect."""
-
-    code = "CHAT_ONLY_REHEARSES"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "A conversation only rehearses"

@@ -16,11 +16,8 @@ from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.plan import Call
 
 
-class UnknownOperation(GolemError):
-    code = "UNKNOWN_OPERATION"
-    http_status = 404
-    recovery = Recovery.CHECK_STATE
-    title = "There is no such operation"
+class UnknownOperation(GolemError, status=404, recovery=Recovery.CHECK_STATE, title="There is no such operation"):
+    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,32 +36,31 @@ UNWRAP: Final = "function withdrawAndUnwrap(uint256 amount, bool claim)"
 GET_REWARD: Final = "function getReward(address account, bool claimExtras)"
 
 
-class ConvexPoolNotFound(GolemError):
+class ConvexPoolNotFound(
+    GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="That pool of Convex is not known"
+):
     """No known pool of Convex has this address; `data.pools` are those that are known."""
 
-    code = "CONVEX_POOL_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "That pool of Convex is not known"
 
-
-class ConvexPoolShutDown(GolemError):
+class ConvexPoolShutDown(
+    GolemError,
+    code="CONVEX_POOL_SHUTDOWN",
+    status=409,
+    recovery=Recovery.GIVE_UP,
+    title="Convex has shut that pool down",
+):
     """Convex takes nothing more into the pool; what is inside can be taken out."""
 
-    code = "CONVEX_POOL_SHUTDOWN"
-    http_status = 409
-    recovery = Recovery.GIVE_UP
-    title = "Convex has shut that pool down"
 
-
-class ConvexOwesNothing(GolemError):
+class ConvexOwesNothing(
+    GolemError,
+    code="CONVEX_NOTHING_TO_CLAIM",
+    status=409,
+    recovery=Recovery.WAIT,
+    title="There is no reward to claim",
+    cleared_by="rewards of the pool",
+):
     """Convex has no reward for the account."""
-
-    code = "CONVEX_NOTHING_TO_CLAIM"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "rewards of the pool"
-    title = "There is no reward to claim"
 
 
 class StakeReport(Report):

@@ -38,13 +38,8 @@ RequestWay = Annotated[
 vault_tools = ToolFamily(prefix="vault", category=Category.VAULT, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
-class VaultNotKnown(GolemError):
+class VaultNotKnown(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="That vault is not known"):
     """No vault of this address is known on the chain; `data.vaults` are those that are."""
-
-    code = "VAULT_NOT_KNOWN"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "That vault is not known"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,24 +41,24 @@ Signature = Annotated[
 ]
 
 
-class RedelegationUnknown(GolemError):
+class RedelegationUnknown(
+    GolemError,
+    status=404,
+    recovery=Recovery.FIX_PARAMS,
+    title="The golem handed no such delegation on",
+    cleared_by="a hash that this golem's commit of redelegate answered",
+):
     """This golem handed nothing of that hash on."""
 
-    code = "REDELEGATION_UNKNOWN"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "a hash that this golem's commit of redelegate answered"
-    title = "The golem handed no such delegation on"
 
-
-class RedelegationOver(GolemError):
+class RedelegationOver(
+    GolemError,
+    status=409,
+    recovery=Recovery.CHECK_STATE,
+    title="What was handed on is over already",
+    cleared_by="nothing: it is over",
+):
     """Nobody redeems it any more: it was used up, or taken back."""
-
-    code = "REDELEGATION_OVER"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    cleared_by = "nothing: it is over"
-    title = "What was handed on is over already"
 
 
 class HandedOnReport(Report):

@@ -43,23 +43,18 @@ DAY: Final = 86_400
 GolemId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="This golem's own id, or left out."), PLAIN]
 
 
-class NoRunway(GolemError):
+class NoRunway(GolemError, status=409, recovery=Recovery.ASK_OWNER, title="This golem has no runway to draw from"):
     """Nobody gave this golem a runway that stands."""
 
-    code = "NO_RUNWAY"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "This golem has no runway to draw from"
 
-
-class RunwayClosed(GolemError):
+class RunwayClosed(
+    GolemError,
+    status=409,
+    recovery=Recovery.WAIT,
+    title="Nothing can be drawn from the runway now",
+    cleared_by="the next period of the right begins, or its giver's account holds more",
+):
     """Nothing may be drawn now: nothing is left in the period, or the golem's phase draws none."""
-
-    code = "RUNWAY_CLOSED"
-    http_status = 409
-    recovery = Recovery.WAIT
-    cleared_by = "the next period of the right begins, or its giver's account holds more"
-    title = "Nothing can be drawn from the runway now"
 
 
 @dataclass(frozen=True, slots=True)

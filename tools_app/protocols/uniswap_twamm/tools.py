@@ -44,24 +44,25 @@ OrderLength = Annotated[
 TwammOrderId = PositionId
 
 
-class TwammOrderRefused(GolemError):
+class TwammOrderRefused(
+    GolemError,
+    code="TWAMM_TERMS_REFUSED",
+    status=422,
+    recovery=Recovery.FIX_PARAMS,
+    title="The order's terms cannot stand",
+    cleared_by="terms that its reason names",
+):
     """The terms of an order over time make no sense together, or it is too small to be sold in parts."""
 
-    code = "TWAMM_TERMS_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "terms that its reason names"
-    title = "The order's terms cannot stand"
 
-
-class TwammOrderUnknown(GolemError):
+class TwammOrderUnknown(
+    GolemError,
+    status=404,
+    recovery=Recovery.FIX_PARAMS,
+    title="The golem has no such order over time",
+    cleared_by="an order_id that submit_twamm_order answered",
+):
     """No order over time has this number on this chain, or it is not the golem's, or it has ended."""
-
-    code = "TWAMM_ORDER_UNKNOWN"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    cleared_by = "an order_id that submit_twamm_order answered"
-    title = "The golem has no such order over time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,24 +51,14 @@ FEW_IDLE_BPS: Final = 100
 """With less idle than this of all, leaving takes from strategies, and is told as a risk."""
 
 
-class YearnVaultNotKnown(GolemError):
+class YearnVaultNotKnown(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="That Yearn vault is not known"):
     """No Yearn vault of this address is known on the chain; `data.vaults` are those that are."""
 
-    code = "YEARN_VAULT_NOT_KNOWN"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "That Yearn vault is not known"
 
-
-class LossOnWithdrawal(GolemError):
+class LossOnWithdrawal(GolemError, status=409, recovery=Recovery.FIX_PARAMS, title="Leaving now would take a loss"):
     """A strategy lost what was not reported yet, and leaving would take more of it than `max_loss_bps` allows.
     `data.without_loss` base units of the asset can leave within it.
     """
-
-    code = "LOSS_ON_WITHDRAWAL"
-    http_status = 409
-    recovery = Recovery.FIX_PARAMS
-    title = "Leaving now would take a loss"
 
 
 class DepositReport(Report):

@@ -21,14 +21,15 @@ _LONGEST: Final = 16_000
 _DIGITS: Final = frozenset("0123456789abcdefABCDEF")
 
 
-class HostNotAsked(GolemError):
+class HostNotAsked(
+    GolemError,
+    code="PAYMENT_HOST_SILENT",
+    status=502,
+    recovery=Recovery.CHECK_STATE,
+    title="The host does not say whom it is paid at",
+    cleared_by="an answer of 402 by the host itself that asks for the token in which it may be paid",
+):
     """The host cannot be asked, or does not say whom it is paid at."""
-
-    code = "PAYMENT_HOST_SILENT"
-    http_status = 502
-    recovery = Recovery.CHECK_STATE
-    cleared_by = "an answer of 402 by the host itself that asks for the token in which it may be paid"
-    title = "The host does not say whom it is paid at"
 
 
 class HostAsker:

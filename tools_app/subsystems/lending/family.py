@@ -35,13 +35,10 @@ PositionName = Annotated[
 lending = ToolFamily(prefix="lending", category=Category.LENDING, picks_chain=True)
 
 
-class UnknownLender(GolemError):
+class UnknownLender(
+    GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="There is no such lender on this chain"
+):
     """No lender of that name is on the chain. `data.choices` are those that are."""
-
-    code = "UNKNOWN_LENDER"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such lender on this chain"
 
 
 def list_lenders(chain: ChainReader) -> tuple[ProtocolDef, ...]:

@@ -26,22 +26,16 @@ MOST_CALLS = 30
 ROUNDING = 4
 
 
-class LeverageOutOfReach(GolemError):
+class LeverageOutOfReach(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="The loop cannot reach that leverage"
+):
     """The lender's limits, the health floor or the rounds of one plan do not allow it. `data.most` is what is."""
 
-    code = "LEVERAGE_OUT_OF_REACH"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The loop cannot reach that leverage"
 
-
-class NoMarketForPair(GolemError):
+class NoMarketForPair(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="No market trades this pair in this size"
+):
     """No swap tool of this chain trades the pair in this size."""
-
-    code = "NO_MARKET_FOR_PAIR"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "No market trades this pair in this size"
 
 
 @dataclass(frozen=True, slots=True)

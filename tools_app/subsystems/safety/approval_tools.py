@@ -25,13 +25,10 @@ from tools_app.toolkit.views import TokenMeta
 MOST_AT_ONCE = 10
 
 
-class NoSuchApproval(GolemError):
+class NoSuchApproval(
+    GolemError, status=422, recovery=Recovery.FIX_PARAMS, title="There is no such approval to take back"
+):
     """Nothing of what should be taken back stands. `data.approvals` are the pairs that were asked for."""
-
-    code = "NO_SUCH_APPROVAL"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such approval to take back"
 
 
 @with_config(ConfigDict(extra="forbid"))

@@ -15,31 +15,20 @@ from uuid import UUID
 from tools_app.core.errors import GolemError, Recovery
 
 
-class DevChainNotFound(GolemError):
+class DevChainNotFound(
+    GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="This golem runs no such test chain"
+):
     """This golem started no such test chain, or it has stopped."""
 
-    code = "DEV_CHAIN_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "This golem runs no such test chain"
 
-
-class DevChainLimit(GolemError):
+class DevChainLimit(
+    GolemError, status=409, recovery=Recovery.CHECK_STATE, title="This golem runs as many test chains as it may"
+):
     """This golem runs as many test chains as it may."""
 
-    code = "DEV_CHAIN_LIMIT"
-    http_status = 409
-    recovery = Recovery.CHECK_STATE
-    title = "This golem runs as many test chains as it may"
 
-
-class DevChainFailed(GolemError):
+class DevChainFailed(GolemError, status=502, recovery=Recovery.CHECK_STATE, title="The test chain refused"):
     """The test chain did not start, or did not do what it was asked."""
-
-    code = "DEV_CHAIN_FAILED"
-    http_status = 502
-    recovery = Recovery.CHECK_STATE
-    title = "The test chain refused"
 
 
 @dataclass(frozen=True, slots=True)

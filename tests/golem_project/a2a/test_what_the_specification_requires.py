@@ -41,7 +41,7 @@ PLACES: dict[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = {
     "CancelTask": lambda params: ("POST", f"/tasks/{params['id']}:cancel"),
     "SubscribeToTask": lambda params: ("POST", f"/tasks/{params['id']}:subscribe"),
 }
-NOBODYS = str(uuid4())
+NOBODYS = "7ab27893-cdde-4711-bc76-00376a9bf002"
 STATES = {"SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED", "REJECTED"}
 
 

@@ -24,7 +24,9 @@ from tests.once_for_all import one_at_a_time
 from tests.services import SERVERS
 
 # Beside the migrations, what they import of the product.
-_PRODUCT_FILES = ("tools_app/core/clock.py", "permits_app/models/spending.py")
+_PRODUCT_FILES = ("memory_app/glossary.py", "tools_app/core/clock.py", "permits_app/models/spending.py")
+# What one of these reads.
+_READ = ("memory_app/glossary.txt",)
 _MOST_KEPT = 3
 
 
@@ -34,7 +36,7 @@ def _digest() -> str:
     # Not a glob over everything: var/ and the clients' packages hold tens of thousands of folders.
     packages = [each.parent for each in CHECKOUT.glob("*/__init__.py")]
     migrations = sorted(path for package in packages for path in package.glob("**/migrations/*.py"))
-    for path in (*migrations, *(CHECKOUT / each for each in _PRODUCT_FILES), CHECKOUT / "constraints.txt"):
+    for path in (*migrations, *(CHECKOUT / each for each in (*_PRODUCT_FILES, *_READ, "constraints.txt"))):
         found.update(str(path.relative_to(CHECKOUT)).encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:32]
 

@@ -20,6 +20,7 @@ _SAYS_UNTIL: Final = re.compile(r"(until|expires|ends|deadline|executes|due)(_at
 _CHANGES_ROWS: Final = ("update", "aupdate", "bulk_update", "abulk_update", "change_rows")
 
 WRITTEN: Final[dict[str, str]] = {
+    "tests/admin/test_golem_tabs.py::_expire_keys": "one glance at each state; how a key ends is tried elsewhere",
     "tests/concurrency/test_killed_followers_of_orders.py::look": (
         "a worker of its own holds the lease, by a clock of its own"
     ),
@@ -30,6 +31,7 @@ WRITTEN: Final[dict[str, str]] = {
     "is_of_the_future": "what a clock that was set back leaves behind no clock that goes forward makes",
     "tests/permits_app/approvals/test_one_word.py::make_waiting": "a row of each state, made and never lived in",
     "tests/permits_app/safety/test_received_rules.py::purse": "what a principal gave, of which the chain says the end",
+    "tests/permits_app/test_when_this_server_acts_next.py::under_way": "a row of each state, made and never lived in",
     "tests/permits_app/test_others_money.py::test_the_database_keeps_no_right_that_is_none": "the database refuses it",
     "tests/proof/lies.py::pass_rounds": "a proof of many cells, whose chain goes by the machine's time for hours",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from inspect import unwrap
 from pathlib import Path
 
 from tests.architecture.sources import ROOT, list_tracked
@@ -11,7 +12,7 @@ from tools_app.sandbox.built_in_replacement import is_replaceable
 from tools_app.toolkit.registry import REGISTRY
 
 TOOLS = [tool for tool in REGISTRY if is_replaceable(tool)]
-HOMES = {Path(str(tool.handler.__code__.co_filename)).relative_to(ROOT) for tool in TOOLS}
+HOMES = {Path(unwrap(tool.handler).__code__.co_filename).relative_to(ROOT) for tool in TOOLS}
 MODULES = {str(home.with_suffix("")).replace("/", ".") for home in HOMES}
 FAMILY = {str(home.parent) for home in HOMES}
 # What makes a tool part of a decision about money: chains, prices, holdings, protocols, simulation.

@@ -55,6 +55,7 @@ LATER_DOES_NO_HARM: Final[dict[str, str]] = {
     "permits_app.ChangeRequest.executes_at": "what owners approved comes later than it should; they see when",
     "permits_app.ChangeRequest.deadline_at": "owners have longer to decide; the page says until when",
     "permits_app.Death.due_at": "a golem ends later than it should, and may be stopped until then",
+    "permits_app.StandingPlan.ends_at": "its owners agreed to the day, see it, and end it when they like",
     "permits_app.CapabilityGrant.expires_at": "used at once by the process that made it, and once",
     "permits_app.IdempotencyRecord.expires_at": "an answer is kept for longer",
     "permits_app.PendingRequest.ends_at": "the chain's time, as the order's protocol tells it",

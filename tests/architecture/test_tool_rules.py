@@ -43,7 +43,11 @@ _IN_APPS = {
 _MORE_PLACES = {
     "safety": ("permits_app/tools/safety",),
     "uniswap": ("tools_app/protocols/across/",),
-    "golem": ("permits_app/tools/delegation.py", "permits_app/tools/observer.py"),
+    "golem": (
+        "permits_app/tools/delegation.py",
+        "permits_app/tools/observer.py",
+        "permits_app/tools/standing_plans.py",
+    ),
 }
 # Prefixes whose protocol has a longer name, the name of a standard, or of what it is built over.
 _FOLDERS = {
@@ -63,11 +67,12 @@ _LABELS = ("recorded/stories.py", "recorded/held_out_stories.py")
 _ACTIONS = frozenset(
     "add advise approve assess audit backtest bash batch borrow build burn buy calculate cancel check claim"
     " classify clear close cluster collect compare complete compound compute configure consolidate create decrease"
-    " delegate deploy deposit detect disable discover edit enable enter estimate evaluate execute export find fund"
+    " delegate deploy deposit detect disable discover edit enable end enter estimate evaluate execute export find fund"
     " generate get grep harvest import increase learn leave link liquidate manage migrate mine open optimize pay"
-    " place provision publish queue read rebalance recommend record redeem register remove repay request retrieve"
-    " revoke search sell set setup simulate stake stop store submit supply swap track transfer trigger tune"
-    " undelegate unstake unsubscribe unwind unwrap update validate verify withdraw wrap write".split()
+    " place propose provision publish queue read rebalance recommend record redeem redelegate register"
+    " remove repay request retrieve revoke search sell set setup simulate stake stop store submit supply"
+    " swap track transfer trigger tune undelegate unstake unsubscribe unwind unwrap update validate"
+    " verify withdraw wrap write".split()
 )
 # A second prefix, where one protocol or subsystem has parts.
 _PARTS = {"uniswap_lp", "uniswap_api", "uniswap_sdk", "intel_defilama"}

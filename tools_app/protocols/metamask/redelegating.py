@@ -200,7 +200,6 @@ class RedelegationTold:
 
 
 @metamask.read(
-    query="redelegation",
     budget=TickBudget.FAST,
     snippet="redelegation: what became of what was handed on of a runway, and what its key redeems.",
     guidelines=("Hand the context to the key's holder alone; nobody else can redeem it.",),

@@ -135,7 +135,9 @@ def test_its_agent_ends_a_plan_without_asking_and_another_golems_is_none(two_own
     live = two_owners[0]
     plan = agree(two_owners)
     end = {"action_type": "end_standing_plan", "venue": "golem", "token_in": None, "token_out": None, "amount": None}
-    live.commit(live.preview(**end, plan_id=str(plan.pk))["permit_id"])
+    permit = live.preview(**end, plan_id=str(plan.pk))
+    assert ActionPermit.objects.get(pk=permit["permit_id"]).tool_name == "golem_end_standing_plan"
+    live.commit(permit["permit_id"])
     assert told(live) == []
     with pytest.raises(GolemError) as refused:
         live.preview(**end, plan_id=str(plan.pk))

@@ -22,4 +22,5 @@ def test_what_is_said_wrongly_is_refused_with_figures_and_mended_by_the_answer_a
     door: Door, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mistakes, "FOLDERS", FOLDERS)
+    monkeypatch.setattr(mistakes, "OF_AMOUNTS", (*mistakes.OF_AMOUNTS, "0"))
     mistakes.test_what_is_said_wrongly_is_refused_with_figures_and_mended_by_the_answer_alone(door, folder)

@@ -27,7 +27,11 @@ class ObservedToken:
     @property
     def micro_usd(self) -> int | None:
         """Worth at the feed's price, as the net asset value counts it."""
-        return None if self.price is None else weigh(self.raw, self.token, self.price)
+        return self.worth_of(self.raw)
+
+    def worth_of(self, raw: int) -> int | None:
+        """Micro-USD that `raw` base units of it are worth, whether they are held or not."""
+        return None if self.price is None else weigh(raw, self.token, self.price)
 
     def raw_worth(self, micro_usd: int) -> int | None:
         """Base units worth `micro_usd`, rounded down."""

@@ -95,11 +95,11 @@ class StandingTrades:
         if abs(excess) * 100 <= (one + other) * BAND_PERCENT or abs(excess) < LEAST_TRADE_MICRO_USD:
             return ()
         # At most the agreed amount, or as much of the other as that is worth.
-        most = one * self.amount_raw // first.raw if first.raw else None
+        most = first.worth_of(self.amount_raw) or 0
         if excess > 0:
             raw = first.raw_worth(excess)
             return () if raw is None else (self._wish(first, second, min(raw, self.amount_raw, first.raw)),)
-        raw = second.raw_worth(-excess if most is None else min(-excess, most))
+        raw = second.raw_worth(min(-excess, most))
         return () if raw is None or raw <= 0 else (self._wish(second, first, min(raw, second.raw)),)
 
     def _wish(self, sold: ObservedToken, bought: ObservedToken, raw: int) -> RuleWish:

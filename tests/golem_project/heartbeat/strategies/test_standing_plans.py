@@ -203,3 +203,5 @@ def test_no_more_than_was_agreed_is_traded_at_once_in_either_direction() -> None
     assert [int(wish.params["amount"]) for wish in small.plan(look(usdc=9_000))] == [100 * USD]
     (other,) = small.plan(look(usdc=1_000))
     assert int(other.params["amount"]) == 10**18 // 30, "a hundred dollars of WETH at three thousand"
+    (from_nothing,) = small.plan(look(usdc=0))
+    assert int(from_nothing.params["amount"]) == 10**18 // 30, "also where nothing is held of what the amount counts"

@@ -19,7 +19,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 MOST_ARTIFACTS_AN_HOUR: Final = 100
 LEAST_ROWS: Final = 5
@@ -78,7 +78,7 @@ def has_room(golem: Golem, *, now: datetime) -> bool:
     return lately.count() < MOST_ARTIFACTS_AN_HOUR
 
 
-@whole
+@retry_aborted
 def publish(*, golem: Golem, statement: PublishedStatement, actor: str, now: datetime) -> Artifact:
     """Store it, audit it and tell it. The caller holds a lock of the golem and has looked whether there is room."""
     with transaction.atomic():

@@ -39,7 +39,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
 from tools_app.core.liveness import list_silent
 from tools_app.core.resource_errors import list_exhausted
-from tools_app.core.whole import count_repeated
+from tools_app.core.transaction_retry import count_repeated
 from tools_app.history import follower_positions
 from tools_app.toolkit.registry import REGISTRY
 

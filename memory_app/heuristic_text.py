@@ -23,7 +23,7 @@ from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _MOST = 500
 _MOST_BYTES = 1_000_000
@@ -60,7 +60,7 @@ def list_heuristics(*, golem_id: UUID) -> list[Insight]:
     return list(Insight.objects.filter(golem_id=golem_id, kind=Kind.HEURISTIC, is_quarantined=False))
 
 
-@whole
+@retry_aborted
 def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now: datetime) -> int:
     """Make the golem's heuristics what the TOML says, in one transaction; those it leaves out are archived.
 

@@ -25,7 +25,7 @@ from memory_app.selectors import get_directive
 from tools_app.core import audit_log
 from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 HEURISTICS_FILE = "HEURISTICS.toml"
 STRATEGY_FOLDER = "strategies"
@@ -64,7 +64,7 @@ def export_files(*, golem_id: UUID, folder: Path, actor: str, now: datetime) -> 
     return list(texts)
 
 
-@whole
+@retry_aborted
 def import_files(*, golem_id: UUID, folder: Path, actor: str, reason: str, now: datetime) -> FileImport:
     """Read the files of `folder` back, all or nothing; a file that is not there changes nothing.
 

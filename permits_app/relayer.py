@@ -48,8 +48,8 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_units
-from tools_app.core.whole import whole
 from tools_app.simulation.engine import SigningTerms, SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
@@ -380,7 +380,7 @@ def _store(
     return _keep(order, plain, signer.address, signer.sign(plain), replaced)
 
 
-@whole
+@retry_aborted
 def _keep(
     order: RelayOrder,
     plain: UnsignedTransaction,
@@ -482,7 +482,7 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
     _send(_store(order, plain, open_relayer(), replaced=row))
 
 
-@whole
+@retry_aborted
 def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
     to = RelayState.MINED if receipt.succeeded else RelayState.REVERTED
     mined = RelayedTransaction.objects.filter(tx_hash=receipt.tx_hash).first() or row

@@ -25,7 +25,7 @@ from tools_app.core.errors import BudgetExceeded, GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.statement_watch import ended_by, was_cancelled
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.standards.amounts import hold_amounts
 from tools_app.standards.items import check_items
@@ -212,7 +212,7 @@ def run_local_write(
         close(result)
         return result
 
-    @whole
+    @retry_aborted
     def call_in_database(ctx: WriteContext) -> ToolResult:
         with transaction.atomic():
             begin()

@@ -14,7 +14,7 @@ from archetypes_app.actions.create_api_key import TOKEN_PREFIX, check_scopes, ha
 from archetypes_app.errors import TooManySignIns
 from archetypes_app.models import AgentSignIn
 from archetypes_app.models.agent_sign_in import SignInState
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 MINUTES: Final = 10
 """How long an owner has to type the code."""
@@ -35,7 +35,7 @@ class AskedSignIn:
     device_code: str = field(repr=False)
 
 
-@whole
+@retry_aborted
 def ask_sign_in(*, agent: str, scopes: Iterable[str], asked_from: str, now: datetime) -> AskedSignIn:
     """Write the request down. Raises UnknownScope and TooManySignIns."""
     wanted = check_scopes(scopes)

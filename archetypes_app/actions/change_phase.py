@@ -18,11 +18,11 @@ from archetypes_app.phases import is_worse
 from archetypes_app.vitality import Vitality
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 
-@whole
+@retry_aborted
 def worsen_phase(
     *, golem: Golem, to: Phase, reason: str, actor: str, now: datetime, vitality: Vitality | None = None
 ) -> PhaseTransition:
@@ -39,7 +39,7 @@ def worsen_phase(
         return _change(locked, golem, to, reason, actor, now, vitality, is_reset=False)
 
 
-@whole
+@retry_aborted
 def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetime) -> PhaseTransition | None:
     """Worsen the phase when `vitality` stands for a worse one; None when it does not, whatever it stands for."""
     with transaction.atomic():
@@ -51,7 +51,7 @@ def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetim
         return _change(locked, golem, vitality.phase, reason, actor, now, vitality, is_reset=False)
 
 
-@whole
+@retry_aborted
 def reset_phase(*, golem: Golem, to: Phase, reason: str, actor: str, now: datetime) -> PhaseTransition | None:
     """An owner's reset to any phase, for a reason; None when the golem is in it already. Raises ReasonMissing.
 

@@ -15,10 +15,10 @@ from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
 from archetypes_app.ownership import find_role
 from archetypes_app.roles import POWERS, Power, Role, holds_at_once
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: datetime) -> int:
     """Take away a role, or a part of it, at once; how many keys were revoked. Raises RoleNeedsApproval for what its
     owners decide.

@@ -17,7 +17,7 @@ from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 TOKEN_PREFIX = "golem_"  # noqa: S105  (a prefix, not a secret)
 LIFETIME_DAYS = 90
@@ -32,7 +32,7 @@ class NewApiKey:
     token: str = field(repr=False)
 
 
-@whole
+@retry_aborted
 def create_api_key(
     *,
     golem: Golem,

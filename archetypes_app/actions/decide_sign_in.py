@@ -13,7 +13,7 @@ from archetypes_app.errors import SignInOver, UnknownScope
 from archetypes_app.models import AgentSignIn, Golem
 from archetypes_app.models.agent_sign_in import SignInState
 from tools_app.core import audit_log, clock
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 def find_waiting(code: str, *, now: datetime) -> AgentSignIn | None:
@@ -29,7 +29,7 @@ def is_over(row: AgentSignIn, now: datetime) -> bool:
     return clock.is_over(row.ends_at, longest=timedelta(minutes=MINUTES), now=now)
 
 
-@whole
+@retry_aborted
 def approve_sign_in(
     *, row: AgentSignIn, golem: Golem, scopes: Iterable[str], lifetime_days: int, decided_by: Any, now: datetime
 ) -> None:
@@ -58,7 +58,7 @@ def approve_sign_in(
         )
 
 
-@whole
+@retry_aborted
 def deny_sign_in(*, row: AgentSignIn, decided_by: Any, now: datetime) -> None:
     """Tell it no. Raises SignInOver."""
     with transaction.atomic():

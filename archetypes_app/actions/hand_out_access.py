@@ -23,7 +23,7 @@ from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from tools_app.core import audit_log
 from tools_app.core.required_value import require
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 ACCESS_PREFIX: Final = f"{TOKEN_PREFIX}at_"
 ACCESS_LENGTH: Final = len(ACCESS_PREFIX) + 43
@@ -50,7 +50,7 @@ class Access:
         return ACCESS_MINUTES * 60
 
 
-@whole
+@retry_aborted
 def collect_sign_in(*, row: AgentSignIn, now: datetime) -> Access:
     """Make the key of an agent that was approved. Writes the audit log. Raises SignInOver, also for whoever is second
     and where who approved it may do that no longer.
@@ -103,7 +103,7 @@ def renew_access(*, row: AgentSignIn, token: str, now: datetime) -> Access:
     return access
 
 
-@whole
+@retry_aborted
 def _renew(found: AgentSignIn, token: str, now: datetime) -> Access | None:
     """None where the token was used before; then its key is ended."""
     digest = hash_token(token)

@@ -27,7 +27,7 @@ from archetypes_app.profiles import find_profiles
 from archetypes_app.tool_names import check_overrides
 from archetypes_app.toolset import ArchetypeRule, make_profile_rule
 from archetypes_app.toolset_diff import list_golems_of_archetype, preview_effect, record_change, replace_archetype
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Category
 
 MOST_FILES: Final = 500
@@ -88,7 +88,7 @@ def read_archetype_files(path: Path) -> list[ArchetypeFile]:
     return files
 
 
-@whole
+@retry_aborted
 def import_archetypes(
     *, files: Sequence[ArchetypeFile], owner: Any, actor: str, now: datetime, replace_existing: bool = False
 ) -> tuple[Archetype, ...]:

@@ -11,11 +11,11 @@ from archetypes_app.errors import LiveToolsRefused
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 
 
-@whole
+@retry_aborted
 def include_coding_tools(*, golem_id: UUID, preset: Preset, actor: str, now: datetime) -> tuple[str, ...]:
     """The names of the tools it has from now on; coding tools outside the preset are taken away.
 

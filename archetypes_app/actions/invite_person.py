@@ -19,7 +19,7 @@ from archetypes_app.ownership import find_role, has_power
 from archetypes_app.roles import Power, Role
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret, Tainted, TaintLabel
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LIVES: Final = timedelta(days=7)
 MOST_OPEN: Final = 20
@@ -31,7 +31,7 @@ def list_open(golem: Golem, *, now: datetime) -> QuerySet[Invitation]:
     return rows.select_related("invited_by").order_by("-created_at")
 
 
-@whole
+@retry_aborted
 def invite_person(*, golem: Golem, label: str, invited_by: Any, now: datetime) -> tuple[Invitation, Secret]:
     """An invitation and its secret, which exists only here. Raises TooManyInvitations."""
     secret = secrets.token_urlsafe(32)
@@ -51,7 +51,7 @@ def invite_person(*, golem: Golem, label: str, invited_by: Any, now: datetime) -
     return invitation, Secret(secret)
 
 
-@whole
+@retry_aborted
 def take_back(*, invitation: Invitation, by: Any, now: datetime) -> None:
     """Make a link useless; does nothing where it is over already."""
     with transaction.atomic():
@@ -69,7 +69,7 @@ def find_invitation(secret: str, *, now: datetime) -> Invitation:
     return found
 
 
-@whole
+@retry_aborted
 def join_golem(*, secret: str, person: Any, now: datetime) -> Golem:
     """Make `person` a viewer of the golem the link is for; who has a role in it keeps that. Raises InvitationOver."""
     with transaction.atomic():

@@ -9,10 +9,10 @@ from django.db import connection, transaction
 
 from archetypes_app.loadout import Fits, Loading, Loadout
 from archetypes_app.models import ApiKey
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def load_tools(
     *, key_id: UUID, names: Sequence[str], read: Callable[[ApiKey], Loadout], fits: Fits | None = None
 ) -> Loading:

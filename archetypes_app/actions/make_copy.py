@@ -7,12 +7,12 @@ from typing import Any
 from django.db import models, transaction
 
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _NAME_LENGTH = 50
 
 
-@whole
+@retry_aborted
 def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:
     """A copy that `owner` may edit, with the same profiles, delegates and overrides."""
     with transaction.atomic():
@@ -41,7 +41,7 @@ def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:
     return copy
 
 
-@whole
+@retry_aborted
 def copy_tool_profile(*, profile: ToolProfile, owner: Any) -> ToolProfile:
     """A copy that `owner` may edit."""
     with transaction.atomic():

@@ -10,7 +10,7 @@ from django.db import transaction
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.models import ApiKey
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
@@ -18,7 +18,7 @@ def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
     revoke_as(key=key, actor=f"owner:{revoked_by.pk}", now=now)
 
 
-@whole
+@retry_aborted
 def revoke_as(*, key: ApiKey, actor: str, now: datetime) -> None:
     """The same, by whoever `actor` names."""
     with transaction.atomic():
@@ -36,7 +36,7 @@ def record_end(*, key: ApiKey, actor: str, now: datetime) -> None:
     audit_log.append(golem_id=key.golem_id, event="ApiKeyRevoked", actor=actor, data={"prefix": key.prefix}, now=now)
 
 
-@whole
+@retry_aborted
 def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
     """Revoke `key` and make one with the same golem, label, scopes and loaded tools, in one transaction."""
     with transaction.atomic():

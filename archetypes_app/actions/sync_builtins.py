@@ -18,7 +18,7 @@ from archetypes_app.builtin_profiles import BUILTIN_PROFILES, BuiltinProfile
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 
 State = dict[str, Any]
@@ -47,7 +47,7 @@ class SyncReport:
     differing: list[EditedField] = field(default_factory=list)
 
 
-@whole
+@retry_aborted
 def sync_builtins() -> SyncReport:
     """Create what is missing and update what nobody edited; idempotent. Returns what was done and what differs."""
     report = SyncReport()

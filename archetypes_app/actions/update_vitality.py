@@ -21,7 +21,7 @@ from archetypes_app.vitality import (
     compute_vitality,
     death_reserve,
 )
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 
@@ -51,7 +51,7 @@ class VitalityUpdate:
     transition: PhaseTransition | None
 
 
-@whole
+@retry_aborted
 def update_vitality(
     *, golem_id: UUID, facts: VitalityFacts, now: datetime, actor: str = "system:heartbeat"
 ) -> VitalityUpdate | None:

@@ -28,7 +28,7 @@ from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock, guarded_http
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 # Seconds before the second, third, … try; after the last one it is given up.
 RETRY_AFTER_SECONDS = (5, 30, 120, 600, 1_800)
@@ -57,7 +57,7 @@ def add_config(*, task: Task, config: wire.TaskPushNotificationConfig, is_legacy
     return _replace(row)
 
 
-@whole
+@retry_aborted
 def _replace(row: PushConfig) -> PushConfig:
     most = settings.GOLEM_A2A_MOST_PUSH_CONFIGS
     try:

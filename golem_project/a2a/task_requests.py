@@ -24,7 +24,7 @@ from golem_project.a2a.task_states import move_task, tell_change
 from golem_project.pi.internal_call import call_tool
 from permits_app.models.permit import PermitStatus
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import PiTool
 
 LARGEST_PAGE = 100
@@ -92,7 +92,7 @@ def open_task(*, caller: A2ACaller, message: wire.Message, ask: Ask, now: dateti
     return row, True
 
 
-@whole
+@retry_aborted
 def _insert(row: Task, caller: A2ACaller, now: datetime) -> None:
     most = settings.GOLEM_A2A_MOST_OPEN_TASKS
     with transaction.atomic():

@@ -16,12 +16,12 @@ from permits_app.permits.registered_agents import list_registered
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_NOTE = 500
 
 
-@whole
+@retry_aborted
 def move_task(
     *, task_id: UUID, leaving: Collection[TaskState], to: TaskState, now: datetime, note: str = "", **columns: Any
 ) -> bool:

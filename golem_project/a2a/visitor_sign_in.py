@@ -29,7 +29,7 @@ from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
 from tools_app.core.clock import AHEAD, is_over
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 if TYPE_CHECKING:
     from eth_account.messages import SignableMessage
@@ -56,7 +56,7 @@ def make_challenge(*, golem: Golem, who: str, domain: str, now: datetime) -> Cha
     return _keep_challenge(golem, match.group(1).lower(), domain[:255], now)
 
 
-@whole
+@retry_aborted
 def _keep_challenge(golem: Golem, address: str, domain: str, now: datetime) -> Challenge:
     most = settings.GOLEM_A2A_MOST_CHALLENGES_PER_MINUTE
     with transaction.atomic():
@@ -111,7 +111,7 @@ def open_visit(*, golem_id: UUID, nonce: str, signature: str, now: datetime) -> 
     return _give(challenge, now)
 
 
-@whole
+@retry_aborted
 def _use(challenge: Challenge, now: datetime) -> NewVisit:
     with transaction.atomic():
         _take(challenge, now)

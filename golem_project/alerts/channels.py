@@ -30,7 +30,7 @@ from golem_project.stream.models import TurnKind
 from tools_app.core import clock, event_log, guarded_http
 from tools_app.core.event_log import EventFilter
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _PAGE = 500
 _LEASE = timedelta(seconds=90)
@@ -165,7 +165,7 @@ def _is_due(channel: AlertChannel, now: datetime) -> bool:
     )
 
 
-@whole
+@retry_aborted
 def _gather(channel_id: UUID) -> int:
     with transaction.atomic():
         rows = _list_told().select_for_update(no_key=True, skip_locked=True, of=("self",))

@@ -19,7 +19,7 @@ from golem_project.alerts.errors import CodeRefused, TooManyCodes
 from golem_project.alerts.models import MOST_CODES_A_PERSON, MOST_CODES_AN_ADDRESS, AlertChannel, ConfirmationMail
 from golem_project.alerts.sending import mail_text, open_target
 from tools_app.core import event_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 CODE_LIVES: Final = timedelta(hours=1)
 MOST_TRIES: Final = 5
@@ -64,7 +64,7 @@ def confirm_channel(*, channel: AlertChannel, code: str, now: datetime) -> None:
         raise CodeRefused("that is not the code which was mailed; look at the newest mail")
 
 
-@whole
+@retry_aborted
 def _count_mail(*, person: Any, address: str, today: date) -> None:
     """Note one more mail of today. The constraints refuse one too many, whoever else asks at the same time."""
     digest = _digest("address", address.strip().casefold())

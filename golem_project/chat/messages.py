@@ -25,14 +25,14 @@ from tools_app.core import event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain, make_storable
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_WORDS: Final = 2_000
 _KEPT_TURNS: Final = 200
 _SPARE = timedelta(seconds=60)
 
 
-@whole
+@retry_aborted
 def ask_golem(*, golem: Golem, owner: Any, words: str, begins_anew: bool, now: datetime) -> ChatTurn:
     """Store a message that waits for a worker. Raises InvalidParams, ChatBusy."""
     plain = make_plain(make_storable(words)).strip()
@@ -81,7 +81,7 @@ def is_to_end(turn_id: UUID) -> bool:
     return ChatTurn.objects.filter(pk=turn_id).filter(Q(cancel_asked_at__isnull=False) | ~may_ask).exists()
 
 
-@whole
+@retry_aborted
 def stop_turn(*, golem: Golem, now: datetime) -> bool:
     """Ask for the end of the answer under way: one that waits ends here, one that runs a moment later."""
     with transaction.atomic():

@@ -25,11 +25,11 @@ from golem_project.heartbeat.steps.alarm import alarm
 from golem_project.heartbeat.steps.analyze import analyze
 from golem_project.heartbeat.steps.execute import execute
 from golem_project.heartbeat.steps.gate import gate
-from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import observe
 from golem_project.heartbeat.steps.reflect import reflect
 from golem_project.heartbeat.steps.retrieve import retrieve
 from golem_project.heartbeat.steps.simulate import simulate
+from golem_project.heartbeat.steps.study_market import study_market
 from golem_project.heartbeat.steps.validate import validate
 from golem_project.heartbeat.steps.verify import verify
 from golem_project.heartbeat.tick_claims import TickClaim
@@ -76,7 +76,7 @@ def _take_steps(state: CycleState) -> GolemError | None:
     try:
         observe(state)
         retrieve(state)
-        learn(state)
+        study_market(state)
         analyze(state)
         gate(state)
         alarm(state)

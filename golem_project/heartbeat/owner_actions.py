@@ -16,7 +16,7 @@ from golem_project.heartbeat.schedule import first_tick
 from golem_project.heartbeat.strategies.catalog import parse_strategies
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_STEER: Final = 500
 MOST_STEERS: Final = 5
@@ -41,7 +41,7 @@ def save_heartbeat(*, heartbeat: Heartbeat, was_on: bool, now: datetime) -> None
     heartbeat.save(update_fields=[*fields, "updated_at", *(["next_tick_at"] if heartbeat.is_on and not was_on else [])])
 
 
-@whole
+@retry_aborted
 def steer_golem(*, golem: Golem, text: str, actor: str, now: datetime) -> None:
     """The owner's words for the next tick, which thinks at its hardest because of them. Appends GolemSteered.
 

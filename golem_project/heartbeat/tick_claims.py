@@ -20,7 +20,7 @@ from django.db import connection
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import MOST_THETA_SECONDS, TickStatus
 from golem_project.heartbeat.schedule import longest_wait
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 # Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
 _CLOCK_SLACK = timedelta(seconds=30)
@@ -61,7 +61,7 @@ class BegunTick:
     abandoned_tick_id: int | None
 
 
-@whole
+@retry_aborted
 def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int) -> list[TickClaim]:
     """Claim at most `limit` golems that are due, the longest waiting first. Two callers never get the same one.
 
@@ -97,7 +97,7 @@ RETURNING clock.golem_id, clock.fence
 """  # noqa: S608  (the tables' own names)
 
 
-@whole
+@retry_aborted
 def begin_tick(*, claim: TickClaim, lease_seconds: int, now: datetime) -> BegunTick | None:
     """Begin the tick of `claim`; None when a newer claim exists, it was begun before, the heartbeat was turned off,
     or nobody with an active account owns the golem.
@@ -184,7 +184,7 @@ SELECT golem.*, tick.id AS tick_id, tick.scheduled_at AS tick_scheduled_at, tick
 """  # noqa: S608
 
 
-@whole
+@retry_aborted
 def renew(*, begun: BegunTick, lease_seconds: int, now: datetime) -> bool:
     """Whether this tick still holds its golem; if so its lease begins anew. Locks the row for the transaction."""
     changed = Heartbeat.objects.filter(pk=begun.golem.pk, fence=begun.fence, is_on=True).update(
@@ -193,7 +193,7 @@ def renew(*, begun: BegunTick, lease_seconds: int, now: datetime) -> bool:
     return bool(changed)
 
 
-@whole
+@retry_aborted
 def keep_in_state(*, begun: BegunTick, part: dict[str, Any]) -> bool:
     """Write `part` into what the next tick starts from, before this one ends; False when another tick took over. Locks
     the row for the transaction.
@@ -220,7 +220,7 @@ class TickEnd:
     steers_used: int
 
 
-@whole
+@retry_aborted
 def end_tick(*, begun: BegunTick, end: TickEnd, record: DecisionCycleRecord, now: datetime) -> bool:
     """Write the end and its decision, and free the golem; False, and nothing written, when another tick took over.
 

@@ -23,7 +23,7 @@ from permits_app.permits.blocked_commits import list_blocked_accounts
 from tools_app.chain.networks import configured_networks
 from tools_app.core import liveness
 from tools_app.core.resource_errors import list_exhausted
-from tools_app.core.whole import count_repeated
+from tools_app.core.transaction_retry import count_repeated
 from tools_app.models.history import FollowedChain
 
 RECENT: Final = timedelta(minutes=10)

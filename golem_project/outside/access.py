@@ -19,7 +19,7 @@ from archetypes_app.models.service_access import MOST_QUESTIONS_AN_HOUR
 from golem_project.stream import sealed_secrets
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.taint import Secret, TaintLabel
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.outside_services import SERVICES, OutsideService
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{8,500}")
@@ -42,7 +42,7 @@ class ServiceLine:
     answer_age_seconds: int | None = None
 
 
-@whole
+@retry_aborted
 def switch_on(*, person: Any, name: str, key: str, questions_an_hour: int | None, now: datetime) -> ServiceAccess:
     """Let the golems of `person` ask a service; a new key takes the old one's place. Raises ServiceAccessRefused.
 

@@ -23,7 +23,7 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_member_group
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -75,7 +75,7 @@ def _join(request: HttpRequest, form: Any, person: Any) -> Golem:
     return golem
 
 
-@whole
+@retry_aborted
 def _make_member(secret: str, form: Any, person: Any) -> tuple[Golem, Any]:
     """One transaction: no account is left behind by a link that was used up at this moment. Raises InvitationOver."""
     with transaction.atomic():

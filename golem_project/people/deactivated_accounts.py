@@ -29,7 +29,7 @@ from permits_app.models import OwnerApproval
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -133,13 +133,13 @@ def _halt(golem: Golem, now: datetime) -> None:
     Heartbeat.objects.filter(golem=golem).update(is_on=False)
 
 
-@whole
+@retry_aborted
 def _end_approvals(person: Any, now: datetime) -> None:
     with transaction.atomic():
         end_lost_approvals(OwnerApproval.objects.filter(owner=person), now=now)
 
 
-@whole
+@retry_aborted
 def _tell_stopped(person: Any, golems: list[Golem], now: datetime) -> None:
     with transaction.atomic():
         _, is_new = StoppedAccount.objects.get_or_create(person=person, defaults={"stopped_at": now})
@@ -148,7 +148,7 @@ def _tell_stopped(person: Any, golems: list[Golem], now: datetime) -> None:
         _tell(person, golems, EventType.ACCOUNT_STOPPED, "AccountStopped", now)
 
 
-@whole
+@retry_aborted
 def _tell_back(row: StoppedAccount, now: datetime) -> None:
     with transaction.atomic():
         if StoppedAccount.objects.filter(pk=row.pk).delete()[0]:

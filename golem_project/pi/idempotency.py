@@ -26,7 +26,7 @@ from archetypes_app.models.api_key import Scope
 from permits_app.models import IdempotencyRecord
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, Recovery
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class IdempotentView(APIView):
         return final
 
 
-@whole
+@retry_aborted
 def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) -> FirstRequest | IdempotencyRecord:
     """A claim when this request is the first, else the record with the first answer.
 

@@ -76,7 +76,7 @@ MIDDLEWARE = [
     "golem_project.metrics.measured_requests.NamedEndpoints",
     "golem_project.middleware.blocked_flows.WatchedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "golem_project.middleware.health_checks.HostChecked",
+    "golem_project.middleware.host_check.HostChecked",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "golem_project.front.known_sessions.KnownSessions",

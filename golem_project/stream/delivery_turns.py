@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from golem_project.stream.models import OutgoingTurn, TurnKind
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LASTS_SECONDS = 60
 SLOW_MS = 2_000
@@ -47,7 +47,7 @@ class DeliveryTurn:
     turn_id: UUID
 
 
-@whole
+@retry_aborted
 def give_turns(*, kind: TurnKind, wanting: Sequence[Wanting], now: datetime) -> list[DeliveryTurn]:
     """Give the free places of this kind to receivers that wait, who was served least lately first."""
     if not wanting:

@@ -28,7 +28,7 @@ from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import Event, EventType
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def create_endpoint(
     return endpoint, Secret(secret)
 
 
-@whole
+@retry_aborted
 def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> Secret:
     """A new secret; each older one signs along until it was replaced 24 hours ago. Raises RotatedTooOften."""
     secret = webhook_signatures.make_secret()
@@ -105,7 +105,7 @@ def forget_old_secrets(*, now: datetime) -> int:
     return OldSecret.objects.filter(until__lte=now).delete()[0]
 
 
-@whole
+@retry_aborted
 def enable_endpoint(*, endpoint: WebhookEndpoint, now: datetime) -> None:
     """Switch an endpoint on again; it goes on where it was, so nothing that happened meanwhile is left out.
 
@@ -122,7 +122,7 @@ def enable_endpoint(*, endpoint: WebhookEndpoint, now: datetime) -> None:
         delivery_turns.forgive(kind=TurnKind.WEBHOOK, receivers=[endpoint.pk])
 
 
-@whole
+@retry_aborted
 def disable_endpoint(*, endpoint: WebhookEndpoint, reason: str, now: datetime) -> None:
     """Switch an endpoint off and tell its owner. Switched on it goes on from here, or with the oldest event kept."""
     with transaction.atomic():
@@ -181,7 +181,7 @@ def _golem_ids(endpoint: WebhookEndpoint) -> list[UUID]:
     return list(list_golems(endpoint).values_list("pk", flat=True))
 
 
-@whole
+@retry_aborted
 def _spread_to(endpoint_id: UUID, now: datetime) -> int:
     with transaction.atomic():
         endpoint = (

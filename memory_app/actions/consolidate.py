@@ -32,7 +32,7 @@ from memory_app.route_learning import choose_route, read_fill
 from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 MOST_EPISODES = 100
 LEAST_CLUSTER = 3
@@ -86,7 +86,7 @@ def list_golems_to_consolidate(*, now: datetime) -> list[UUID]:
     return [golem_id for golem_id in rows if _candidates(now).filter(golem_id=golem_id).count() >= LEAST_CLUSTER]
 
 
-@whole
+@retry_aborted
 def consolidate(
     *,
     golem_id: UUID,

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from memory_app import embedding
 from memory_app.models import Episode, EpisodeVector, Insight, SituationVector
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 KEPT_FOR: Final = timedelta(days=30)
 
@@ -34,7 +34,7 @@ def embed_missing_episodes(*, limit: int = 200) -> int:
     return len(rows)
 
 
-@whole
+@retry_aborted
 def _keep(rows: Sequence[EpisodeVector]) -> None:
     with transaction.atomic():
         EpisodeVector.objects.bulk_create(rows, ignore_conflicts=True)

@@ -13,7 +13,7 @@ from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
 from memory_app.models import Episode, Insight
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LEAST_PERCENT_TO_KEEP = 30
 _SECONDS_PER_DAY = 86_400
@@ -26,7 +26,7 @@ class _SecondsOf(Func):
     output_field = FloatField()
 
 
-@whole
+@retry_aborted
 def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: UUID | None = None) -> int:
     """Archive up to `limit` episodes whose retention fell below 0.05 and that are not pinned. Returns how many.
 
@@ -53,7 +53,7 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: U
     return len(rows)
 
 
-@whole
+@retry_aborted
 def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, limit: int = 1_000) -> int:
     """Archive insights whose confidence fell under 0.3 and that are not pinned. Returns how many.
 
@@ -76,7 +76,7 @@ def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, lim
     return len(found)
 
 
-@whole
+@retry_aborted
 def archive_over_cap(*, golem_id: UUID, now: datetime, most: int | None = None) -> int:
     """Archive the least retained episodes of a golem that holds more than `most` (GOLEM_MEMORY_MOST_EPISODES).
 

@@ -35,7 +35,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _CHUNK = 1_000
 _LONGEST_SUMMARY = 2_000
@@ -55,7 +55,7 @@ class Import:
     dry_run: bool
 
 
-@whole
+@retry_aborted
 def import_grimoire(
     *,
     golem_id: UUID,

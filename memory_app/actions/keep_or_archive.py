@@ -14,7 +14,7 @@ from memory_app.models.provenance import Trust
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 class Keeping(StrEnum):
@@ -28,7 +28,7 @@ class Keeping(StrEnum):
     RELEASE = "release"
 
 
-@whole
+@retry_aborted
 def keep_memory(*, memory: Episode | Insight, keeping: Keeping, actor: str, reason: str, now: datetime) -> bool:
     """Change how one memory is kept; False when it was so already. One transaction, audit entry and event.
 

@@ -21,12 +21,12 @@ from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_REASON = 500
 
 
-@whole
+@retry_aborted
 def link_memories(
     *, golem_id: UUID, cause_id: UUID, effect_id: UUID, reason: str, provenance: Provenance, now: datetime
 ) -> tuple[Insight, int | None]:

@@ -27,7 +27,7 @@ from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 class Operation(StrEnum):
@@ -71,7 +71,7 @@ def check_change(*, operation: Operation, insight_id: UUID | None, content: str 
         raise InvalidParams(f"{operation} needs an insight_id", fields={"insight_id": "the insight to change"})
 
 
-@whole
+@retry_aborted
 def manage_insight(
     *,
     golem_id: UUID,

@@ -18,7 +18,7 @@ from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
 from archetypes_app.publishing import LEAST_ROWS, PublishedStatement, PublishingPaused, has_room, publish
 from memory_app.models import Episode
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 NAMED_EPISODES: Final = "named_episodes"
 """The recipe of what an agent publishes: which of its own episodes it names for it, and which against it."""
@@ -79,7 +79,7 @@ def check_draft(*, golem_id: UUID, draft: ArtifactDraft) -> PublishedStatement:
     return statement
 
 
-@whole
+@retry_aborted
 def publish_artifact(*, golem_id: UUID, draft: ArtifactDraft, actor: str, now: datetime) -> Artifact:
     """Publish it. Takes the golem's row lock. Raises InvalidParams, PublishingPaused."""
     with transaction.atomic():

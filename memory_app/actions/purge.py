@@ -15,7 +15,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _MOST_HASHES = 200
 
@@ -37,7 +37,7 @@ class Purge:
         return sum(getattr(self, name) for name in self.__slots__)
 
 
-@whole
+@retry_aborted
 def purge_memories(
     *,
     golem_id: UUID,
@@ -77,7 +77,7 @@ def purge_memories(
     return done
 
 
-@whole
+@retry_aborted
 def purge_everything(*, golem_id: UUID, actor: str, reason: str, now: datetime) -> Purge:
     """Delete the whole memory of one golem in one transaction: every store and every journal. Raises InvalidParams."""
     _check_reason(reason)

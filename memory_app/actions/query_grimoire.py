@@ -23,7 +23,7 @@ from memory_app.insights import describe_insight_hit, reinforce_insights, retrie
 from memory_app.models import Episode
 from memory_app.retrieval import Hit, Retrieval, retrieve_episodes
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_QUERY = 2_000
 MOST_HITS = 50
@@ -106,7 +106,7 @@ def check_question(*, query: str, store: str, limit: int) -> tuple[str, Store, i
     return question, Store.ALL if store == "both" else Store(store), limit
 
 
-@whole
+@retry_aborted
 def reinforce_episodes(*, golem_id: UUID, episode_ids: Iterable[UUID], now: datetime) -> int:
     """Count one retrieval of each episode: half as much stability again, at most a year. Returns how many.
 

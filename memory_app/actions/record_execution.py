@@ -20,8 +20,8 @@ from memory_app.provenance import Provenance
 from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS, usd_to_micro
-from tools_app.core.whole import whole
 
 PREDICTED_PNL = "pnl_usd"
 PREDICTED_CONFIDENCE = "confidence"
@@ -59,7 +59,7 @@ class Realized:
     reflection: str = field(default="")
 
 
-@whole
+@retry_aborted
 def record_execution(
     *, golem_id: UUID, execution_id: str, prediction: Prediction, provenance: Provenance, now: datetime
 ) -> Execution:
@@ -91,7 +91,7 @@ def record_execution(
     return row
 
 
-@whole
+@retry_aborted
 def record_execution_outcome(
     *, golem_id: UUID, execution_id: str, realized: Realized, actor: str, now: datetime
 ) -> Execution:

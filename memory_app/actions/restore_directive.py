@@ -20,7 +20,7 @@ from memory_app.selectors import get_directive
 from memory_app.text_cleaning import clean_text
 from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 WHOLE = "(whole document)"
 
@@ -40,7 +40,7 @@ def restore_directive(*, directive: Directive, reason: str, actor: str, now: dat
     )
 
 
-@whole
+@retry_aborted
 def write_directive(
     *,
     golem_id: UUID,

@@ -20,7 +20,7 @@ from memory_app.near_duplicates import make_near_keys
 from memory_app.poison import describe_poison, find_poison
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 FLOOD = 20
 """This many near-equal statements of an agent or an import are a flood, not experience."""
@@ -63,7 +63,7 @@ def _list_golems(again: bool) -> list[UUID]:
     return sorted({pk for each in rows for pk in each.order_by().values_list("golem_id", flat=True).distinct()})
 
 
-@whole
+@retry_aborted
 def _scan_golem(golem_id: UUID, *, limit: int, actor: str, again: bool, now: datetime) -> PoisonScan:
     found: list[str] = []
     scanned = 0

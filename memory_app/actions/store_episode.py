@@ -31,7 +31,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.prepared import Rows, fetch_together
 from tools_app.core.rows import insert_unless_known
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
 _OF_PERMIT: CompiledQuery[Episode] = CompiledQuery(
@@ -151,7 +151,7 @@ def remember_episode(
     signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
 
-    @whole
+    @retry_aborted
     def store() -> Episode | None:
         with transaction.atomic():
             episode = Episode(

@@ -22,14 +22,14 @@ from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_DESCRIPTION = 4_000
 MOST_STRATEGIES = 200
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 
-@whole
+@retry_aborted
 def store_strategy(
     *,
     golem_id: UUID,

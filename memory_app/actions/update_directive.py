@@ -23,7 +23,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LONGEST_TITLE = 80
 LONGEST_SECTION = 8_000
@@ -33,7 +33,7 @@ LONGEST_REASON = 2_000
 _SECTION_BREAK = re.compile(r"^#{1,2}\s", re.MULTILINE)
 
 
-@whole
+@retry_aborted
 def update_directive(
     *,
     golem_id: UUID,

@@ -37,8 +37,8 @@ from memory_app.provenance import Provenance
 from memory_app.reflection import NOTABLE_ERROR_BPS
 from memory_app.route_learning import Preference
 from memory_app.tuning import Subject, Tuned, prefer_route, tune
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
-from tools_app.core.whole import whole
 
 RECORDED_BY = "system:dream"
 _CATEGORIES = {
@@ -140,7 +140,7 @@ def _shortfall_bps(run: Imagined) -> int:
     return max(short, default=0)
 
 
-@whole
+@retry_aborted
 def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime) -> list[dict[str, Any]]:
     """Write each hypothesis as an insight with a link to an episode, and move heuristics where enough agree.
 

@@ -33,7 +33,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD, Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 STALE_AFTER = timedelta(minutes=5)
 AGAIN_AFTER = timedelta(days=7)
@@ -83,7 +83,7 @@ def dream(*, golem_id: UUID, clock_now: Now, trigger: str = "schedule", seconds:
     return found
 
 
-@whole
+@retry_aborted
 def request_stop(*, journal: DreamJournal, actor: str, reason: str, now: datetime) -> bool:
     """Ask a running dream to end after the episode it is at; False when it has ended. Writes the audit log."""
     with transaction.atomic():
@@ -101,7 +101,7 @@ def request_stop(*, journal: DreamJournal, actor: str, reason: str, now: datetim
     return bool(asked)
 
 
-@whole
+@retry_aborted
 def _begin(golem_id: UUID, now: datetime) -> tuple[Golem, list[Episode]]:
     with transaction.atomic():
         golem = Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).first()
@@ -269,7 +269,7 @@ def _emit_counterfactual(found: Dream, episode: Episode, was: Imagined, imagined
     _emit(found, EventType.DREAM_COUNTERFACTUAL, payload, now)
 
 
-@whole
+@retry_aborted
 def _finish(found: Dream, now: datetime) -> None:
     counts = {
         "replayed": found.replayed,

@@ -36,7 +36,7 @@ from memory_app.tools.families import (
 from memory_app.tools.recall import describe_found, read_percent
 from memory_app.tuning import Tuned
 from tools_app.core.errors import InvalidParams
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, PiTool, TickBudget
@@ -351,7 +351,7 @@ def _find_heuristic(ctx: WriteContext, insight_id: str) -> Insight:
     return row
 
 
-@whole
+@retry_aborted
 def _tune(
     ctx: WriteContext, tool: str | None, token_pair: str | None, chain_id: int | None, *, dry_run: bool, now: datetime
 ) -> list[Tuned]:

@@ -15,10 +15,10 @@ from permits_app.errors import NothingToAcknowledge
 from permits_app.models import HighWaterMark
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def acknowledge_drawdown(*, golem_id: UUID, actor: str, reason: str, now: datetime) -> HighWaterMark:
     """Lift the block of a recorded violation. Raises NothingToAcknowledge when there is none."""
     with transaction.atomic():

@@ -11,10 +11,10 @@ from archetypes_app.models import Golem
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import AllowlistEntry
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def allow_addresses(*, golem: Golem, choices: Iterable[AllowlistChoice], actor: str, now: datetime) -> int:
     """Allow addresses; those allowed already stay as they are. Writes the audit log. Returns by how many it grew."""
     rows = [

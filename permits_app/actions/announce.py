@@ -36,14 +36,14 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_micro_usd
-from tools_app.core.whole import whole
 
 _ACTOR = "system:warden"
 _MOST_ANNOUNCED: Final = 50
 
 
-@whole
+@retry_aborted
 def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> None:
     """Announce every action from now on; needs nobody's approval. Raises ChangeUnchanged. Appends WardenSet."""
     with transaction.atomic():
@@ -56,7 +56,7 @@ def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> N
         audit_log.append(golem_id=golem.pk, event="WardenSet", actor=actor, data=facts, now=now)
 
 
-@whole
+@retry_aborted
 def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime) -> Announcement | None:
     """Announce an open permit of a golem whose Warden is on; None when its tier has no delay, or it stops the golem.
 
@@ -126,7 +126,7 @@ def execute_announced(*, permit_id: UUID, now: datetime) -> dict[str, Any] | Non
     return commit_permit(permit_id=permit.pk)
 
 
-@whole
+@retry_aborted
 def _start(row: Announcement, golem: Golem, fresh: FreshJudgement, now: datetime) -> None:
     with transaction.atomic():
         lock_action(golem_id=golem.pk, permit_id=row.permit_id)
@@ -211,7 +211,7 @@ def list_due_announcements(*, now: datetime) -> list[UUID]:
     return list(in_turns(rows, "executes_at", of="permit__golem_id").values_list("permit_id", flat=True)[:50])
 
 
-@whole
+@retry_aborted
 def _end(row: Announcement, to: PermitStatus, state: AnnouncementState, actor: str, reason: str, now: datetime) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(

@@ -32,7 +32,7 @@ from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, fol
 from tools_app.core import audit_log, clock
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.models import AuditEntry
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 logger = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str)
     return _note_applied(mirror.cage.golem_id, rule, change, facts, now)
 
 
-@whole
+@retry_aborted
 def _note_applied(golem_id: UUID, rule: RuleId, change: PendingChange, facts: dict[str, Any], now: datetime) -> bool:
     kind, key, tx_hash = rule[0], bytes.fromhex(rule[1][2:]), facts["tx_hash"]
     with transaction.atomic():

@@ -19,7 +19,7 @@ from archetypes_app.ownership import list_owned_golems
 from permits_app.actions.bring_definition import check_texts
 from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.definition import DefinitionRefused
@@ -29,7 +29,7 @@ from tools_app.sandbox.stored_definition import check_stored
 MOST_OWNER_TOOLS = 20
 
 
-@whole
+@retry_aborted
 def approve_definition(
     *, definition: ToolDefinition, seen_hash: str, golem_ids: Iterable[UUID], owner: Any, now: datetime
 ) -> list[DefinitionApproval]:

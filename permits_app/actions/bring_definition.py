@@ -14,7 +14,7 @@ from django.db.models import Max
 
 from memory_app.poison import find_poison
 from permits_app.actions.query import OWN_QUERIES
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import ToolDefinition, WasmModule
 from tools_app.sandbox.built_in_replacement import find_replaced
 from tools_app.sandbox.compiling import compile_module, hash_module
@@ -75,7 +75,7 @@ def _check_reads(definition: Definition) -> None:
             raise DefinitionRefused(f"compose.{read['id']}: {read['query']!r} is no built-in read", where=read["id"])
 
 
-@whole
+@retry_aborted
 def _store(
     owner: Any, definition: Definition, module: bytes | None, imports: list[str], now: datetime
 ) -> ToolDefinition:

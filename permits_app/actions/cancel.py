@@ -24,7 +24,7 @@ from permits_app.permits.row_locks import lock_golem_and_permit
 from permits_app.permits.selectors import get_permit, load_permit
 from tools_app.core import audit_log
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 GIVEN_UP = "cancelled before a node took it; it ends once its nonces are used up"
 _OPEN = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
@@ -47,7 +47,7 @@ def block_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now:
     return _end(golem, permit_id, PermitStatus.BLOCKED, reason, actor, now)
 
 
-@whole
+@retry_aborted
 def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor: str, now: datetime) -> dict[str, Any]:
     """Let an open permit end earlier; a later end is refused. Raises PermitNotFound, PermitNotCancellable."""
     load_permit(golem=golem, permit_id=permit_id)
@@ -68,7 +68,7 @@ def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor
     return get_permit(golem=golem, permit_id=permit_id)
 
 
-@whole
+@retry_aborted
 def annotate_permit(*, golem: Golem, permit_id: UUID, note: str, actor: str, now: datetime) -> None:
     """Set the owner's note; it changes nothing else. Raises PermitNotFound."""
     load_permit(golem=golem, permit_id=permit_id)
@@ -79,7 +79,7 @@ def annotate_permit(*, golem: Golem, permit_id: UUID, note: str, actor: str, now
         )
 
 
-@whole
+@retry_aborted
 def _give_up(permit: ActionPermit, reason: str, actor: str, now: datetime) -> dict[str, Any]:
     facts: dict[str, Any] = {"permit_id": str(permit.pk), "permit_status": permit.status}
     with transaction.atomic():
@@ -108,7 +108,7 @@ def _give_up(permit: ActionPermit, reason: str, actor: str, now: datetime) -> di
     return get_permit(golem=permit.golem, permit_id=permit.pk)
 
 
-@whole
+@retry_aborted
 def _end(golem: Golem, permit_id: UUID, to: PermitStatus, reason: str, actor: str, now: datetime) -> dict[str, Any]:
     permit = load_permit(golem=golem, permit_id=permit_id)
     if PermitStatus(permit.status) not in _OPEN:

@@ -21,7 +21,7 @@ from permits_app.models.approval import LIVE_STATES
 from permits_app.permits.row_locks import lock_settings
 from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import COLUMNS, MIRRORED
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _FLAGS = ("True", "False")
 
@@ -82,7 +82,7 @@ def change_policy(
     return _write_and_ask(golem, at_once, waiting, title, owner, reason, now)
 
 
-@whole
+@retry_aborted
 def _write_and_ask(
     golem: Golem,
     at_once: Sequence[PolicyDifference],

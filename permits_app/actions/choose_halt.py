@@ -10,10 +10,10 @@ from archetypes_app.models import Golem
 from permits_app.halts.halt_choices import HaltChoice
 from permits_app.models import HaltSetting
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def choose_halt(
     *, golem: Golem, choice: HaltChoice, most_loss_bps: int | None = None, actor: str, now: datetime
 ) -> HaltSetting:

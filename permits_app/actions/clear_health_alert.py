@@ -10,10 +10,10 @@ from django.db import transaction
 from permits_app.errors import HealthAlertNotFound
 from permits_app.models import HealthAlert
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def clear_health_alert(*, golem_id: UUID, alert_id: UUID, actor: str, now: datetime) -> None:
     """Delete the alert. Raises HealthAlertNotFound."""
     with transaction.atomic():

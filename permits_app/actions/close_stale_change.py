@@ -18,12 +18,12 @@ from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.row_locks import lock_request
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR: Final = "system:approvals"
 
 
-@whole
+@retry_aborted
 def close_stale_change(
     *, request: ChangeRequest, why: str, now: datetime, facts: Mapping[str, Any] | None = None
 ) -> None:

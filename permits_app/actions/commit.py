@@ -45,7 +45,7 @@ from permits_app.permits.selectors import read_permit, view_permit
 from tools_app.chain.node_errors import RpcRefused
 from tools_app.core import clock, wakeups
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -80,7 +80,7 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
     return view_permit(permit, sent)
 
 
-@whole
+@retry_aborted
 def _follow_owners(permit: ActionPermit) -> None:
     with transaction.atomic():
         lock_action(golem_id=permit.golem_id, permit_id=permit.pk)

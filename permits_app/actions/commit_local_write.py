@@ -26,7 +26,7 @@ from permits_app.permits.sealing import hash_plan
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 S = PermitStatus
 
@@ -74,7 +74,7 @@ def _lock_for_local(permit: ActionPermit) -> None:
     check_policy_stands(permit)
 
 
-@whole
+@retry_aborted
 def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:
     with transaction.atomic():
         done = lifecycle.transition(

@@ -17,7 +17,7 @@ from archetypes_app.profiles import list_new_golem_profiles
 from permits_app.actions.give_configured_wallet import give_configured_wallet, read_configured_wallet
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 def create_golem(
@@ -47,7 +47,7 @@ def create_golem(
     return golem
 
 
-@whole
+@retry_aborted
 def _make(
     owner: Any,
     name: str,

@@ -13,14 +13,14 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
 S = PermitStatus
 
 
-@whole
+@retry_aborted
 def end_commit(permit: ActionPermit, error: GolemError) -> None:
     """Nothing was sent and nothing will be: block the permit, give back what it held."""
     now = clock.now()

@@ -16,7 +16,7 @@ from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.row_locks import lock_request
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR: Final = "system:clock"
 SIGNED_ENDED: Final = (
@@ -30,7 +30,7 @@ def has_ended(request: ChangeRequest, *, at: datetime) -> bool:
     return bool(ends_at) and at >= datetime.fromtimestamp(ends_at, UTC)
 
 
-@whole
+@retry_aborted
 def end_expired_signatures(*, request: ChangeRequest, now: datetime) -> bool:
     """End the request and its permit as expired, and give back what it reserved; True when this call did."""
     with transaction.atomic():

@@ -10,10 +10,10 @@ from django.db import transaction
 
 from permits_app.models.standing_plan import StandingPlan, list_open_plans
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def end_standing_plans(
     *, golem_id: UUID, actor: str, now: datetime, plan_ids: Collection[UUID] | None = None
 ) -> list[str]:

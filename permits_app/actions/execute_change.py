@@ -34,8 +34,8 @@ from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ChainBoundOperation
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan, release_owner_transaction
-from permits_app.approvals.plan_by_owners import join_owner_signatures
 from permits_app.approvals.safe_nonces import check_turn
+from permits_app.approvals.safe_proposals import join_owner_signatures
 from permits_app.approvals.stale_requests import check_safe_current, find_staleness
 from permits_app.approvals.warden_announcements import is_warden_on, wait_of
 from permits_app.custody.safe_view import SafeView
@@ -49,7 +49,7 @@ from permits_app.permits.row_locks import lock_action, lock_request, lock_settin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.required_value import require
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ def record_late_execution(*, asked: OwnerTransaction, now: datetime) -> None:
     _close_late(request, result, now)
 
 
-@whole
+@retry_aborted
 def _close_late(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
     with transaction.atomic():
         lock_request(request)
@@ -148,7 +148,7 @@ def _carry_out_here(request: ChangeRequest, now: datetime) -> None:
         _follow_mirror(mirror.pk, clock.now())
 
 
-@whole
+@retry_aborted
 def _apply(request: ChangeRequest, now: datetime) -> None:
     with transaction.atomic():
         lock_settings(request.golem_id)
@@ -186,7 +186,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         follow_approved_permit(request_id=request.pk, now=clock.now())
 
 
-@whole
+@retry_aborted
 def _set_free(request: ChangeRequest, fresh: FreshJudgement, now: datetime) -> None:
     """The permit of an approved request is committed, or announced, from here on."""
     golem, permit = request.golem, require(request.permit)
@@ -238,7 +238,7 @@ def _check_signed(request: ChangeRequest, asked: OwnerTransaction, now: datetime
     return safe
 
 
-@whole
+@retry_aborted
 def _release(request: ChangeRequest, now: datetime) -> None:
     """From here on the signed bytes may leave; the lock is the one that cancelling takes."""
     with transaction.atomic():
@@ -257,7 +257,7 @@ def _release_wish(request: ChangeRequest, now: datetime) -> None:
         raise PermitNotCommittable(permit.status_reason or "its permit was not carried out", permit_id=str(permit.pk))
 
 
-@whole
+@retry_aborted
 def _start_wish(golem: Golem, permit: ActionPermit, fresh: FreshJudgement, now: datetime) -> None:
     with transaction.atomic():
         lock_action(golem_id=golem.pk, permit_id=permit.pk)
@@ -274,7 +274,7 @@ def _finish_on_chain(request: ChangeRequest, asked: OwnerTransaction) -> None:
     _apply_on_chain(request, result, now)
 
 
-@whole
+@retry_aborted
 def _apply_on_chain(request: ChangeRequest, found: dict[str, Any], now: datetime) -> None:
     with transaction.atomic():
         lock_settings(request.golem_id)
@@ -312,7 +312,7 @@ def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, rea
     )
 
 
-@whole
+@retry_aborted
 def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
     with transaction.atomic():
         lock_request(request)

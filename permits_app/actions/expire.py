@@ -16,7 +16,7 @@ from permits_app.permits import lifecycle
 from permits_app.permits.permit_lifetime import born_by
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.prepared import Filled, Prepared, Rows
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _MOST_AT_ONCE = 200
 _MOST_OPEN = 10_000
@@ -89,7 +89,7 @@ def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
     return any(_expire(permit_id, now, {"expires_at_tick__lte": tick}) for tick in ticks)
 
 
-@whole
+@retry_aborted
 def _expire(permit_id: UUID, now: datetime, condition: dict[str, Any]) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(

@@ -22,7 +22,7 @@ from tools_app.chain.running_code import find_delegate
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.golem_chains import list_chains
 
 _ACTOR: Final = "system:delegations"
@@ -54,7 +54,7 @@ def _look(chain_id: int, keys: Sequence[SigningKey], now: datetime) -> int:
     return delegated
 
 
-@whole
+@retry_aborted
 def _keep(seen: SigningKey, chain_id: int, runs: str, now: datetime) -> None:
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.golem_id)

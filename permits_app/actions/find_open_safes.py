@@ -29,7 +29,7 @@ from permits_app.policy_cage.safe_fallback import CLOSE_SAFE, Openings, read_ope
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR: Final = "system:openings"
 ASK_AGAIN: Final = timedelta(hours=1)
@@ -74,7 +74,7 @@ def _note(looked: Looked, now: datetime) -> bool:
     return bool(openings)
 
 
-@whole
+@retry_aborted
 def _keep(looked: Looked, now: datetime) -> None:
     safe, openings = looked.safe, looked.openings
     facts = {"chain_id": str(safe.chain_id), "account": safe.account}

@@ -19,7 +19,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits.request_stages import NOT_CARRIED_OUT
 from permits_app.permits.row_locks import lock_request
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR: Final = "system:approvals"
 _LOOKED_AT: Final = timedelta(days=2)
@@ -42,7 +42,7 @@ def follow_approved_permits(*, now: datetime) -> int:
     return sum(one_by_one(ids, lambda pk: follow_approved_permit(request_id=pk, now=now), what="the approved action"))
 
 
-@whole
+@retry_aborted
 def follow_approved_permit(*, request_id: UUID, now: datetime) -> bool:
     """The same of one; whether it moved."""
     with transaction.atomic():

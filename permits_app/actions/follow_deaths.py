@@ -25,7 +25,7 @@ from tools_app.core import event_bus
 from tools_app.core.audit_checkpoints import sign_head
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 
@@ -88,7 +88,7 @@ def _end(death: Death, now: datetime) -> DeathState:
     return DeathState.RETIRED
 
 
-@whole
+@retry_aborted
 def _export(death: Death, now: datetime) -> bool:
     """The last export, once, under a name of its own; False when an owner stopped the end before it."""
     with transaction.atomic():
@@ -110,7 +110,7 @@ def _export(death: Death, now: datetime) -> bool:
     return True
 
 
-@whole
+@retry_aborted
 def _close(death: Death, now: datetime) -> None:
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True).get(pk=death.golem_id)

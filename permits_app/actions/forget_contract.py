@@ -12,10 +12,10 @@ from django.db import transaction
 
 from permits_app.models import AllowlistEntry, KnownContract
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def forget_contract(*, contract: KnownContract, actor: str, now: datetime) -> None:
     """Remove one mark, in one transaction with its audit entries."""
     facts = {"chain_id": contract.chain_id, "address": contract.address, "code_hash": contract.code_hash}

@@ -44,8 +44,8 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_units
-from tools_app.core.whole import whole
 from tools_app.portfolio.holdings import read_balances
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
@@ -157,7 +157,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     return _note_carried_out(record, steps, is_done=all(done), now=now)
 
 
-@whole
+@retry_aborted
 def _keep_steps(record: HaltRecord, told: list[dict[str, Any]], actor: str, now: datetime) -> None:
     with transaction.atomic():
         HaltRecord.objects.filter(pk=record.pk).update(steps=told)
@@ -170,7 +170,7 @@ def _keep_steps(record: HaltRecord, told: list[dict[str, Any]], actor: str, now:
         )
 
 
-@whole
+@retry_aborted
 def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: datetime) -> list[dict[str, Any]]:
     """Keep the steps on the halt's record, and its end when all are done; all the record's steps."""
     golem_id, epoch, found = record.golem_id, record.epoch, list(steps.rows)
@@ -225,7 +225,7 @@ def list_what_is_left(*, golem: Golem, now: datetime) -> list[dict[str, str]]:
     ]
 
 
-@whole
+@retry_aborted
 def reopen_halt(*, golem: Golem, now: datetime) -> None:
     """Let a halt that was done go through its steps on the chain once more, for a golem that ends."""
     with transaction.atomic():
@@ -277,7 +277,7 @@ def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, A
     }
 
 
-@whole
+@retry_aborted
 def _raise_epoch(
     golem: Golem, reason: str, actor: str, now: datetime, *, unless_halted: bool
 ) -> tuple[HaltRecord | None, bool]:
@@ -411,7 +411,7 @@ def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -
     return cancelled
 
 
-@whole
+@retry_aborted
 def _cancel(permit: ActionPermit, reason: str, actor: str, now: datetime) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(
@@ -444,7 +444,7 @@ def _list_signing_keys(golem: Golem) -> list[str]:
     return list(keys.order_by("created_at").values_list("address", flat=True))
 
 
-@whole
+@retry_aborted
 def _drop_key_scopes(record: HaltRecord) -> list[str]:
     with transaction.atomic():
         record = HaltRecord.objects.select_for_update(no_key=True).get(pk=record.pk)

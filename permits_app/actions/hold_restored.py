@@ -27,8 +27,8 @@ from permits_app.models.spending import SpendState
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_micro_usd
-from tools_app.core.whole import whole
 
 ACTOR: Final = "system:restore"
 TOOL: Final = "restore"
@@ -122,7 +122,7 @@ def _sends_operations(cursor: NonceCursor) -> bool:
     return newest is not None and newest.sends_operation
 
 
-@whole
+@retry_aborted
 def _count(golem: Golem, gaps: list[UnknownNonces], now: datetime) -> int:
     """Count what is unknown against the golem's limits, and go on behind it. Together, so it is counted once."""
     with transaction.atomic():

@@ -9,10 +9,10 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app.approvals.operations.keys_spend import set_keys_spend
 from permits_app.permits.row_locks import lock_golem
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def keep_keys_from_spending(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
     """From here on no commit of an agent's key starts; what was started goes on. Appends KeysSpendSet."""
     with transaction.atomic():

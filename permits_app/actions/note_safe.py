@@ -16,10 +16,10 @@ from permits_app.approval_errors import ChangeUnchanged
 from permits_app.models import CageMirror, Wallet
 from permits_app.models.wallet import WalletKind
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def note_safe(*, golem_id: UUID, actor: str, reason: str, now: datetime) -> None:
     """Take the Safe as it was last seen for what is agreed. Raises ChangeUnchanged when it is."""
     with transaction.atomic():

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_permit_approval
-from permits_app.approvals.plan_by_owners import draft_plan
+from permits_app.approvals.safe_proposals import draft_plan
 from permits_app.limits import ledger, received_rights
 from permits_app.limits.policy import Policy
 from permits_app.limits.trading_costs import measure_trade
@@ -22,10 +22,10 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def open_permit(
     *,
     golem: Golem,

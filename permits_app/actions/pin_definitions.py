@@ -18,7 +18,7 @@ from permits_app.actions.approve_definition import compare_bodies
 from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 
@@ -35,7 +35,7 @@ class UnseenTool:
     changes: tuple[Mapping[str, Any], ...]
 
 
-@whole
+@retry_aborted
 def pin_definitions(*, golem: Golem, is_pinned: bool, owner: Any, now: datetime) -> None:
     """Remember every built-in definition as it is today, or stop asking."""
     seen = {tool.name: tool.definition_hash for tool in REGISTRY} if is_pinned else None
@@ -54,7 +54,7 @@ def pin_definitions(*, golem: Golem, is_pinned: bool, owner: Any, now: datetime)
     golem.seen_definitions = seen
 
 
-@whole
+@retry_aborted
 def see_definitions(*, golem: Golem, shown: Mapping[str, str], owner: Any, now: datetime) -> None:
     """Agree to tools as they were shown, by name and hash. Raises DefinitionNotShown for one that is another by now."""
     registered = {tool.name: tool for tool in REGISTRY}

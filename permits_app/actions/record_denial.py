@@ -19,7 +19,7 @@ from permits_app.errors import PolicyRejected, RateLimited, SpendingLimitExceede
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _MOST_WORD = 64
 
@@ -41,7 +41,7 @@ def record_commit_denial(*, golem_id: UUID, actor: str, permit_id: UUID, error: 
     _record("CommitDenied", golem_id, actor, error, {"permit_id": str(permit_id)}, now)
 
 
-@whole
+@retry_aborted
 def _record(event: str, golem_id: UUID, actor: str, error: GolemError, asked: dict[str, Any], now: datetime) -> None:
     if error.http_status >= 500 or not Golem.objects.filter(pk=golem_id).exists():
         return

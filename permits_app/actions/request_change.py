@@ -34,7 +34,7 @@ from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.permit import PermitStatus
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.formats import format_chain
 
@@ -145,7 +145,7 @@ def request_operation(
     return _ask(golem, name, arguments, owner, make_plain(reason).strip(), now)
 
 
-@whole
+@retry_aborted
 def _ask(
     golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any | None, reason: str, now: datetime
 ) -> ChangeRequest:

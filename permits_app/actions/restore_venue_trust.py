@@ -10,10 +10,10 @@ from permits_app.errors import NothingToAcknowledge
 from permits_app.models import VenueTrust
 from permits_app.permits.venue_trust import restore
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def restore_venue_trust(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> None:
     """Trust `trust`'s venue again. Raises NothingToAcknowledge when trust is not low (any more)."""
     with transaction.atomic():

@@ -14,7 +14,7 @@ from archetypes_app.models import ApiKey, Golem, Heartbeat
 from permits_app.actions.halt import halt_golem
 from permits_app.halts.deaths import DEATH_ACTOR, end_open_death, is_ending
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 def retire_golem(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
@@ -33,7 +33,7 @@ def bring_back(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
     _note(golem, retired_at=None, event="GolemBroughtBack", actor=actor, reason=reason, now=now)
 
 
-@whole
+@retry_aborted
 def _note(golem: Golem, *, retired_at: datetime | None, event: str, actor: str, reason: str, now: datetime) -> None:
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)

@@ -12,10 +12,10 @@ from django.db import transaction
 
 from archetypes_app.models import DefinitionApproval, Golem
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def revoke_definition(*, approval: DefinitionApproval, reason: str, owner: Any, now: datetime) -> None:
     """End an approval; does nothing where it has ended."""
     with transaction.atomic():

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 ACTOR = "system:sales"
 AUDIT_EVENT = "AnswerSold"
@@ -81,7 +81,7 @@ def record_sale(row: SoldAnswer, *, transaction_hash: str, now: datetime) -> Sol
         return None
 
 
-@whole
+@retry_aborted
 def _record(row: SoldAnswer, transaction_hash: str, now: datetime) -> SoldAnswer:
     with transaction.atomic():
         rows = SoldAnswer.objects.filter(pk=row.pk, state=SaleState.TAKEN)

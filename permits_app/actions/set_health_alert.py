@@ -12,7 +12,7 @@ from django.db import transaction
 from permits_app.errors import TooManyHealthAlerts
 from permits_app.models import HealthAlert
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 MOST_ALERTS = 32
 
@@ -28,7 +28,7 @@ class WantedAlert:
     auto_action: str
 
 
-@whole
+@retry_aborted
 def set_health_alert(*, golem_id: UUID, wanted: WantedAlert, actor: str, now: datetime) -> HealthAlert:
     """Store the alert, in place of the one there was for this lender and chain. Raises TooManyHealthAlerts."""
     with transaction.atomic():

@@ -15,10 +15,10 @@ from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import SpendingLimits
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def set_limits(
     *, golem: Golem, limits: Mapping[str, Any], choices: Iterable[AllowlistChoice], actor: str, now: datetime
 ) -> SpendingLimits:

@@ -25,7 +25,7 @@ from permits_app.models import ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.permits.row_locks import lock_request
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR = "system:approvals"
 _BATCH = 100
@@ -85,7 +85,7 @@ def _look_at(request_id: UUID, now: datetime) -> bool:
     return request.state != ChangeState.OPEN
 
 
-@whole
+@retry_aborted
 def _settle_or_say_why(request: ChangeRequest, now: datetime) -> str:
     """Why it is over, where too few are left to decide it; empty where it was settled or may be yet."""
     with transaction.atomic():

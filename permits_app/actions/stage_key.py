@@ -16,7 +16,7 @@ from permits_app.errors import SignerMismatch, WalletExists
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
 from tools_app.core import audit_log
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.golem_chains import list_chains
 
 
@@ -56,7 +56,7 @@ def _make(holder: KeyHolder, name: str, chain_ids: tuple[int, ...]) -> tuple[str
     return open_kms().create_key(name=name)
 
 
-@whole
+@retry_aborted
 def _keep(
     golem: Golem,
     address: str,

@@ -29,7 +29,7 @@ from permits_app.permits.blocked_commits import check_clear
 from permits_app.permits.permit_lifetime import is_from_the_future
 from permits_app.permits.row_locks import lock_start
 from tools_app.core.errors import Recovery
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 S = PermitStatus
 
@@ -49,7 +49,7 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime, is
         raise name_equal_action(permit=golem.permits.get(pk=permit_id), now=now) from None
 
 
-@whole
+@retry_aborted
 def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime, *, is_by_key: bool) -> None:
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.

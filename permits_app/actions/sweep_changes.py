@@ -30,7 +30,7 @@ from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.required_value import require
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR = "system:clock"
 _LIVE = (OwnerTransactionState.SIGNING, OwnerTransactionState.RELEASED, OwnerTransactionState.SENT)
@@ -90,7 +90,7 @@ def follow_plans(*, now: datetime) -> None:
     list(one_by_one(ended[:_BATCH], lambda permit: _follow_plan(permit, now), what="the plan of permit"))
 
 
-@whole
+@retry_aborted
 def _follow_plan(permit: ActionPermit, now: datetime) -> None:
     with transaction.atomic():
         lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
@@ -145,7 +145,7 @@ def _cancel_with_permit(request: ChangeRequest, now: datetime) -> bool:
     return _end(request, ChangeState.CANCELLED, f"its permit is {require(request.permit).status.lower()}", now)
 
 
-@whole
+@retry_aborted
 def _end(request: ChangeRequest, to: ChangeState, reason: str, now: datetime) -> bool:
     with transaction.atomic():
         lock_request(request)

@@ -50,8 +50,8 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_micro_usd
-from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader
 
 _BUDGET_MS = 10_000
@@ -66,7 +66,7 @@ def register_cage(*, golem_id: UUID, chain_id: int, contract: str, deployed_bloc
     return sync_policy_cage(mirror_id=mirror_id, now=now)
 
 
-@whole
+@retry_aborted
 def _register(
     golem_id: UUID, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, now: datetime
 ) -> int:
@@ -120,7 +120,7 @@ def _describe(error: GolemError) -> str:
     return f"{error.code}: {error.detail}"[:200]
 
 
-@whole
+@retry_aborted
 def _forget(seen: CageMirror, problem: str) -> None:
     """What is not true is not kept: writes are refused at once, and the next sync reads from the deployment on."""
     with transaction.atomic():
@@ -146,7 +146,7 @@ def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any])
     return MirrorPoint(number, block_hash, int(at.timestamp()), CageState.from_dict(state))
 
 
-@whole
+@retry_aborted
 def _keep(
     seen: CageMirror, followed: Followed, facts: CageFacts, replaced: str, safe: SafeState | None, now: datetime
 ) -> CageMirror:

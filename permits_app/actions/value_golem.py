@@ -26,7 +26,7 @@ from tools_app import runner
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
@@ -64,7 +64,7 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
     return everything
 
 
-@whole
+@retry_aborted
 def _keep(
     golem: Golem, chain_id: int, block: BlockRef, holdings: Holdings, elsewhere: Elsewhere, now: datetime
 ) -> None:

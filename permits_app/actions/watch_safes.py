@@ -31,7 +31,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _BUDGET_MS = 8_000
 _ACTOR = "system:safe-watch"
@@ -56,7 +56,7 @@ def watch_safe(*, wallet_id: int, now: datetime) -> Wallet:
     return _keep(wallet, state, view.nonce, now)
 
 
-@whole
+@retry_aborted
 def _keep(seen: Wallet, state: SafeState | None, nonce: int, now: datetime) -> Wallet:
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.golem_id)

@@ -48,7 +48,7 @@ from permits_app.pages.golem_state import read_states
 from permits_app.safety.drawdown import read_fall
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
 from tools_app.wording.formats import format_bps
 
@@ -281,7 +281,7 @@ def _acknowledge(*, golem: Golem, reason: str, actor: str, now: datetime) -> Non
     acknowledge_drawdown(golem_id=golem.pk, actor=actor, reason=reason, now=now)
 
 
-@whole
+@retry_aborted
 def _rehearse(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
     with transaction.atomic():
         set_live(golem=golem, is_live=False, actor=actor, reason=reason, now=now)

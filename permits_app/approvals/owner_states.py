@@ -18,7 +18,7 @@ from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, Owne
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState
 from permits_app.models.permit import PermitStatus
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 S = OwnerTransactionState
 
@@ -147,7 +147,7 @@ def move_owner_transaction(
     return bool(done)
 
 
-@whole
+@retry_aborted
 def move_alone(
     *,
     asked: OwnerTransaction,

@@ -19,7 +19,7 @@ from permits_app.approvals.passkey_site import PasskeySite
 from permits_app.models import PasskeyChallenge
 from permits_app.models.passkey import LONGEST_ACTION
 from tools_app.core.clock import is_over
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 LIVES_SECONDS: Final = 180
 MOST_OPEN: Final = 8
@@ -53,7 +53,7 @@ def name_action(use: FactorUse, subject: str = "") -> str:
     return f"{use}:{subject}"[:LONGEST_ACTION]
 
 
-@whole
+@retry_aborted
 def make_challenge(*, user: Any, session_key: str, action: str, now: datetime) -> bytes:
     """A new challenge, 32 random bytes; those that are over are forgotten."""
     with transaction.atomic():

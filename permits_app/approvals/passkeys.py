@@ -25,7 +25,7 @@ from permits_app.models import Passkey
 from permits_app.models.passkey import LONGEST_NAME
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ def ask_for_answer(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
     )
 
 
-@whole
+@retry_aborted
 def add_passkey(*, user: Any, name: str, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
     """Keep the public key of a new passkey. Raises PasskeyRefused; the audit log of each golem tells of it."""
     with transaction.atomic():
@@ -148,7 +148,7 @@ def _store(user: Any, name: str, found: tuple[bytes, bytes, int], now: datetime)
     return row
 
 
-@whole
+@retry_aborted
 def use_passkey(*, user: Any, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
     """The passkey of `user` that answered the challenge made for `action`.
 
@@ -247,13 +247,13 @@ def _verify(judge: Callable[[], T]) -> T:
         ) from None
 
 
-@whole
+@retry_aborted
 def rename_passkey(*, user: Any, passkey_id: int, name: str) -> bool:
     """Call it otherwise; False when `user` has none of that id."""
     return bool(Passkey.objects.filter(user=user, pk=passkey_id).update(name=name[:LONGEST_NAME]))
 
 
-@whole
+@retry_aborted
 def remove_passkey(*, user: Any, passkey_id: int, now: datetime) -> bool:
     """Forget it; the audit log of each golem tells of it. False when `user` has none of that id."""
     with transaction.atomic():

@@ -18,7 +18,7 @@ from permits_app.approvals.owner_calls import (
     read_end_signed,
     say_end,
 )
-from permits_app.approvals.plan_by_owners import makes_the_plan
+from permits_app.approvals.safe_proposals import makes_the_plan
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.permits.plan_store import read_stated_end

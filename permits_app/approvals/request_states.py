@@ -15,7 +15,7 @@ from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 S = ChangeState
 
@@ -43,7 +43,7 @@ _TOLD: Mapping[ChangeState, tuple[str, EventType]] = {
 }
 
 
-@whole
+@retry_aborted
 def move_request(
     *,
     request: ChangeRequest,

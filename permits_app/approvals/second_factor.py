@@ -22,7 +22,7 @@ from permits_app.approvals.passkey_challenges import PasskeyAnswer
 from permits_app.approvals.passkeys import use_passkey
 from permits_app.approvals.second_factor_notices import FactorChange, tell_change, tell_guesses
 from permits_app.models import Passkey, PasskeyChallenge
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _NAME = "approvals"
 _MOST_COUNTED: Final = 9
@@ -71,7 +71,7 @@ def check_second_factor(*, user: Any, code: str, passkey: PasskeyAnswer | None, 
     return "code"
 
 
-@whole
+@retry_aborted
 def check_code(*, user: Any, code: str, now: datetime) -> None:
     """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong, SecondFactorLocked."""
     if not code.strip():
@@ -124,7 +124,7 @@ def _pause_after(count: int) -> int:
     return 2 ** (min(count, _MOST_COUNTED) - 1) if count else 0
 
 
-@whole
+@retry_aborted
 def start_enrolment(*, user: Any) -> TOTPDevice:
     """A new device that counts for nothing until a code of it was typed; an unfinished one before it is dropped."""
     with transaction.atomic():
@@ -137,7 +137,7 @@ def find_enrolment(*, user: Any) -> TOTPDevice | None:
     return TOTPDevice.objects.filter(user=user, confirmed=False).first()
 
 
-@whole
+@retry_aborted
 def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
     """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong,
     SecondFactorLocked.
@@ -160,7 +160,7 @@ def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
         raise SecondFactorWrong("this is not a code of the new device; check the clock of your telephone")
 
 
-@whole
+@retry_aborted
 def remove_authenticator(*, user: Any, now: datetime) -> bool:
     """Forget it; the audit log of each golem tells of it. False when `user` has none."""
     with transaction.atomic():

@@ -19,10 +19,10 @@ from permits_app.models import AllowlistEntry, PolicyCage, PolicyVersion
 from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def write_policy(
     *, golem: Golem, changes: Sequence[Mapping[str, Any]], actor: str, reason: str, now: datetime
 ) -> PolicyVersion:

@@ -34,7 +34,7 @@ from permits_app.permits.leaving_chains import OF_A_KEY
 from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.position_search import begin_search
 from tools_app.toolkit.golem_chains import list_chains
 
@@ -55,7 +55,7 @@ class WalletChoice:
     external_id: str = ""
 
 
-@whole
+@retry_aborted
 def choose_wallet(
     *,
     golem: Golem,

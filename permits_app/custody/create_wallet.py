@@ -13,7 +13,7 @@ from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.position_search import begin_search
 
 
@@ -55,7 +55,7 @@ def _check_has_none(golem: Golem) -> None:
         raise WalletExists("this golem has a wallet already; a key is never replaced in place")
 
 
-@whole
+@retry_aborted
 def _note_backup(wallet: Wallet, address: str, actor: str, now: datetime) -> None:
     with transaction.atomic():
         Wallet.objects.filter(pk=wallet.pk).update(backed_up_at=now)
@@ -64,7 +64,7 @@ def _note_backup(wallet: Wallet, address: str, actor: str, now: datetime) -> Non
         )
 
 
-@whole
+@retry_aborted
 def _attach(golem: Golem, address: str, event: str, actor: str, now: datetime) -> Wallet:
     with transaction.atomic():
         if is_address_taken(address):

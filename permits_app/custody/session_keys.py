@@ -21,7 +21,7 @@ from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _ACTOR = "system:cage-mirror"
 
@@ -32,7 +32,7 @@ def follow_sessions(*, now: datetime) -> int:
     return sum(one_by_one(list(caged), lambda pk: follow_session(golem_id=pk, now=now), what="the session of golem"))
 
 
-@whole
+@retry_aborted
 def follow_session(*, golem_id: UUID, now: datetime) -> int:
     """One golem; how many of its keys changed. A golem whose wallet is no cage keeps its keys."""
     mirror = CageMirror.objects.filter(cage__golem_id=golem_id).first()

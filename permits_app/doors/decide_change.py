@@ -45,7 +45,7 @@ from permits_app.tasks import commit_change_task
 from tools_app.core.errors import BrokerUnavailable
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.worker_dispatch import enqueue
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ def decide_change(
     return _decide(request, owner, verdict, make_plain(reason).strip(), seen_digest, signed, proof, now)
 
 
-@whole
+@retry_aborted
 def _decide(
     request: ChangeRequest,
     owner: Any,
@@ -140,7 +140,7 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     return _sign(request, owner, _read_signature(request, owner, signature, now), now)
 
 
-@whole
+@retry_aborted
 def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, now: datetime) -> ChangeRequest:
     with transaction.atomic():
         request = _lock(request)
@@ -152,7 +152,7 @@ def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, 
     return request
 
 
-@whole
+@retry_aborted
 def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) -> ChangeComment:
     """Keep a comment of an owner; it decides nothing. Raises ChangeNotFound, NotAnOwner, ReasonNeeded."""
     request = _load(request_id)
@@ -172,7 +172,7 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
     return comment
 
 
-@whole
+@retry_aborted
 def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -> ChangeRequest:
     """Withdraw a request, also one that is approved and still waits, as any owner. Raises as decide_change."""
     request = _load(request_id)

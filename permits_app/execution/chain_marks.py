@@ -22,7 +22,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def _note_trouble(network: Network, watch: ChainMark, error: GolemError | None, 
         tell(golem_id, kind, event, facts, now)
 
 
-@whole
+@retry_aborted
 def tell(golem_id: Any, kind: EventType, event: str, facts: dict[str, Any], now: datetime) -> None:
     """One event and one audit entry of one golem, together."""
     with transaction.atomic():

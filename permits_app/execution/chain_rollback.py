@@ -33,7 +33,7 @@ from tools_app.core.events import EventType
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.required_value import require
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.views import ReceiptView
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def _look_for_late(row: OutboundTransaction, now: datetime) -> bool:
     return found is not None and _reopen_late(row, *found, now)
 
 
-@whole
+@retry_aborted
 def _reopen_late(row: OutboundTransaction, mined: OutboundTransaction, receipt: ReceiptView, now: datetime) -> bool:
     with transaction.atomic():
         reopened = _reopen_permit(row, LATE, now)
@@ -168,7 +168,7 @@ def _note_lost(row: OutboundTransaction, now: datetime) -> bool:
     return _take_back(row, row.receipt["block_hash"], row.state == S.FINAL, now)
 
 
-@whole
+@retry_aborted
 def _take_back(row: OutboundTransaction, lost_block: str, was_final: bool, now: datetime) -> bool:
     with transaction.atomic():
         if not advance(row, S.REORGED):
@@ -194,7 +194,7 @@ def _take_back(row: OutboundTransaction, lost_block: str, was_final: bool, now: 
     return True
 
 
-@whole
+@retry_aborted
 def _reopen_permit(row: OutboundTransaction, reason: str, now: datetime) -> bool:
     """Raises SameActionPending. The audit entry keeps what the ledger and the outcome said until now."""
     permit = require(row.permit)

@@ -23,7 +23,7 @@ from permits_app.custody.signers.choose_signer import open_signer
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import call_sequences, payload_delivery
 from permits_app.execution.commit_lease import Lease
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.owner_withdrawal import is_owners_withdrawal
 from permits_app.execution.payloads import make_payload, send_payload
@@ -43,7 +43,7 @@ from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import fill_change, insert_rows
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import ReceiptView
 
@@ -113,7 +113,7 @@ def resume(*, permit: ActionPermit, lease: Lease) -> Execution:
     return _send_and_look(permit, rows, lease)
 
 
-@whole
+@retry_aborted
 def store_signed(
     *,
     permit: ActionPermit,

@@ -1,7 +1,7 @@
 """Under a halt, for a cage's phase and for an owner's withdrawal: one plan of the server's own, in a permit bound to
 its epoch, simulated before.
 
-The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
+The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_signing_rule.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from permits_app.safety.touched import Run, run_asking
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
@@ -140,7 +140,7 @@ def _open_permit(
     return permit if _store(permit, wanted, value, actor, now) else None
 
 
-@whole
+@retry_aborted
 def _store(permit: ActionPermit, wanted: HaltPlan, value: PlanValue, actor: str, now: datetime) -> bool:
     """False when another worker has an equal one under way."""
     golem = permit.golem

@@ -19,7 +19,7 @@ from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import fill_change, insert_rows
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 MOST_FOUND: Final = 64
 
@@ -50,7 +50,7 @@ class NonceUnexpected(Exception):
         self.known = known
 
 
-@whole
+@retry_aborted
 def reserve_nonces(
     *, permit_id: UUID, chain_id: int, address: str, count: int, pending_nonce: int, is_agreed: bool = True
 ) -> list[int]:
@@ -115,7 +115,7 @@ def abandon_left(*, chain_id: int) -> int:
     )
 
 
-@whole
+@retry_aborted
 def note_gap(*, chain_id: int, address: str, mined_nonce: int, pending_nonce: int) -> int:
     """Nonces below those we gave out that nobody holds, written down as free: no payload of ours has them, and the node
     knows none of somebody else's. Also forgets what was free and is used up by now. Returns how many were found.

@@ -23,7 +23,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.prepared import Prepared
 from tools_app.core.rows import insert_row
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _note_refusal(row: OutboundTransaction, error: GolemError) -> None:
         row.refusal = error.code
 
 
-@whole
+@retry_aborted
 def _count_as_sent(row: OutboundTransaction, may_leave: Callable[[], bool]) -> bool | None:
     """Whether the payload counts as sent now; None when it may not leave."""
     with transaction.atomic():

@@ -21,8 +21,8 @@ from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import SigningRoute
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
+from permits_app.execution.halt_plan_check import may_sign
 from permits_app.execution.halt_sales import does_sell, plan_sale
-from permits_app.execution.halt_signable import may_sign
 from permits_app.halts.halt_choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
-from permits_app.execution.giving_up import find_giving_up
+from permits_app.execution.giving_up_a_right import find_giving_up
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.limits.received_rights import end_right, list_standing, view_right
 from permits_app.models import ReceivedRight

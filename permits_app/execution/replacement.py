@@ -26,8 +26,8 @@ from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.required_value import require
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
-from tools_app.core.whole import whole
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
 from tools_app.toolkit.views import FeeQuote
 
@@ -118,7 +118,7 @@ def fill_unused(
     return filled
 
 
-@whole
+@retry_aborted
 def _store_fill(
     chain_id: int, address: str, nonce: int, plain: UnsignedTransaction, signed: SignedTransaction, now: datetime
 ) -> OutboundTransaction | None:
@@ -151,7 +151,7 @@ def _replace(
     return stored
 
 
-@whole
+@retry_aborted
 def _store_instead(
     row: OutboundTransaction,
     plain: UnsignedTransaction,

@@ -2,7 +2,7 @@
 
 One plan each, so that a right which ended by itself, and whose end reverts, keeps no other one standing. Like the
 halt's other plans it is simulated, gets a permit bound to the halt's epoch, and is judged from its bytes
-(`halt_calls.py`).
+(`halt_signing_rule.py`).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from permits_app.safety.position_words import describe_moved
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.share_growth import forget_shares, note_shares
 from tools_app.standards.receipts import read_report
@@ -269,7 +269,7 @@ def _last_block(receipts: Sequence[ReceiptView]) -> int:
     return max((receipt.block_number for receipt in receipts), default=0)
 
 
-@whole
+@retry_aborted
 def _look_again(permit: ActionPermit, doubt: str) -> None:
     """Forget what was answered and leave it UNKNOWN: receipts and balances that contradict each other end nothing."""
     now = clock.now()
@@ -359,7 +359,7 @@ def _wrap(
     ).as_dict()
 
 
-@whole
+@retry_aborted
 def _close(
     permit: ActionPermit,
     receipts: Sequence[ReceiptView],

@@ -30,7 +30,7 @@ from permits_app.policy_cage.safe_message import wrap_digest
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.standards.erc1271 import ask_whether_signed, says_yes
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.result import ToolResult
@@ -101,7 +101,7 @@ def _check_first(row: SignedPromise) -> None:
         )
 
 
-@whole
+@retry_aborted
 def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapability, lease: Lease, now: datetime) -> None:
     check_minted(capability)
     with transaction.atomic():

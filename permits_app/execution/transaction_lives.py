@@ -16,7 +16,7 @@ from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import Filled, fetch_together
 from tools_app.core.rows import fill_change
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.views import LogEntry, ReceiptView
 
 S = TransactionState
@@ -84,7 +84,7 @@ def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
     record_receipts([(row, receipt)])
 
 
-@whole
+@retry_aborted
 def _record_together(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) -> None:
     changes = [_describe_receipt(receipt) for _, receipt in found]
     with transaction.atomic():

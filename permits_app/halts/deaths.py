@@ -20,7 +20,7 @@ from permits_app.models.death import OPEN, Death, DeathState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 DEATH_ACTOR: Final = "system:death"
@@ -50,7 +50,7 @@ def list_taken_out(golem_ids: Collection[UUID]) -> frozenset[UUID]:
     return frozenset(rows.values_list("golem_id", flat=True))
 
 
-@whole
+@retry_aborted
 def announce_death(*, golem: Golem, reason: str, actor: str, due_at: datetime, now: datetime) -> Death | None:
     """Announce that `golem` ends at `due_at`; the open announcement where there is one, moved ahead if it was later.
 
@@ -71,7 +71,7 @@ def announce_death(*, golem: Golem, reason: str, actor: str, due_at: datetime, n
         return _announce(locked, reason, actor, due_at, now)
 
 
-@whole
+@retry_aborted
 def announce_terminal(*, golem_id: UUID, now: datetime) -> Death | None:
     """Announce the end of a golem whose phase is TERMINAL; None where it is not, or its end was announced in it."""
     with transaction.atomic():
@@ -84,7 +84,7 @@ def announce_terminal(*, golem_id: UUID, now: datetime) -> Death | None:
         return known or _announce(golem, "its vitality ran out", DEATH_ACTOR, now + NOTICE, now)
 
 
-@whole
+@retry_aborted
 def begin_death(*, death_id: UUID, now: datetime) -> bool:
     """From its announcement to under way, once it is due; whether it is under way."""
     with transaction.atomic():
@@ -96,7 +96,7 @@ def begin_death(*, death_id: UUID, now: datetime) -> bool:
         return Death.objects.filter(pk=death_id, state=DeathState.UNDER_WAY).exists()
 
 
-@whole
+@retry_aborted
 def stop_death(*, golem: Golem, reason: str, actor: str, now: datetime) -> bool:
     """An owner's hand: what is announced or under way ends here; the golem stays halted where it was. False: none was.
 
@@ -124,7 +124,7 @@ def end_open_death(*, golem_id: UUID, reason: str, actor: str, now: datetime) ->
     return True
 
 
-@whole
+@retry_aborted
 def keep_what_is_left(*, death_id: UUID, left: list[dict[str, str]], now: datetime) -> bool:
     """What only its owner gets out, told in the audit log when it changed; whether it did."""
     with transaction.atomic():

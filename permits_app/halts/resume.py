@@ -13,10 +13,10 @@ from permits_app.halts.deaths import end_open_death, lock_open_death
 from permits_app.models import HaltRecord
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
-@whole
+@retry_aborted
 def resume_golem(
     *,
     golem: Golem,

@@ -23,8 +23,8 @@ from permits_app.rejection import Reject
 from tools_app.core import audit_log
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.errors import Recovery
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_micro_usd
-from tools_app.core.whole import whole
 
 _DAY: Final = timedelta(hours=24)
 LOCKED_BUDGET: CompiledQuery[OwnerBudget] = CompiledQuery(
@@ -103,7 +103,7 @@ def list_golems_of_person(person_id: int) -> list[UUID]:
     return list(Golem.objects.filter(owner_id=person_id).values_list("pk", flat=True))
 
 
-@whole
+@retry_aborted
 def set_budget(*, person: Any, per_day_micro_usd: int | None, actor: str, now: datetime) -> OwnerBudget | None:
     """Set it, or end it with None; each golem's log says so. What is reserved already stays."""
     with transaction.atomic():

@@ -26,7 +26,7 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.orders import OrderEnd, OrderFate
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import (
@@ -238,7 +238,7 @@ def open_requests(
         event_bus.emit_all(golem_id=permit.golem_id, events=events, now=now)
 
 
-@whole
+@retry_aborted
 def record_look(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> bool:
     """Write what a look saw; True when it changed the state. Nothing is written over what changed since it was read."""
     seen: dict[str, Any] = {

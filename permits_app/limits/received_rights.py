@@ -25,7 +25,7 @@ from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import insert_rows
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightUsed, RightView, Standing
 
 S = RightState
@@ -155,7 +155,7 @@ def note_uses(uses: Iterable[RightUse]) -> None:
         insert_rows(*rows)
 
 
-@whole
+@retry_aborted
 def receive(*, golem: Golem, rights: Sequence[ReceivedRight], actor: str, now: datetime) -> list[ReceivedRight]:
     """Write rights into the golem's book. One that is there stays as it is, and stands again where it was withdrawn or
     dropped; one whose time is over stays so. Appends RightReceived.
@@ -210,7 +210,7 @@ def put_off(row: ReceivedRight, *, reason: str, now: datetime) -> None:
     )
 
 
-@whole
+@retry_aborted
 def record_look(row: ReceivedRight, standing: Standing, *, is_over: bool, now: datetime) -> RightState:
     """Keep what its contract said, and end it or have it stand again; its state from now on.
 
@@ -269,7 +269,7 @@ def _emit(row: ReceivedRight, event: EventType, now: datetime) -> None:
     event_bus.emit(golem_id=row.golem_id, event=Event(event, payload), now=now)
 
 
-@whole
+@retry_aborted
 def end_right(row: ReceivedRight, *, to: RightState, reason: str, actor: str, now: datetime) -> bool:
     """Write that a right stands no more and is looked at no more; True when this call did it.
 

@@ -19,7 +19,7 @@ from permits_app.models.signed_promise import PromiseState
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.standards.promised import find_reader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.promises import Fate
@@ -92,7 +92,7 @@ def judge_fate(row: SignedPromise, fate: Fate, *, block_time: int) -> PromiseSta
     return S.EXPIRED if fate is Fate.OPEN and is_over else S(fate.value)
 
 
-@whole
+@retry_aborted
 def record_look(row: SignedPromise, state: PromiseState, *, now: datetime, block: int | None = None) -> bool:
     """Write what a look saw; True when it ended the promise. Nothing is written over what changed since it was read."""
     as_read = SignedPromise.objects.filter(pk=row.pk, state=S.OPEN, seen_state=row.seen_state)

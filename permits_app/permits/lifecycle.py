@@ -21,7 +21,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import fill_change
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 S = PermitStatus
 
@@ -67,7 +67,7 @@ _AUDIT: Mapping[PermitStatus, str] = {
 }
 
 
-@whole
+@retry_aborted
 def transition(
     *,
     permit_id: UUID,

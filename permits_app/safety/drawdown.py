@@ -27,8 +27,8 @@ from permits_app.safety.records import Mark, decode_later, encode_later
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.core.whole import whole
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 MARK_WINDOW = timedelta(hours=24)
@@ -172,7 +172,7 @@ def _is_as_it_was(known: Mark, moved: Mark) -> bool:
     )
 
 
-@whole
+@retry_aborted
 def record_value(
     *,
     golem_id: UUID,

@@ -1,7 +1,7 @@
 """Whoever opens a transaction is repeated whole when the database gives it up for others. Read from the syntax.
 
-A function that opens one is under `@whole`, or is called by nobody but such functions, or stands in `_WITHOUT` with the
-reason. Names that begin with an underscore are looked for in their own module, others everywhere.
+A function that opens one is under `@retry_aborted`, or is called by nobody but such functions, or stands in `_WITHOUT`
+with the reason. Names that begin with an underscore are looked for in their own module, others everywhere.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _read(path: str, node: ast.AST, owner: Function | None, found: list[Function
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             names = _decorators(child)
             held = owner is not None and owner.is_whole
-            inner = Function(path, child.name, held or "whole" in names, "local_write" in names)
+            inner = Function(path, child.name, held or "retry_aborted" in names, "local_write" in names)
             found.append(inner)
             if owner is not None and not held:
                 # Handed on by whoever made it.

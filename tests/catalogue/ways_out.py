@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.simulator import Simulator

@@ -8,7 +8,7 @@ import pytest
 
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions import halt as halt_module
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, OutboundTransaction, PendingRequest
 from tests.concurrency.doors import kill_at_each_door
 from tests.concurrency.test_killed_halt import carry_out, let_time_pass

@@ -29,7 +29,7 @@ from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, EventSequence, OutboxEvent
-from tools_app.core.whole import MOST_ATTEMPTS, count_repeated, whole
+from tools_app.core.transaction_retry import MOST_ATTEMPTS, count_repeated, retry_aborted
 
 OTHERS = ("open a permit", "start a commit", "remember")
 
@@ -135,7 +135,7 @@ def test_what_a_deadlock_ended_is_done_again_whole_and_counted(transactional_db:
     gate = threading.Barrier(2, timeout=30)
     tries: dict[Any, int] = {first: 0, second: 0}
 
-    @whole
+    @retry_aborted
     def lock_both(mine: Any, other: Any) -> None:
         tries[mine] += 1
         with transaction.atomic():
@@ -166,7 +166,7 @@ def test_what_a_deadlock_ended_is_done_again_whole_and_counted(transactional_db:
 def test_what_is_given_up_again_and_again_is_given_up(transactional_db: None) -> None:
     tries: list[int] = []
 
-    @whole
+    @retry_aborted
     def fail() -> None:
         tries.append(1)
         with transaction.atomic(), connection.cursor() as cursor:

@@ -18,7 +18,7 @@ from golem_project.celery import app
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, HaltSetting, SpendingLimits
 from permits_app.pages.exit_lines import list_halt_exits

@@ -27,7 +27,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "USAGE_SQL: SQL \"%(week_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
         "USAGE_SQL: SQL \"%(hour_start)s AND created_at < 'infinity' AND status I\": < -> <=": _NO_SUCH_TIME,
     },
-    "permits_app.execution.halt_calls": {
+    "permits_app.execution.halt_signing_rule": {
         **dict.fromkeys(("is_halts_own: True -> False", "is_halts_own: True -> False (#2)"), _OF_THE_SAME_CALLS),
         "_owed_of: 0 -> 1 (#2)": "a token that is not there is owed no more for being held",
         "_read_seen: raw > 0 -> raw >= 0": "nothing adds to neither of both sums",

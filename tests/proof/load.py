@@ -24,7 +24,7 @@ from tests.proof.loaded.people import Client, Owner, make_golem, make_owner, mak
 from tests.proof.loaded.servers import Product, running_product
 from tests.proof.registry import Progress, proof
 from tools_app.core import clock
-from tools_app.core.whole import count_repeated
+from tools_app.core.transaction_retry import count_repeated
 
 CLIENTS = 8
 _GOLEMS_OF_ROUND = (CLIENTS, 1)

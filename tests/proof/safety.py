@@ -92,7 +92,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/permits_app/test_worst_costs_of_trades.py",
     ),
     "permits_app/permits/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
-    "permits_app/execution/halt_calls.py": (
+    "permits_app/execution/halt_signing_rule.py": (
         "tests/permits_app/execution/test_halt_calls.py",
         "tests/permits_app/execution/test_halt.py",
         "tests/permits_app/execution/test_position_unwinding.py",

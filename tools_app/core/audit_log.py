@@ -21,7 +21,7 @@ from tools_app.core.models import AuditEntry, AuditHead, EventSequence
 from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, about, clean_for
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 GENESIS_HASH = "0x" + "00" * 32
 
@@ -34,7 +34,7 @@ class BrokenLink:
     reason: str
 
 
-@whole
+@retry_aborted
 def append(
     *,
     golem_id: UUID,

@@ -19,7 +19,7 @@ from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import RpcLagging, RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history import bars, follower_positions, sampled_rates, storage
 from tools_app.history.checked_logs import CheckedHeader, Stretch, read_headers, read_stretch
 from tools_app.models.history import ChainLog, FollowedChain, LogGap, LogSource, SeenBlock
@@ -101,7 +101,7 @@ def _follow_step(network: Network, place: FollowedChain, final: int, deadline: D
     return len(stretch.headers) if _write(place, stretch, rows, due, now) else 0
 
 
-@whole
+@retry_aborted
 def _write(
     place: FollowedChain, stretch: Stretch, rows: list[storage.NewLog], asked: list[LogSource], now: datetime
 ) -> bool:
@@ -126,7 +126,7 @@ def _leave_out(network: Network, place: FollowedChain, final: int, deadline: Dea
     return final - place.next_block + 1 if _write_gap(place, header, now) else 0
 
 
-@whole
+@retry_aborted
 def _write_gap(place: FollowedChain, header: CheckedHeader, now: datetime) -> bool:
     with transaction.atomic():
         row = follower_positions.lock_place(place.chain_id, where=place)
@@ -171,7 +171,7 @@ def _mend(network: Network, place: FollowedChain, deadline: Deadline, now: datet
         roll_back(place, common, now)
 
 
-@whole
+@retry_aborted
 def roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
     """Take back what lies after the block `common`, if the follower is still where it was."""
     with transaction.atomic():
@@ -198,7 +198,7 @@ def roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
     return True
 
 
-@whole
+@retry_aborted
 def forget_chain(chain_id: int) -> None:
     """Nothing that was kept is of this chain any more: a local chain that was made anew. It is begun again."""
     with transaction.atomic():

@@ -18,7 +18,7 @@ from tools_app.chain.chains import open_reader
 from tools_app.chain.networks import Network, configured_networks
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history import follower_positions
 from tools_app.history.chain_following import begin_chain
 from tools_app.history.checked_logs import CheckedHeader
@@ -92,7 +92,7 @@ def _renew(network: Network, now: datetime) -> int:
     return take_up(network.chain_id, wishes, now=now)
 
 
-@whole
+@retry_aborted
 def take_up(chain_id: int, wishes: Collection[FollowWish], *, now: datetime) -> int:
     """Renew these wishes of one chain that is followed, and follow what is new among them; how many were renewed.
 

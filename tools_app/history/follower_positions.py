@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history.checked_logs import CheckedHeader
 from tools_app.models.history import ASKED_KINDS, FollowedChain, LogGap, LogSource, SeenBlock, SourceKey
 
@@ -108,7 +108,7 @@ def note_lie(chain_id: int, lie: str, *, now: datetime) -> None:
     FollowedChain.objects.filter(pk=chain_id).update(lies=F("lies") + 1, last_lie=lie[:_MOST_WORDS], last_lie_at=now)
 
 
-@whole
+@retry_aborted
 def take_questions(chain_id: int, wanted: int, *, now: datetime) -> int:
     """How many of `wanted` questions for the past may be asked now; they count as asked."""
     with transaction.atomic():

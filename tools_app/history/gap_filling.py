@@ -17,7 +17,7 @@ from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history import bars, follower_positions, hypersync_filling, storage
 from tools_app.history.checked_logs import Stretch, Wanted, read_stretch
 from tools_app.models.history import LogGap
@@ -125,7 +125,7 @@ def _open_gaps(chain_id: int) -> QuerySet[LogGap]:
     return LogGap.objects.filter(source__chain_id=chain_id, closed_because="").select_related("source")
 
 
-@whole
+@retry_aborted
 def _write(chain_id: int, piece: _Piece, stretch: Stretch, rows: Sequence[storage.NewLog]) -> bool:
     """Write a piece whose gaps are as they were; what another filled, cut or gave up meanwhile is left alone."""
     with transaction.atomic():

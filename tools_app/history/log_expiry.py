@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history import bars, follower_positions, storage
 from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource, LogWish, PriceBar
 
@@ -63,7 +63,7 @@ def clean(*, now: datetime) -> int:
     return len(months) + left
 
 
-@whole
+@retry_aborted
 def _forget_unwanted(chain_id: int) -> int:
     """Contracts that nobody wants followed any more, with their logs and bars."""
     with transaction.atomic():
@@ -76,7 +76,7 @@ def _forget_unwanted(chain_id: int) -> int:
     return len(gone)
 
 
-@whole
+@retry_aborted
 def _let_go_for_owners(chain_id: int, now: datetime) -> None:
     """Logs that all who want them keep for a shorter time than this server does; who keeps longest decides."""
     with transaction.atomic():
@@ -98,7 +98,7 @@ def _let_go_for_owners(chain_id: int, now: datetime) -> None:
             LogSource.objects.filter(pk=source.pk).update(kept_from=end, logs=F("logs") - gone)
 
 
-@whole
+@retry_aborted
 def _close_gaps(chain_id: int, end: datetime) -> None:
     """A gap that reaches into what is dropped is filled no more: its hours could not be folded whole again."""
     with transaction.atomic():
@@ -108,7 +108,7 @@ def _close_gaps(chain_id: int, end: datetime) -> None:
             LogSource.objects.filter(chain_id=chain_id, kept_from__lt=end).update(kept_from=end)
 
 
-@whole
+@retry_aborted
 def _count_logs(chain_id: int) -> None:
     with transaction.atomic():
         if follower_positions.lock_place(chain_id) is None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.history.checked_logs import Stretch, Wanted
 from tools_app.history.log_meanings import Said, read_log
 from tools_app.models.history import ChainLog, LogSource, SourceKind
@@ -94,7 +94,7 @@ def make_months(times: Iterable[datetime]) -> None:
         _make(missing)
 
 
-@whole
+@retry_aborted
 def _make(months: Collection[datetime]) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
@@ -105,7 +105,7 @@ def _make(months: Collection[datetime]) -> None:
             )
 
 
-@whole
+@retry_aborted
 def drop_month(month: datetime) -> None:
     """Drop a part with all that is in it."""
     with transaction.atomic(), connection.cursor() as cursor:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection, models, transaction
 from django.db.models import F
 
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _MOST_RUNS = 1_000
 """Above this the counts of a tool are halved, so that habits of long ago lose their weight."""
@@ -82,7 +82,7 @@ RETURNING (SELECT coalesce(sum(pairs.together), 0) FROM pairs WHERE pairs.first 
 """
 
 
-@whole
+@retry_aborted
 def learn_cooccurrence(
     *,
     archetype: str,

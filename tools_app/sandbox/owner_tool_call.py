@@ -17,7 +17,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models.wasm_module import ActionWish, WasmModule, WasmRun
 from tools_app.sandbox.compiling import Compiled, compile_module, find_compiled, hash_module
 from tools_app.sandbox.definition import Definition
@@ -157,7 +157,7 @@ def _read_wish(told: Any) -> _Wish:
     return _Wish(action_type, venue, params, why)
 
 
-@whole
+@retry_aborted
 def _keep(
     *,
     ctx: ReadContext,

@@ -25,8 +25,8 @@ from memory_app.models.directive import Document
 from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.core.whole import whole
 
 MONITOR: Final = "heartbeat-monitor"
 RUNWAY_DAYS: Final = 30
@@ -93,7 +93,7 @@ def monitor_golems(*, now: datetime, limit: int = 500) -> int:
     return sum(one_by_one(unseen, lambda heartbeat: _monitor(heartbeat, now), what="the monitor of"))
 
 
-@whole
+@retry_aborted
 def _monitor(heartbeat: Heartbeat, now: datetime) -> bool:
     """False when another process was first, or nothing is to be told."""
     with transaction.atomic():

@@ -16,8 +16,8 @@ from django.db import transaction
 
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem
 from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
-from tools_app.core.whole import whole
 from tools_app.toolkit.positions import LOCKED_WORDS
 
 SOURCE: Final = "position-monitor"
@@ -106,7 +106,7 @@ def tell_pegs(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool
     return _tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
 
 
-@whole
+@retry_aborted
 def _tell(golem: Golem, alerts: tuple[RuleAlert, ...], now: datetime) -> bool:
     with transaction.atomic():
         return _tell_news(golem, alerts, now, source=SOURCE, well="every position is in its range")

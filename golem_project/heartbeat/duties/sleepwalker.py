@@ -30,8 +30,8 @@ from memory_app.decay import Importance
 from memory_app.provenance import Provenance
 from tools_app.core.clock import AHEAD
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
-from tools_app.core.whole import whole
 
 OBSERVER: Final = "sleepwalker-observer"
 ACTOR: Final = f"system:{OBSERVER}"
@@ -127,7 +127,7 @@ def _look_around(golem: Golem, now: datetime) -> int:
     return published
 
 
-@whole
+@retry_aborted
 def _tell_adverse(golem: Golem, adverse: Sequence[RuleAlert], now: datetime) -> None:
     with transaction.atomic():
         tell_alerts(golem=golem, source=OBSERVER, alerts=adverse, now=now)
@@ -156,7 +156,7 @@ def _keep(golem: Golem, finding: ObservedCount, now: datetime) -> UUID:
     return UUID(str(episode.pk))
 
 
-@whole
+@retry_aborted
 def _publish(golem: Golem, finding: ObservedCount, sources: Sequence[UUID], now: datetime) -> bool:
     """PUBLISH, where it is sure, new, has sources, and the hour has room."""
     if finding.confidence_percent < LEAST_CONFIDENCE_PERCENT or not sources:

@@ -14,7 +14,7 @@ from golem_project.heartbeat.debt_health import Alarm, ToldDebt, WatchedDebt, wr
 from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from golem_project.heartbeat.tick_claims import keep_in_state
 from permits_app.safety.figures import format_ratio
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 _SOURCE: Final = {Alarm.NEAR: "health-near", Alarm.UNDER: "health-under", Alarm.UNKNOWN: "health-unknown"}
 """Sources of their own: a breach is told though a warning was told within the same five minutes."""
@@ -32,7 +32,7 @@ def alarm(state: CycleState) -> None:
             state.told |= told
 
 
-@whole
+@retry_aborted
 def _tell(state: CycleState, source: str, news: list[WatchedDebt], told: dict[str, ToldDebt]) -> bool:
     alerts = [RuleAlert(f"health of {each.label}", _word(each), format_ratio(each.limit_bps)) for each in news]
     with transaction.atomic():

@@ -12,8 +12,8 @@ from golem_project.heartbeat.model_failures import has_failed, leave_time_for_ru
 from golem_project.heartbeat.permit_facts import read_permit_facts
 from golem_project.heartbeat.rule_planner import NAME as RULES
 from golem_project.heartbeat.rule_planner import RulePlanner
-from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import look
+from golem_project.heartbeat.steps.study_market import study_market
 from golem_project.heartbeat.steps.wanted_actions import weigh_wishes
 from golem_project.heartbeat.thinking.planner import Planner, WantedAction
 from golem_project.heartbeat.unfinished_actions import record_touched
@@ -52,7 +52,7 @@ def _look_again(state: CycleState) -> None:
     look(state)
     state.last_done = None
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
-    learn(state)
+    study_market(state)
     before = state.analysis
     weighed = weigh_wishes(state, regime=before.regime, range_bps=before.range_bps)
     held = {each.wish_key: each for each in (*before.held_back, *weighed.held_back)}

@@ -21,7 +21,7 @@ from permits_app.models import ActionRecord, Announcement
 from permits_app.models.action_record import ActionState
 from permits_app.permits import row_locks
 from tools_app.core.errors import GolemError
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 def execute(state: CycleState) -> None:
@@ -53,7 +53,7 @@ def execute(state: CycleState) -> None:
     state.work(permit_id, seconds)
 
 
-@whole
+@retry_aborted
 def _start(state: CycleState, action: ActionRecord, permit_id: UUID) -> tuple[bool, Announcement | None]:
     """Whether this tick still holds the golem, then the commit has begun; and the announcement made instead of it."""
     with transaction.atomic():

@@ -35,7 +35,7 @@ from permits_app.performance.slash_text import list_slash_events
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.dependences import list_failed_oracles
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def reflect(state: CycleState, *, duration_ms: int, error: GolemError | None = N
     return _close(state, list(state.mutations), now, duration_ms=duration_ms, error=error)
 
 
-@whole
+@retry_aborted
 def _close(
     state: CycleState, mutations: list[str], now: datetime, *, duration_ms: int, error: GolemError | None
 ) -> DecisionCycleRecord | None:

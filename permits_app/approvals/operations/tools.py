@@ -14,7 +14,7 @@ from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import RiskTier
 
 
@@ -78,7 +78,7 @@ def read_tool_sources(golem: Golem) -> dict[str, Any]:
     }
 
 
-@whole
+@retry_aborted
 def _rehearse(golem: Golem, after: Mapping[str, Any]) -> ToolsetDiff:
     was = read_inputs(_reload(golem))
     with transaction.atomic():

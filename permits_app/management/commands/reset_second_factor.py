@@ -11,7 +11,7 @@ from django.db import transaction
 from permits_app.approvals.second_factor import forget_devices
 from permits_app.approvals.second_factor_notices import BY_OPERATOR, FactorChange, tell_change
 from tools_app.core import clock
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 
 
 class Command(BaseCommand):
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{removed} device(s) forgotten")
 
 
-@whole
+@retry_aborted
 def _reset(owner: Any, reason: str) -> int:
     with transaction.atomic():
         removed = forget_devices(user=owner)

@@ -16,7 +16,7 @@ from permits_app.actions.halt import EXCHANGED_STEP, carry_out_halt, halt_golem
 from permits_app.actions.query import describe_golem
 from permits_app.execution import halt_exchange
 from permits_app.execution.halt_permits import TOOL_NAME
-from permits_app.execution.halt_signable import may_sign
+from permits_app.execution.halt_plan_check import may_sign
 from permits_app.execution.position_unwinding import MOST_ATTEMPTS
 from permits_app.halts.halt_choices import EXCHANGE_ACTION, SAYS, HaltChoice, is_still_wanted, read_choice
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting

@@ -13,7 +13,7 @@ from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances, list_unfinished_halts
 from permits_app.errors import LeaseLost
 from permits_app.execution import cancellation, executor, payloads
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.halts.resume import resume_golem
 from permits_app.models import (
     ActionPermit,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit, HaltSetting
 from tests.catalogue.test_two_ways_out_at_once import ONLY_COMES
 from tests.factories.golems import make_golem, make_owner

@@ -9,7 +9,7 @@ import pytest
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
 from permits_app.errors import SimulationFailed
 from permits_app.execution import position_unwinding
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import World

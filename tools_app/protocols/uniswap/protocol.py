@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools_app.protocols.uniswap import contract_names
+from tools_app.protocols.uniswap import event_and_error_names
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.liquidity_mining import plans as mining
@@ -173,7 +173,7 @@ PROTOCOL = ProtocolDef(
         ),
     ),
     traits=frozenset({Trait.POOLED}),
-    events=contract_names.EVENTS,
-    errors=contract_names.ERRORS,
-    inner_calls=contract_names.INNER_CALLS,
+    events=event_and_error_names.EVENTS,
+    errors=event_and_error_names.ERRORS,
+    inner_calls=event_and_error_names.INNER_CALLS,
 )

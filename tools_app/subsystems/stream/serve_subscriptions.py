@@ -20,7 +20,7 @@ from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.runner import open_reader
@@ -64,7 +64,7 @@ def poll_due(*, now: datetime, limit: int = 50) -> int:
     return done
 
 
-@whole
+@retry_aborted
 def claim_next(*, now: datetime) -> StreamSubscription | None:
     """Take one due subscription for the time of a lease."""
     with transaction.atomic():
@@ -90,7 +90,7 @@ def poll(row: StreamSubscription, *, now: datetime) -> None:
     _record_look(row, found, now)
 
 
-@whole
+@retry_aborted
 def _record_look(row: StreamSubscription, found: PolledEvents, now: datetime) -> None:
     with transaction.atomic():
         changed = StreamSubscription.objects.filter(pk=row.pk, version=row.version, ended_at__isnull=True).update(
@@ -218,7 +218,7 @@ def _tell_left_out(row: StreamSubscription, block: int, code: str, **counts: int
     return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts, **counts})
 
 
-@whole
+@retry_aborted
 def _record_failure(row: StreamSubscription, error: GolemError, now: datetime) -> None:
     failures = row.failures + 1
     pause = min(timedelta(milliseconds=row.interval_ms) * 2 ** min(failures, 8), _MOST_PAUSE)

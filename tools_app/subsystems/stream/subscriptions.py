@@ -13,13 +13,13 @@ from django.db import transaction
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.whole import whole
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.subsystems.stream.errors import SubscriptionLimit, SubscriptionNotFound
 
 
-@whole
+@retry_aborted
 def open_subscription(
     *,
     golem_id: UUID,
@@ -79,7 +79,7 @@ def open_subscription(
     return rows[0]
 
 
-@whole
+@retry_aborted
 def end_subscriptions(*, golem_id: UUID, ids: Collection[str] | None, now: datetime) -> tuple[list[str], list[str]]:
     """End those of `ids`, or all; the ids that ended and those that still live. Raises SubscriptionNotFound."""
     with transaction.atomic():
@@ -104,7 +104,7 @@ def close(rows: Sequence[StreamSubscription], *, reason: str, now: datetime) -> 
         event_bus.emit(golem_id=row.golem_id, event=event, now=now)
 
 
-@whole
+@retry_aborted
 def close_expired(*, now: datetime) -> int:
     """End what was not renewed in time. Returns how many rows."""
     with transaction.atomic():

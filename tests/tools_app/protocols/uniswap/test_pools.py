@@ -10,7 +10,7 @@ from golem_project.embedded.world.artifacts import fetch_artifacts
 from tests.evm.world import World
 from tests.permits_app.execution.chain_tricks import mine
 from tests.tools_app.factories import make_context
-from tools_app.protocols.uniswap import contract_names, pools
+from tools_app.protocols.uniswap import event_and_error_names, pools
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.pools import (
     FEE,
@@ -132,7 +132,7 @@ def test_what_no_factory_names_is_no_pool() -> None:
 def test_whatever_moves_tokens_out_of_a_pool_or_into_it_has_a_name_in_a_trace(package: str, file: str) -> None:
     """As the makers' own package lists what a pool can be asked for; owners of factories are not ours to name."""
     told = {each["name"]: each for each in fetch_artifacts()._read(package, file)["abi"] if each["type"] == "function"}
-    named = {text.removeprefix("function ").partition("(")[0] for text in contract_names.INNER_CALLS}
+    named = {text.removeprefix("function ").partition("(")[0] for text in event_and_error_names.INNER_CALLS}
     moving = {"swap", "mint", "burn", "collect", "skim", "sync"} & told.keys()
     assert moving <= named and {"swap", "mint", "burn"} <= moving
     reads = {"slot0", "positions", "getReserves"} & told.keys()

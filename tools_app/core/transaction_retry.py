@@ -31,7 +31,7 @@ MOST_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.01
 
 
-def whole(action: Callable[P, T]) -> Callable[P, T]:
+def retry_aborted(action: Callable[P, T]) -> Callable[P, T]:
     """`action` holds one transaction and touches nothing but the database; it is called again when that was given up.
 
     Inside a transaction of the caller it is called once: only the outermost can be repeated. What `action` changes of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archetypes_app.models import Golem
-from permits_app.execution.halt_calls import is_halts_own
+from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit
 from tools_app.toolkit.plan import TxPlan
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
-from permits_app.execution.giving_up import gives_up_a_right
+from permits_app.execution.giving_up_a_right import gives_up_a_right
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
 from permits_app.safety.measured_class import is_deeper

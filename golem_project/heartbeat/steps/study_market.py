@@ -1,4 +1,4 @@
-"""LEARN, before ANALYZE: what is known of the market that the golem is about to enter.
+"""LEARN, before ANALYZE: reads what is known of the market that the golem is about to enter.
 
 Nothing is read while it enters nothing.
 """
@@ -11,7 +11,7 @@ from golem_project.heartbeat.steps.wanted_actions import list_wishes
 from tools_app.subsystems.intel.indexed_market import read_known_market
 
 
-def learn(state: CycleState) -> None:
+def study_market(state: CycleState) -> None:
     """Read it once in a tick, out of the index and at the block that was looked at. Never raises GolemError."""
     pool = state.observation.pool
     if state.known_market is not None or state.reader is None or pool is None:

@@ -83,6 +83,14 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "try_over_the_past", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks", "in_the_way")
 
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Without a button for another heartbeat: a golem has one."""
+        context = {"show_save_and_add_another": False, **(extra_context or {})}
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
+        return response
+
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """A heartbeat stays with its golem."""
         fixed = super().get_readonly_fields(request, obj)

@@ -82,7 +82,7 @@ def test_the_graph_the_matrix_and_the_diff_before_saving(open_window: Any, demo:
     assert page.locator(".gx-edge-bad").count() == 1
     visit.open("/admin/archetypes_app/toolprofile/matrix/")
     visit.shoot("matrix")
-    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/settings/")
     page.locator("input[name=profiles]:checked").first.uncheck()
     press(page.get_by_role("button", name="Save", exact=True))
     visit.shoot("diff")

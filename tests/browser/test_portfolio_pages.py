@@ -198,6 +198,7 @@ def test_the_risk_board_shows_each_position_its_bars_and_the_way_out_and_fits_ev
             page = visit.open(path)
             visit.shoot(f"risks-{viewport['width']}-{'dark' if is_dark else 'light'}")
             assert visit.overflow() == 0 and find_serious(page) == []
+    page.evaluate("document.querySelectorAll('details[data-fold]').forEach((each) => { each.open = true; })")
     text = page.inner_text("#content")
     # What is lent, owed, shared and queued, by every cut of the board.
     for words in ("Aave V3", "Local USDC vault", "Lido (simulated contract)", "wallet", "USDC", "chain 31337"):

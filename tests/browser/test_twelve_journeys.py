@@ -38,6 +38,8 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     journey.go("/admin/login/")
     journey.look("01-first-minute-login")
     journey.enter("owner-a")
+    if size == "phone":
+        journey.page.locator("#permits > summary").click()
     assert "Swap 500 USDC for WETH" in journey.look("01-first-minute-overview")
     journey.follow("Swap 500 USDC for WETH")
     assert "Seven safety hooks" in journey.look("01-first-minute-permit")

@@ -139,7 +139,7 @@ def test_a_trade_with_a_pool_of_a_manager_costs_its_fee_and_stands_on_the_pages(
     assert 0 < before - worth(trader) < 10 * USD
     told = page(trader, f"/admin/permits_app/actionpermit/{permit}/change/")
     assert "The made-up pools" in told and "100 USDC" in told
-    assert "pools_trade" in page(trader)
+    assert "pools_trade" in page(trader, f"/admin/archetypes_app/golem/{trader.golem.pk}/agent/")
 
 
 def test_a_halt_finds_nothing_of_a_trade_and_takes_its_allowance_back(trader: LiveGolem, hook_pools: Pools) -> None:

@@ -41,10 +41,6 @@ LONGEST_PAUSE_HOURS: Final = 31 * 24
 
 _MOST_WORDS = StandingPlan._meta.get_field("words").max_length or 0
 
-Kind = Annotated[
-    PlanKind,
-    Field(description="purchase: token_in is given for token_out each time; rebalance: both are kept at a share."),
-]
 EveryHours = Annotated[
     int, Field(ge=1, le=LONGEST_PAUSE_HOURS, description="Hours between two times."), BeforeValidator(check_whole)
 ]
@@ -53,7 +49,7 @@ EndsInDays = Annotated[
 ]
 Share = Annotated[
     int,
-    Field(ge=1, le=99, description="Of a rebalancing: percent that token_in is to be of both."),
+    Field(ge=1, le=99, description="Keep token_in at this percent of both; without it token_in is given each time."),
     BeforeValidator(check_whole),
 ]
 TradesAt = Annotated[
@@ -123,7 +119,6 @@ def preview_plan(
     every_hours: EveryHours,
     times: Count,
     ends_in_days: EndsInDays,
-    kind: Kind = PlanKind.PURCHASE,
     share_percent: Share | None = None,
     trades_at: TradesAt | None = None,
     slippage_bps: SlippageBps = 50,
@@ -133,9 +128,6 @@ def preview_plan(
     sold, bought = chain.token(token_in), chain.token(token_out)
     if sold.address == bought.address:
         raise InvalidParams("a plan trades two tokens", fields={"token_out": "another than token_in"})
-    if (share_percent is not None) != (kind is PlanKind.REBALANCE):
-        asked = "say it for a rebalancing, and for nothing else"
-        raise InvalidParams(f"share_percent: {asked}", fields={"share_percent": asked})
     markets = sorted(list_markets(ctx.golem.home_chain_id))
     where = trades_at or next(iter(markets), "")
     if where not in markets:
@@ -151,7 +143,7 @@ def preview_plan(
     )
     words = f"{does} at {where} every {every_hours} hours, {times} times at most, until {ends_at:%Y-%m-%d %H:%M} UTC"
     arguments = {
-        "kind": kind.value,
+        "kind": (PlanKind.PURCHASE if share_percent is None else PlanKind.REBALANCE).value,
         "venue": where,
         "token_in": sold.address,
         "token_out": bought.address,
@@ -192,7 +184,6 @@ def golem_propose_standing_plan(
     every_hours: EveryHours,
     times: Count,
     ends_in_days: EndsInDays,
-    kind: Kind = PlanKind.PURCHASE,
     share_percent: Share | None = None,
     trades_at: TradesAt | None = None,
     slippage_bps: SlippageBps = 50,

@@ -92,8 +92,8 @@ def preview_fund(
     action_class=ActionClass.DECREASE_POSITION,
     requires=(Requirement.WALLET,),
     snippet=(
-        "fund: take test money from the local chain's faucet, at most 1 coin or 15,000 units of a token at a time; or"
-        " be told the bridge's call from another chain of the golem, or the address an owner sends to."
+        "fund: take test money from the local faucet, at most 1 coin or 15,000 units of a token; or be told the"
+        " bridge's call from another chain, or the address to send to."
     ),
     guidelines=("Test money is worth nothing: a balance that came from a faucet proves no strategy.",),
 )

@@ -58,11 +58,11 @@ _CAGE: Final = {
     "policy_cage.drawdown": ("a fall of what it holds", "max_drawdown_bps"),
     "policy_cage.rebalance_interval": ("the time between two rebalances", "min_rebalance_interval_seconds"),
     "policy_cage.rebalances_per_day": ("the rebalances of 24 hours", "max_rebalances_per_day"),
-    "policy_cage.approved_asset": ("the assets it may hold", "approved_assets"),
     "simulator.health": ("the least health of a loan", "min_health_bps"),
     "simulator.health_on_the_way": ("the least health of a loan", "min_health_bps"),
 }
 _ALLOWLIST: Final = {
+    "policy_cage.approved_asset": "the assets it may hold",
     "allowlist_guard.contract": "the allowlist of contracts",
     "allowlist_guard.token": "the allowlist of tokens",
     "allowlist_guard.spender": "the allowlist of spenders",

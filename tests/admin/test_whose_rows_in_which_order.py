@@ -129,7 +129,7 @@ _OFFERS_GOLEMS: Final = {
     "tools_app_tooldefinition_approve": "it asks for which golem",
     "tools_app_tooldefinition_try_out": "it asks for which golem",
     "archetypes_app_archetype_change": "it offers what the owner made",
-    "archetypes_app_golem_change": "it offers what the owner made",
+    "archetypes_app_golem_settings": "it offers what the owner made",
     "permits_app_ownerbudget_change": "it is about a person, and names all of their golems",
 }
 _OF_NOBODY: Final = {

@@ -245,7 +245,7 @@ def test_a_vault_that_is_paused_is_waited_for_under_a_halt_and_told_as_locked(as
     live.world.transact(admin, VAULT, "pause()")
     told = outcomes(halt(live))
     assert [each["outcome"] for each in told] == ["waits"] and "paused" in told[0]["reason"] and not is_done()
-    assert "paused by its guardians" in read_page(live, "archetypes_app.golem", "change", live.golem.pk)
+    assert "paused by its guardians" in read_page(live, "archetypes_app.golem", "money", live.golem.pk)
     live.world.transact(admin, VAULT, "unpause()")
     carry_out(live)
     assert is_done() and all_verified()

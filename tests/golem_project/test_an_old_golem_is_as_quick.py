@@ -116,6 +116,7 @@ def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem, monkeypa
         "request": factories.make_change_request(golem=lived.golem).pk,
         "decision": decision.pk,
         "episode": factories.make_episode(golem=lived.golem).pk,
+        "refusal": factories.make_denied_call(golem=lived.golem).pk,
     }
     pages = {path: path.format(**names) for path in MOST if path not in _LEFT_OUT}
 

@@ -54,6 +54,8 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
 
 @pytest.fixture
 def alive() -> None:
+    # Tests before left theirs, and readiness names what waits for long.
+    app.control.purge()
     for name in (liveness.BEAT, *liveness.list_queues()):
         liveness.beat(name, now=clock.now())
 

@@ -35,7 +35,7 @@ SET_AT: Final[Mapping[str, tuple[RuleRow, str]]] = {
     "policy_cage.drawdown": (RuleRow.CAGE, "max_drawdown_bps"),
     "policy_cage.rebalance_interval": (RuleRow.CAGE, "min_rebalance_interval_seconds"),
     "policy_cage.rebalances_per_day": (RuleRow.CAGE, "max_rebalances_per_day"),
-    "policy_cage.approved_asset": (RuleRow.CAGE, "approved_assets"),
+    "policy_cage.approved_asset": (RuleRow.ALLOWLIST, ""),
     "simulator.health": (RuleRow.CAGE, "min_health_bps"),
     "simulator.health_on_the_way": (RuleRow.CAGE, "min_health_bps"),
     **{

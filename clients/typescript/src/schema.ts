@@ -1113,13 +1113,10 @@ export interface components {
             times: number;
             /** @description Days until the plan ends by itself */
             ends_in_days: number;
-            kind?: components["schemas"]["GolemProposeStandingPlanPlanKind"] | null;
             share_percent?: number | null;
             trades_at?: string | null;
             slippage_bps?: components["schemas"]["slippage_bps_2"];
         };
-        /** @enum {string} */
-        GolemProposeStandingPlanPlanKind: "purchase" | "rebalance";
         HookDiscover: {
             /** @constant */
             query: "hooks";

@@ -166,6 +166,11 @@ def test_every_address_refuses_a_token_whose_maker_was_locked(agent: Agent) -> N
         for method in ("get", "post"):
             answer = getattr(Client(), method)(_fill(route, golem), headers=headers)
             looked_at += 1
+            if route == "metrics":
+                # It knows an operator's token alone; to every other it is not there.
+                if answer.status_code not in (404, 405):
+                    opened.append((route, method, answer.status_code))
+                continue
             if answer.status_code != 405 and (answer.status_code, answer.json().get("code")) != (
                 401,
                 "API_KEY_SUSPENDED",

@@ -44,6 +44,8 @@ def everything_else_is_alive() -> None:
 
 @pytest.fixture(autouse=True)
 def empty_queues() -> Iterator[None]:
+    # Tests before left theirs, and readiness names what waits for long.
+    app.control.purge()
     yield
     app.control.purge()
 

@@ -65,9 +65,6 @@ READS: Final = (
             "context": None,
         },
         given=("it handed four dollars of its runway on to a key",),
-        refuses=(
-            ({"delegation": "0x" + "11" * 32}, "REDELEGATION_UNKNOWN"),
-            ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),
-        ),
+        refuses=(({"delegation": "0x" + "11" * 32}, "REDELEGATION_UNKNOWN"),),
     ),
 )

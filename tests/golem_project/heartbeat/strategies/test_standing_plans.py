@@ -110,7 +110,7 @@ def test_equal_trades_of_a_plan_are_no_loop_and_those_of_an_agent_are_told_the_w
 
 def test_a_share_is_kept_in_both_directions_and_by_no_more_than_was_agreed(two_owners: Owners) -> None:
     live = two_owners[0]
-    agree(two_owners, kind="rebalance", share_percent=95, amount=str(1_000 * USD), every_hours=1, times=50)
+    agree(two_owners, share_percent=95, amount=str(1_000 * USD), every_hours=1, times=50)
     turn_on(live.golem, rule={})
     weth, usdc = live.balance("WETH"), live.balance("USDC")
     share = usdc * 100 // (usdc + weth * 3_000 // 10**12)
@@ -156,8 +156,6 @@ def test_a_plan_whose_time_is_over_trades_no_more(two_owners: Owners) -> None:
     ("changes", "field"),
     [
         ({"token_out": "USDC"}, "token_out"),
-        ({"share_percent": 50}, "share_percent"),
-        ({"kind": "rebalance"}, "share_percent"),
         ({"trades_at": "nowhere"}, "trades_at"),
         ({"every_hours": 0}, "every_hours"),
         ({"every_hours": 745}, "every_hours"),

@@ -356,6 +356,8 @@ def _say_allowed(schema: Mapping[str, Any], text: str) -> dict[str, Any]:
     values = list_values(schema)
     if values:
         return {"one_of": values}
-    said = {"type": sorted(list_kinds(schema) - {"null"}) or ["string"], "description": schema.get("description", text)}
-    bounds = {name: schema[name] for name in ("minimum", "maximum", "pattern") if name in schema}
-    return {**said, **bounds}
+    # Of what may be left out the schema says the rest under one of its parts.
+    parts = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    told = {**(parts[0] if len(parts) == 1 else {}), **schema}
+    said = {"type": sorted(list_kinds(schema) - {"null"}) or ["string"], "description": told.get("description", text)}
+    return {**said, **{name: told[name] for name in ("minimum", "maximum", "pattern") if name in told}}

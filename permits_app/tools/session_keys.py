@@ -47,6 +47,7 @@ from permits_app.tools.session_key_lines import (
 )
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.units import format_micro_usd, format_units, usd_to_micro
+from tools_app.standards.safe_allowance import LARGEST_AMOUNT
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -58,6 +59,7 @@ from tools_app.toolkit.result import UsdAmount
 session = ToolFamily(prefix="session", category=Category.WALLET, venue="wallet")
 
 _HASH_LENGTH: Final = 66
+_SAID_AS: Final = {"delegate": "key", "amount_raw": "amount"}
 LONGEST_SECONDS: Final = 30 * 86_400
 """No session is asked for longer; the contract's own limit may be shorter."""
 
@@ -381,9 +383,20 @@ def _preview_allowance(
             "an allowance has a key, a token and an amount for each 24 hours",
             fields=dict.fromkeys(lacking, "said beside the others"),
         )
+    if int(amount or 0) > LARGEST_AMOUNT:
+        raise InvalidParams(
+            f"a day's allowance is from 1 to {LARGEST_AMOUNT} base units",
+            fields={"amount": f"at most {LARGEST_AMOUNT}"},
+            most=str(LARGEST_AMOUNT),
+        )
     known = ctx.chain().token(str(token))
     arguments = {"act": GIVE, "delegate": key, "token": known.address, "amount_raw": str(amount)}
-    wish = _observe(golem, arguments, ctx.now, name=ALLOWANCE)
+    try:
+        wish = _observe(golem, arguments, ctx.now, name=ALLOWANCE)
+    except InvalidParams as refused:
+        # The owners' operation has words of its own for what an agent says.
+        fields = {_SAID_AS.get(name, name): text for name, text in refused.data.get("fields", {}).items()}
+        raise InvalidParams(refused.detail, **{**refused.data, "fields": fields}) from None
     shown = format_units(int(amount or 0), known.decimals, known.symbol)
     return LocalEffect(f"asks the owners to let the key {key} take {shown} in each 24 hours", {WISH: wish})
 

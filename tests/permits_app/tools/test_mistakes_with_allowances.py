@@ -13,6 +13,7 @@ from archetypes_app.models.override import OverrideMode
 from permits_app.models import SigningKey
 from tests.catalogue.test_mistakes_at_yields import OF_AMOUNTS, OF_HOW_MUCH, TEN, post_what_is_told
 from tests.golem_project.pi.conftest import Agent
+from tests.golem_project.pi.conftest import tasks_here as tasks_here
 from tests.permits_app.tools.allowing import A_DAY, Allowing
 from tests.permits_app.tools.allowing import allowing as allowing
 from tools_app.standards.safe_allowance import LARGEST_AMOUNT
@@ -53,7 +54,7 @@ def list_mistakes(allowing: Allowing) -> list[tuple[dict[str, Any], str]]:
 
 
 def test_what_is_said_wrongly_of_an_allowance_is_refused_with_figures_and_mended_by_the_answer_alone(
-    allowing: Allowing,
+    allowing: Allowing, tasks_here: None
 ) -> None:
     ToolOverride.objects.get_or_create(
         golem=allowing.live.golem, tool_name=TOOL, defaults={"mode": OverrideMode.INCLUDE}

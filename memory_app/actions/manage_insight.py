@@ -105,6 +105,7 @@ def manage_insight(
             if row is None:
                 raise _unknown(insight_id)
         if row is None:
+            said = provenance or Provenance(actor, source, Trust.REPORTED)
             row = Insight(
                 golem_id=golem_id,
                 text=text,
@@ -115,8 +116,9 @@ def manage_insight(
                 last_accessed_at=now,
                 stability_days=STABILITY_DAYS[Importance.BASE],
                 identity_hash=identity,
-                scanned_at=now,
-                **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),
+                # What an agent says is held against texts that steer once the memory worker has made its vector.
+                scanned_at=None if said.source is Source.AGENT else now,
+                **said.as_columns(),
             )
             before, note = None, ""
         else:

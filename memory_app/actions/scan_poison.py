@@ -6,6 +6,7 @@ Runs every hour over what was not scanned since the signs last changed, and at o
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,10 +15,12 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from memory_app.models import Episode, Insight
+from memory_app.claims import is_only_said
+from memory_app.models import Episode, EpisodeVector, Insight
 from memory_app.models.provenance import Source
 from memory_app.near_duplicates import make_near_keys
 from memory_app.poison import describe_poison, find_poison
+from memory_app.steering import find_steering
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.transaction_retry import retry_aborted
@@ -95,9 +98,20 @@ def _scan(row: Episode | Insight) -> dict[str, object]:
     else:
         text = row.text
     signs = find_poison(text)
+    if is_only_said(trust=row.trust, source=row.source):
+        signs += find_steering(_read_vector(row))
     if signs:
         columns |= {"is_quarantined": True, "quarantine_reason": describe_poison(signs)}
     return columns
+
+
+def _read_vector(row: Episode | Insight) -> Sequence[float] | None:
+    """The vector of a memory; None while the memory worker has not made it."""
+    if isinstance(row, Episode):
+        found = EpisodeVector.objects.filter(episode=row).values_list("embedding", flat=True).first()
+    else:
+        found = row.embedding
+    return None if found is None else [float(part) for part in found]
 
 
 def _quarantine_floods(golem_id: UUID) -> list[str]:

@@ -14,6 +14,7 @@ from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
 from memory_app import embedding
+from memory_app.claims import is_only_said
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
@@ -24,6 +25,7 @@ from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measur
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
 from memory_app.reflection import Reflection, reflect
+from memory_app.steering import find_steering
 from memory_app.text_cleaning import clean_text, clean_value
 from tools_app.core import audit_log, event_bus
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
@@ -149,6 +151,8 @@ def remember_episode(
         if known is not None:
             return StoredEpisode(known, Duplicate.NEAR)
     signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
+    if is_only_said(trust=origin.trust, source=origin.source):
+        signs += find_steering(vector)
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
 
     @retry_aborted

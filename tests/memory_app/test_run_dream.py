@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -53,6 +54,10 @@ def fake_imagine(monkeypatch: pytest.MonkeyPatch, outcomes: Any) -> None:
 def four_runs(**_: Any) -> Iterator[Imagined]:
     yield run()
     yield run({"slippage_bps": 25})
+
+
+def _stand_still(at: datetime) -> datetime:
+    return at
 
 
 def go(golem: Golem, **given: Any) -> Any:
@@ -310,3 +315,30 @@ def test_what_was_tagged_is_replayed_together_and_lasts_longer(monkeypatch: pyte
     surprise(golem)
     again = DreamJournal.objects.get(dream_id=go(golem).dream_id, phase="NREM").entries
     assert not any("dream_tag" in each for each in again)
+
+
+@pytest.mark.django_db
+def test_over_a_month_of_nights_a_golem_dreams_after_days_that_surprised_it_and_in_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Thirty simulated days, four looks a night; every third day something missed its prediction."""
+    golem = make_golem()
+    fake_imagine(monkeypatch, four_runs)
+    dreamt: list[int] = []
+    replayed = 0
+    for day in range(30):
+        noon = NOW + timedelta(days=day)
+        if day % 3 == 0:
+            surprise(golem, now=noon)
+        else:
+            remember(golem, f"day {day} went as predicted", permit_id=uuid.uuid4(), now=noon)
+        for look in range(4):
+            night = noon + timedelta(hours=10 + look)
+            if golem.pk in list_golems_to_dream(now=night):
+                done = dream(golem_id=golem.pk, clock_now=partial(_stand_still, night))
+                dreamt.append(day)
+                replayed += done.replayed if done else 0
+    assert set(range(0, 30, 3)) <= set(dreamt)
+    assert len(dreamt) == len(set(dreamt)), "once a night"
+    assert all(day % 3 == 0 or day >= 7 for day in dreamt), "what was dreamt of comes back after a week"
+    assert replayed >= 10

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from memory_app import embedding
 from memory_app.models import Episode, EpisodeVector, Insight, SituationVector
+from memory_app.models.provenance import Trust
 from tools_app.core.transaction_retry import retry_aborted
 
 KEPT_FOR: Final = timedelta(days=30)
@@ -38,6 +39,9 @@ def embed_missing_episodes(*, limit: int = 200) -> int:
 def _keep(rows: Sequence[EpisodeVector]) -> None:
     with transaction.atomic():
         EpisodeVector.objects.bulk_create(rows, ignore_conflicts=True)
+        # What was only said is held against texts that steer by its meaning too, which the next scan can see now.
+        said = Episode.objects.filter(pk__in=[row.episode_id for row in rows]).exclude(trust=Trust.VERIFIED)
+        said.update(scanned_at=None)
 
 
 def embed_missing_insights(*, limit: int = 200) -> int:
@@ -48,7 +52,7 @@ def embed_missing_insights(*, limit: int = 200) -> int:
     missing = list(Insight.objects.filter(embedding__isnull=True).order_by("pk").values_list("pk", "text")[:limit])
     vectors = embedding.embed([text for _, text in missing])
     for (pk, text), vector in zip(missing, vectors, strict=True):
-        Insight.objects.filter(pk=pk, text=text, embedding__isnull=True).update(embedding=vector)
+        Insight.objects.filter(pk=pk, text=text, embedding__isnull=True).update(embedding=vector, scanned_at=None)
     return len(missing)
 
 

@@ -105,7 +105,6 @@ def manage_insight(
             if row is None:
                 raise _unknown(insight_id)
         if row is None:
-            said = provenance or Provenance(actor, source, Trust.REPORTED)
             row = Insight(
                 golem_id=golem_id,
                 text=text,
@@ -116,9 +115,8 @@ def manage_insight(
                 last_accessed_at=now,
                 stability_days=STABILITY_DAYS[Importance.BASE],
                 identity_hash=identity,
-                # What an agent says is held against texts that steer once the memory worker has made its vector.
-                scanned_at=None if said.source is Source.AGENT else now,
-                **said.as_columns(),
+                scanned_at=now,
+                **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),
             )
             before, note = None, ""
         else:

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
+from memory_app import embedding
 from memory_app.claims import is_only_said
 from memory_app.models import Episode, EpisodeVector, Insight
 from memory_app.models.provenance import Source
@@ -79,8 +80,8 @@ def _scan_golem(golem_id: UUID, *, limit: int, actor: str, again: bool, now: dat
             ordered = rows.order_by("scanned_at", "pk") if again else rows.order_by("pk")
             for row in ordered.defer("search").select_for_update(no_key=True, skip_locked=True, of=("self",))[:limit]:
                 scanned += 1
-                columns = _scan(row)
-                model.objects.filter(pk=row.pk).update(scanned_at=now, **columns)
+                columns = _scan(row, now)
+                model.objects.filter(pk=row.pk).update(**columns)
                 if "is_quarantined" in columns:
                     found.append(str(row.pk))
         found.extend(_quarantine_floods(golem_id))
@@ -89,17 +90,21 @@ def _scan_golem(golem_id: UUID, *, limit: int, actor: str, again: bool, now: dat
     return PoisonScan(scanned=scanned, quarantined=len(found))
 
 
-def _scan(row: Episode | Insight) -> dict[str, object]:
-    columns: dict[str, object] = {}
+def _scan(row: Episode | Insight, now: datetime) -> dict[str, object]:
+    """What changes in its row. What only waits for a process that has the model stays to be scanned."""
+    columns: dict[str, object] = {"scanned_at": now}
     if isinstance(row, Episode):
-        text = f"{row.summary}\n{row.search_text}\n{row.outcome}"
+        said, text = row.summary, f"{row.summary}\n{row.search_text}\n{row.outcome}"
         if not row.near_keys and row.permit_id is None:
             columns["near_keys"] = make_near_keys(row.summary)
     else:
-        text = row.text
+        said = text = row.text
     signs = find_poison(text)
     if is_only_said(trust=row.trust, source=row.source):
-        signs += find_steering(_read_vector(row))
+        vector = _read_vector(row)
+        signs += find_steering(said, vector)
+        if vector is not None and not embedding.is_loaded():
+            columns["scanned_at"] = row.scanned_at
     if signs:
         columns |= {"is_quarantined": True, "quarantine_reason": describe_poison(signs)}
     return columns

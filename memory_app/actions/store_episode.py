@@ -152,7 +152,7 @@ def remember_episode(
             return StoredEpisode(known, Duplicate.NEAR)
     signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
     if is_only_said(trust=origin.trust, source=origin.source):
-        signs += find_steering(vector)
+        signs += find_steering(content.summary, vector)
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
 
     @retry_aborted

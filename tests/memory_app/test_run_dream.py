@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine, list_variations, other_routes_of
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
-from memory_app.dreams.run_dream import dream, list_golems_to_dream, request_stop
+from memory_app.dreams.run_dream import AGAIN_AFTER, dream, list_golems_to_dream, request_stop
 from memory_app.models import Directive, DreamJournal, Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import dream_golems_task, dream_task
@@ -318,14 +319,13 @@ def test_what_was_tagged_is_replayed_together_and_lasts_longer(monkeypatch: pyte
 
 
 @pytest.mark.django_db
-def test_over_a_month_of_nights_a_golem_dreams_after_days_that_surprised_it_and_in_no_other(
+def test_over_a_month_of_nights_a_golem_dreams_after_each_surprise_and_of_the_same_again_after_a_week(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Thirty simulated days, four looks a night; every third day something missed its prediction."""
     golem = make_golem()
     fake_imagine(monkeypatch, four_runs)
-    dreamt: list[int] = []
-    replayed = 0
+    nights: list[int] = []
     for day in range(30):
         noon = NOW + timedelta(days=day)
         if day % 3 == 0:
@@ -335,10 +335,14 @@ def test_over_a_month_of_nights_a_golem_dreams_after_days_that_surprised_it_and_
         for look in range(4):
             night = noon + timedelta(hours=10 + look)
             if golem.pk in list_golems_to_dream(now=night):
-                done = dream(golem_id=golem.pk, clock_now=partial(_stand_still, night))
-                dreamt.append(day)
-                replayed += done.replayed if done else 0
-    assert set(range(0, 30, 3)) <= set(dreamt)
-    assert len(dreamt) == len(set(dreamt)), "once a night"
-    assert all(day % 3 == 0 or day >= 7 for day in dreamt), "what was dreamt of comes back after a week"
-    assert replayed >= 10
+                assert dream(golem_id=golem.pk, clock_now=partial(_stand_still, night)) is not None
+                nights.append(day)
+    assert [day for day in nights if day < 7] == [0, 3, 6], "nothing on a night after a day that surprised nobody"
+    assert set(range(0, 30, 3)) <= set(nights)
+    replays: dict[str, list[datetime]] = {}
+    for journal in DreamJournal.objects.filter(phase="NREM").order_by("started_at"):
+        for each in journal.entries:
+            replays.setdefault(each["episode_id"], []).append(journal.started_at)
+    assert len(replays) == 10
+    for times in replays.values():
+        assert all(later - earlier > AGAIN_AFTER for earlier, later in pairwise(times))

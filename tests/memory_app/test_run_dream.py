@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timedelta
-from functools import partial
-from itertools import pairwise
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine, list_variations, other_routes_of
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
-from memory_app.dreams.run_dream import AGAIN_AFTER, dream, list_golems_to_dream, request_stop
+from memory_app.dreams.run_dream import dream, list_golems_to_dream, request_stop
 from memory_app.models import Directive, DreamJournal, Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import dream_golems_task, dream_task
@@ -55,10 +53,6 @@ def fake_imagine(monkeypatch: pytest.MonkeyPatch, outcomes: Any) -> None:
 def four_runs(**_: Any) -> Iterator[Imagined]:
     yield run()
     yield run({"slippage_bps": 25})
-
-
-def _stand_still(at: datetime) -> datetime:
-    return at
 
 
 def go(golem: Golem, **given: Any) -> Any:
@@ -316,33 +310,3 @@ def test_what_was_tagged_is_replayed_together_and_lasts_longer(monkeypatch: pyte
     surprise(golem)
     again = DreamJournal.objects.get(dream_id=go(golem).dream_id, phase="NREM").entries
     assert not any("dream_tag" in each for each in again)
-
-
-@pytest.mark.django_db
-def test_over_a_month_of_nights_a_golem_dreams_after_each_surprise_and_of_the_same_again_after_a_week(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Thirty simulated days, four looks a night; every third day something missed its prediction."""
-    golem = make_golem()
-    fake_imagine(monkeypatch, four_runs)
-    nights: list[int] = []
-    for day in range(30):
-        noon = NOW + timedelta(days=day)
-        if day % 3 == 0:
-            surprise(golem, now=noon)
-        else:
-            remember(golem, f"day {day} went as predicted", permit_id=uuid.uuid4(), now=noon)
-        for look in range(4):
-            night = noon + timedelta(hours=10 + look)
-            if golem.pk in list_golems_to_dream(now=night):
-                assert dream(golem_id=golem.pk, clock_now=partial(_stand_still, night)) is not None
-                nights.append(day)
-    assert [day for day in nights if day < 7] == [0, 3, 6], "nothing on a night after a day that surprised nobody"
-    assert set(range(0, 30, 3)) <= set(nights)
-    replays: dict[str, list[datetime]] = {}
-    for journal in DreamJournal.objects.filter(phase="NREM").order_by("started_at"):
-        for each in journal.entries:
-            replays.setdefault(each["episode_id"], []).append(journal.started_at)
-    assert len(replays) == 10
-    for times in replays.values():
-        assert all(later - earlier > AGAIN_AFTER for earlier, later in pairwise(times))

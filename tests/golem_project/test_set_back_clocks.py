@@ -32,6 +32,7 @@ from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.live_golem import LiveGolem
+from tests.waiting_tasks import drop_waiting_tasks
 from tools_app.core import clock, liveness
 
 JUMPS = pytest.mark.parametrize("jump", [timedelta(hours=2), timedelta(days=1)], ids=["two hours", "a day"])
@@ -55,7 +56,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
 @pytest.fixture
 def alive() -> None:
     # Tests before left theirs, and readiness names what waits for long.
-    app.control.purge()
+    drop_waiting_tasks()
     for name in (liveness.BEAT, *liveness.list_queues()):
         liveness.beat(name, now=clock.now())
 

@@ -37,6 +37,7 @@ from tests.golem_project.pi.conftest import SWAP
 from tests.live_golem import FUNDS
 from tests.proof import command as proof_command
 from tests.proof.registry import PROOFS, Progress, Proof
+from tests.waiting_tasks import drop_waiting_tasks
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.log_redaction import RedactingFormatter
@@ -170,7 +171,7 @@ def test_no_canary_is_on_an_admin_page(adversary: Adversary, canaries: dict[str,
 def test_no_canary_is_in_a_message_on_the_broker(adversary: Adversary, canaries: dict[str, str]) -> None:
     app.conf.task_always_eager = False
     broker = redis.Redis.from_url(settings.REDIS_URL)
-    app.control.purge()
+    drop_waiting_tasks()
     golem, key = adversary.live.golem, adversary.live.key
     preview_action_task.delay(golem_id=str(golem.pk), api_key_id=str(key.key.pk), body=dict(SWAP))
     commit_permit_task.delay(permit_id=str(golem.pk))
@@ -181,7 +182,7 @@ def test_no_canary_is_in_a_message_on_the_broker(adversary: Adversary, canaries:
                 message = json.loads(raw)
                 # A task has a body; an answer that nobody fetched has none.
                 texts.append(str(message) + base64.b64decode(message.get("body", "")).decode())
-    app.control.purge()
+    drop_waiting_tasks()
     assert sum("preview_action_task" in text for text in texts) >= 1
     for text in texts:
         assert find(canaries, text) == []

@@ -22,12 +22,12 @@ from jsonschema import Draft202012Validator
 from archetypes_app.models import ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.celery import app
 from golem_project.pi import serializers as wire
 from permits_app.models import ActionPermit, OutboundTransaction
 from tests.golem_project.pi.conftest import PI, SWAP, Agent, assert_problem
 from tests.how_to import read_block, run_in_shell
 from tests.services import provide_chain
+from tests.waiting_tasks import drop_waiting_tasks
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -53,7 +53,7 @@ def worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFacto
         "DJANGO_SETTINGS_MODULE": "golem_project.settings.test",
         "PYTHONWARNINGS": "ignore",
     }
-    app.control.purge()
+    drop_waiting_tasks()
     with log_path.open("wb") as log:
         process = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
     try:
@@ -62,7 +62,7 @@ def worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFacto
     finally:
         process.terminate()
         process.wait(timeout=30)
-        app.control.purge()
+        drop_waiting_tasks()
 
 
 def _await_ready(process: subprocess.Popen[bytes], log_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from golem_project.celery import app
 from permits_app import tasks
 from permits_app.actions.sweep import end_outlived
 from permits_app.execution.commit_lease import take_lease
@@ -25,6 +24,7 @@ from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
+from tests.waiting_tasks import drop_waiting_tasks
 from tools_app.core import clock, liveness
 
 FAILURES = {
@@ -45,9 +45,9 @@ def everything_else_is_alive() -> None:
 @pytest.fixture(autouse=True)
 def empty_queues() -> Iterator[None]:
     # Tests before left theirs, and readiness names what waits for long.
-    app.control.purge()
+    drop_waiting_tasks()
     yield
-    app.control.purge()
+    drop_waiting_tasks()
 
 
 @pytest.fixture

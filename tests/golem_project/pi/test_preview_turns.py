@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 
 from archetypes_app.models import Golem
-from golem_project.celery import app
 from permits_app.doors.preview_turns import preview_turn, preview_turns
 from tests.golem_project.pi.conftest import PI, SWAP, Agent, MakeAgent, assert_problem
+from tests.waiting_tasks import drop_waiting_tasks
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def fresh_turns() -> Iterator[None]:
     preview_turns.cache_clear()
     yield
     preview_turns.cache_clear()
-    app.control.purge()
+    drop_waiting_tasks()
 
 
 def test_a_preview_comes_before_the_second_of_another_owners_crowd(

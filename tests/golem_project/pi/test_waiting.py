@@ -13,13 +13,13 @@ import redis
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
-from golem_project.celery import app
 from golem_project.pi.commit_slots import name_slot, waiting_slot
 from golem_project.pi.owner_share_of_threads import PLACES
 from permits_app.errors import TooManyWaiting
 from permits_app.models import ActionPermit
 from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent, assert_problem
 from tests.live_golem import LiveGolem
+from tests.waiting_tasks import drop_waiting_tasks
 from tools_app.core import clock
 
 
@@ -34,7 +34,7 @@ def _wait_until_gone(broker: redis.Redis, name: str) -> None:
 def empty_queues() -> Iterator[None]:
     """No worker runs here, so what is asked for would be left to the next test's worker."""
     yield
-    app.control.purge()
+    drop_waiting_tasks()
 
 
 def test_respond_async_answers_at_once_where_to_look(live: Agent, shared_golem: LiveGolem) -> None:

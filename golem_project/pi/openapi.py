@@ -44,6 +44,9 @@ class ClosedBody(OpenApiSerializerExtension):
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         """The usual schema, closed."""
         schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        if type(self.target).__doc__ is None:
+            # What every closed body inherits is said by the next line.
+            schema.pop("description", None)
         return {**schema, "additionalProperties": {"type": "null"} if self.target.drops_nulls else False}
 
 

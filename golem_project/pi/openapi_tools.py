@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, Final
 
 from archetypes_app.tool_loading_queries import TIER_QUERIES
@@ -32,8 +32,6 @@ _CURSOR: Final[Schema] = {"type": ["string", "null"], "maxLength": 64, "pattern"
 _WHY: Final[Schema] = {"type": ["string", "null"], "maxLength": MOST_WHY}
 _ANY_READ: Final = "ReadInput"
 _LONGEST_DESCRIPTION: Final = 60
-_LEAST_SHARED: Final = 42
-"""Characters from which on a parameter that several tools take alike is one schema of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class _Entry:
 
     @property
     def reference(self) -> Schema:
-        return {"$ref": f"{_COMPONENTS}{self.name}"}
+        return _refer(self.name)
 
     @property
     def at_venue(self) -> Schema:
@@ -94,6 +92,7 @@ def close_bodies(result: Schema, **_: Any) -> Schema:
     answers = {name: part for name, part in components.items() if name.endswith("Output")}
     components.update(_share({**_merge(described), **answers}))
     _share_refusals(result)
+    _share_headers(result)
     result["components"]["schemas"] = dict(sorted(components.items()))
     return result
 
@@ -109,26 +108,82 @@ def _merge(described: dict[str, Schema]) -> dict[str, Schema]:
     return merged
 
 
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Where a schema stands: in `holder` under `key`, and the name of the parameter that it belongs to."""
+
+    name: str
+    holder: Any
+    key: str | int
+
+    def list_members(self) -> Iterator[_Slot]:
+        """The schema of a list's members. A form of a choice stands where it is: generators ask for a type there."""
+        part = self.holder[self.key]
+        for each in (part, *part.get("anyOf", ())):
+            if isinstance(each.get("items"), Mapping):
+                yield _Slot(self.name, each, "items")
+
+
 def _share(described: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The same schemas, with each parameter that several take alike as one schema of its own, named after them."""
-    written = [
-        (name, json.dumps(part, sort_keys=True))
+    """The same schemas, with each parameter that several take alike as one schema of its own, named after them, and
+    then each part that is alike within them.
+    """
+    shared: dict[str, Schema] = {}
+    level = [
+        _Slot(name, schema["properties"], name)
         for schema in described.values()
-        for name, part in schema.get("properties", {}).items()
+        for name in schema.get("properties", {})
     ]
-    uses = Counter(text for _, text in written)
-    names: dict[str, str] = {}
-    taken: Counter[str] = Counter()
-    for name, text in written:
-        if text not in names and uses[text] > 1 and len(text) >= _LEAST_SHARED:
-            taken[name] += 1
-            names[text] = name if taken[name] == 1 else f"{name}_{taken[name]}"
-    for schema in described.values():
-        for name, part in schema.get("properties", {}).items():
-            text = json.dumps(part, sort_keys=True)
-            if text in names:
-                schema["properties"][name] = {"$ref": f"{_COMPONENTS}{names[text]}"}
-    return {**described, **{name: json.loads(text) for text, name in names.items()}}
+    while level:
+        known = set(shared)
+        _share_alike(level, shared)
+        new = [_Slot(name, shared, name) for name in shared if name not in known]
+        level = [part for slot in (*level, *new) for part in slot.list_members()]
+    return {**described, **shared}
+
+
+def _share_alike(slots: list[_Slot], shared: dict[str, Schema]) -> None:
+    """Put what stands in several of `slots` into `shared` where that is shorter, and references where it stood."""
+    written = [json.dumps(slot.holder[slot.key], sort_keys=True) for slot in slots]
+    called: dict[str, Counter[str]] = {}
+    for slot, text in zip(slots, written, strict=True):
+        called.setdefault(text, Counter())[slot.name] += 1
+    names = {json.dumps(schema, sort_keys=True): name for name, schema in shared.items()}
+    for text, by_name in sorted(called.items(), key=lambda each: -each[1].total()):
+        uses, part = by_name.total(), json.loads(text)
+        if text in names or uses < 2 or "$ref" in part:
+            continue
+        usual = by_name.most_common(1)[0][0]
+        free = (f"{usual}_{number}" if number > 1 else usual for number in count(1))
+        name = next(name for name in free if name not in shared)
+        if uses * (len(_write(part)) - len(_write(_refer(name)))) > len(_write({name: part})):
+            names[text] = name
+            shared[name] = part
+    for slot, text in zip(slots, written, strict=True):
+        if text in names and len(text) > len(_write(_refer(names[text]))):
+            slot.holder[slot.key] = _refer(names[text])
+
+
+def _refer(name: str) -> Schema:
+    return {"$ref": f"{_COMPONENTS}{name}"}
+
+
+def _write(part: Any) -> str:
+    """As the document is served."""
+    return json.dumps(part, separators=(",", ":"))
+
+
+def _share_headers(result: Schema) -> None:
+    """A header or a query that several operations take alike stands once."""
+    operations = [each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)]
+    lists = [operation["parameters"] for operation in operations if "parameters" in operation]
+    uses = Counter(json.dumps(each, sort_keys=True) for asked in lists for each in asked)
+    for asked in lists:
+        for number, each in enumerate(asked):
+            if uses[json.dumps(each, sort_keys=True)] > 1:
+                shared = result["components"].setdefault("parameters", {}).setdefault(each["name"], each)
+                if shared == each:
+                    asked[number] = {"$ref": f"#/components/parameters/{each['name']}"}
 
 
 def _share_refusals(result: Schema) -> None:
@@ -147,6 +202,14 @@ def _share_refusals(result: Schema) -> None:
             operation["responses"] = responses
         if "requestBody" in operation:
             operation["requestBody"]["required"] = True
+
+
+def list_asked(operation: Mapping[str, Any], components: Mapping[str, Any]) -> list[Schema]:
+    """The headers, queries and parts of the path that an operation of the document takes, each whole."""
+    return [
+        components["parameters"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each
+        for each in operation.get("parameters", ())
+    ]
 
 
 def name_body(tool_name: str) -> str:
@@ -206,13 +269,21 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
 
 
 def _or_null(schema: Schema) -> Schema:
-    """`schema`, or null; a part that is only a kind of value says both kinds."""
-    forms = schema.get("anyOf")
-    if forms is not None and len(schema) == 1 + ("description" in schema) + ("default" in schema):
-        return {**schema, "anyOf": [*(form for form in forms if form != {"type": "null"}), {"type": "null"}]}
-    if isinstance(schema.get("type"), str) and not {"enum", "const", "anyOf"} & set(schema):
-        return {**schema, "type": [schema["type"], "null"]}
+    """`schema`, or null; a part that is only a kind of value says both kinds in one."""
+    if set(schema) - {"description", "default"} == {"anyOf"}:
+        forms = [form for form in schema["anyOf"] if form != {"type": "null"}]
+        if len(forms) > 1 or not _is_kind(forms[0]):
+            return {**schema, "anyOf": [*forms, {"type": "null"}]}
+        schema = {**forms[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
+    if _is_kind(schema):
+        listed = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+        return {**schema, **listed, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _is_kind(schema: Schema) -> bool:
+    """Whether it says one kind of value."""
+    return isinstance(schema.get("type"), str) and not {"const", "anyOf"} & set(schema)
 
 
 def _write_short(schema: Schema) -> Schema:
@@ -220,6 +291,10 @@ def _write_short(schema: Schema) -> Schema:
     text = schema.get("description")
     # What is null where it is left out needs no default: null counts as left out.
     told = {name: value for name, value in schema.items() if name != "default" or value is not None}
+    if "anyOf" in told:
+        told["anyOf"] = [_write_short(form) for form in told["anyOf"]]
+    if "items" in told:
+        told["items"] = _write_short(told["items"])
     return {**told, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else told
 
 
@@ -260,12 +335,12 @@ def _choose(entries: list[_Entry], body: _Body, *, title: str) -> _Chosen:
         if len(asked) > 1:
             schemas[name] = {"anyOf": [entry.reference for entry in asked]}
         mapping[key] = f"{_COMPONENTS}{name}"
-    forms = list(mapping.values())
+    forms = [form.rpartition("/")[2] for form in mapping.values()]
     for name, schema in _leave_open(entries, body):
         schemas[f"{title}{name}"] = schema
-        forms.append(f"{_COMPONENTS}{title}{name}")
+        forms.append(f"{title}{name}")
     found = {
-        "anyOf": [{"$ref": form} for form in forms],
+        "anyOf": [_refer(form) for form in forms],
         "discriminator": {"propertyName": body.word, "mapping": mapping},
     }
     return _Chosen(found, schemas)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from golem_project.pi.openapi_tools import list_asked
 from golem_project.settings.environment import BASE_DIR
 
 PATH: Final = BASE_DIR / "clients" / "python" / "golem_client" / "operations.py"
@@ -54,8 +55,9 @@ def write_operations(document: Mapping[str, Any]) -> str:
 
 
 def _write_method(method: str, path: str, operation: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    parameters = [each for each in operation.get("parameters", ()) if each["name"] != IDEMPOTENCY_KEY]
-    has_effect = len(parameters) < len(operation.get("parameters", ()))
+    asked = list_asked(operation, document["components"])
+    parameters = [each for each in asked if each["name"] != IDEMPOTENCY_KEY]
+    has_effect = len(parameters) < len(asked)
     by_place = {place: [each for each in parameters if each["in"] == place] for place in ("path", "query", "header")}
     body = _body_of(operation, document)
     arguments = [f"{_name(each)}: str" for each in by_place["path"]]

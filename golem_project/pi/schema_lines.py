@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from golem_project.pi.manifest import describe_route, hash_schema, without_words
-from golem_project.pi.openapi_tools import name_body
+from golem_project.pi.openapi_tools import list_asked, name_body
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
@@ -66,7 +66,7 @@ def describe_document(document: Mapping[str, Any]) -> dict[str, Any]:
     for path, item in document["paths"].items():
         for method in _METHODS:
             if method in item:
-                entries[f"{method.upper()} {path}"] = _describe_operation(item[method], schemas)
+                entries[f"{method.upper()} {path}"] = _describe_operation(item[method], document["components"])
     entries |= {
         f"schema {name}": {"holds": list_types(schema), "digest": _digest(schema)}
         for name, schema in schemas.items()
@@ -143,14 +143,14 @@ def tell_differences(stored: Any, now: Any, place: str = "") -> Iterator[str]:
         yield f"{place} was {_shorten(stored)} and is {_shorten(now)}"
 
 
-def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_operation(operation: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
     content = operation.get("requestBody", {}).get("content", {})
     takes = [list_types(each.get("schema", {})) for each in content.values()]
     asked = [
-        f"{each['name']}:{each['in']}{'!' * bool(each.get('required'))}" for each in operation.get("parameters", ())
+        f"{each['name']}:{each['in']}{'!' * bool(each.get('required'))}" for each in list_asked(operation, components)
     ]
     reached: dict[str, Any] = {}
-    _reach(operation, schemas, reached)
+    _reach(operation, components["schemas"], reached)
     return {
         "takes": " ".join(dict.fromkeys(takes)),
         "asks": " ".join(asked),

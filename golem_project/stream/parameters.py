@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from uuid import UUID
 
 from golem_project.stream.callers import EventFollower
@@ -15,7 +16,11 @@ from tools_app.core.events import EventType
 
 MOST_PER_PAGE = 500
 DEFAULT_PER_PAGE = 100
-_FAMILIES = frozenset(f"{kind.partition(':')[0]}:*" for kind in EventType)
+_KINDS_OF_FAMILIES = {
+    family: [kind.partition(":")[2] for kind in kinds]
+    for family, kinds in groupby(sorted(EventType), key=lambda kind: kind.partition(":")[0])
+}
+_FAMILIES = frozenset(f"{family}:*" for family in _KINDS_OF_FAMILIES)
 _KNOWN_TYPES = frozenset(str(kind) for kind in EventType) | _FAMILIES
 
 
@@ -27,7 +32,11 @@ def _list_of(word: str) -> str:
 
 # As the API's document says them; what is refused below breaks one of these, or is nobody's to see.
 GOLEMS_PATTERN = _list_of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-TYPES_PATTERN = _list_of(f"({'|'.join(sorted(name.replace('*', '[*]') for name in _KNOWN_TYPES))})")
+TYPES_PATTERN = _list_of(
+    "({})".format(
+        "|".join(f"{family}:({'|'.join(('[*]', *kinds))})" for family, kinds in sorted(_KINDS_OF_FAMILIES.items()))
+    )
+)
 CURSOR_PATTERN = "^[0-9a-f]{8}-[0-9]{1,18}$"
 
 

@@ -251,7 +251,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             interest_rate_mode?: components["schemas"]["interest_rate_mode"];
             chain_id?: components["schemas"]["chain_id"];
@@ -262,7 +262,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveEnableCollateral: {
@@ -271,7 +271,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             use_as_collateral?: components["schemas"]["swap_to_optimal_ratio"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -281,7 +281,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveGetLiquidationRisk: {
@@ -290,7 +290,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveGetRates: {
@@ -299,15 +299,16 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveGetUserSummary: {
-            query: components["schemas"]["query"];
+            /** @constant */
+            query: "lending_summary";
             /** @enum {unknown} */
             venue?: "aave" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveRepay: {
@@ -316,10 +317,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
+            withdraw_collateral?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveSupply: {
@@ -328,9 +329,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            on_behalf_of?: components["schemas"]["account_2"];
+            on_behalf_of?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         AaveWithdraw: {
@@ -339,8 +340,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "aave" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         BridgeCompare: {
@@ -349,7 +350,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "across" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             source_chain: components["schemas"]["source_chain"];
             dest_chain: components["schemas"]["source_chain"];
@@ -376,7 +377,7 @@ export interface components {
             venue?: "across" | null;
             why?: components["schemas"]["why"];
             bridge: components["schemas"]["bridge"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             source_chain: components["schemas"]["source_chain"];
             dest_chain: components["schemas"]["source_chain"];
@@ -394,7 +395,7 @@ export interface components {
             venue?: "across" | null;
             cursor?: components["schemas"]["cursor"];
             bridge: components["schemas"]["bridge"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             source_chain: components["schemas"]["source_chain"];
             dest_chain: components["schemas"]["source_chain"];
         };
@@ -404,7 +405,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "across" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             source_chain: components["schemas"]["source_chain"];
             dest_chain: components["schemas"]["source_chain"];
@@ -421,18 +422,12 @@ export interface components {
             bridge_id: string;
             source_chain: components["schemas"]["source_chain"];
         };
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CancelActionInput: {
             /** Format: uuid */
             permit_id: string;
             reason: string;
         };
-        /**
-         * @description * `STOP` - STOP
-         *     * `LEAVE_POSITIONS` - LEAVE_POSITIONS
-         *     * `LEAVE_FOR_BASE` - LEAVE_FOR_BASE
-         * @enum {string}
-         */
+        /** @enum {string} */
         ChoiceEnum: "STOP" | "LEAVE_POSITIONS" | "LEAVE_FOR_BASE";
         CodingBash: {
             /** @constant */
@@ -473,7 +468,11 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             pattern: components["schemas"]["pattern"];
             path?: components["schemas"]["path_2"];
-            type?: ("f" | "d") | null;
+            /**
+             * @description f finds files only, d folders only
+             * @enum {string|null}
+             */
+            type?: "f" | "d" | null;
             result_shape?: components["schemas"]["result_shape"];
         };
         CodingGrep: {
@@ -484,6 +483,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             pattern: components["schemas"]["pattern"];
             path?: components["schemas"]["path_2"];
+            /** @description Only files whose name matches this shell pattern, such as… */
             include?: string | null;
             result_shape?: components["schemas"]["result_shape"];
         };
@@ -499,6 +499,7 @@ export interface components {
              * @default 1
              */
             offset: number | null;
+            /** @description Most lines to show, at most 2000 */
             limit?: number | null;
             result_shape?: components["schemas"]["result_shape"];
         };
@@ -513,14 +514,13 @@ export interface components {
             content: string;
             result_shape?: components["schemas"]["result_shape"];
         };
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CommitActionInput: {
             /** Format: uuid */
             permit_id: string;
         };
         /** @description `result` is null while the outcome is not known; the permit then says where it stands. */
         CommitActionOutput: {
-            status: components["schemas"]["status"];
+            status: components["schemas"]["StatusEnum"];
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
@@ -530,7 +530,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
+            market: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -540,7 +540,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
+            market: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3GetMarkets: {
@@ -549,7 +549,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             cursor?: components["schemas"]["cursor"];
-            market?: components["schemas"]["token_2"];
+            market?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3GetPosition: {
@@ -558,7 +558,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Repay: {
@@ -567,8 +567,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            market: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Supply: {
@@ -577,9 +577,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
+            market: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CompoundV3Withdraw: {
@@ -588,9 +588,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "compound_v3" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
+            market: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
+            asset?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexClaimRewards: {
@@ -599,7 +599,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
+            pool: components["schemas"]["market"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexGetPools: {
@@ -608,7 +608,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexStakeLp: {
@@ -617,8 +617,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
+            pool: components["schemas"]["market"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         ConvexUnstakeLp: {
@@ -627,21 +627,22 @@ export interface components {
             /** @enum {unknown} */
             venue?: "convex" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
+            pool: components["schemas"]["market"];
+            amount: components["schemas"]["amount_2"];
             claim?: components["schemas"]["swap_to_optimal_ratio"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveAddLiquidity: {
-            action_type: components["schemas"]["action_type"];
+            /** @constant */
+            action_type: "add_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
+            pool: components["schemas"]["market"];
             /** @description Base units of each coin, in the pool's order */
-            amounts: string[];
-            min_lp_tokens?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps"];
+            amounts: components["schemas"]["amount"][];
+            min_lp_tokens?: components["schemas"]["amount_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveGetPools: {
@@ -650,20 +651,27 @@ export interface components {
             /** @enum {unknown} */
             venue?: "curve" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
+            asset?: components["schemas"]["asset"];
+            /**
+             * @description Which kind of pool
+             * @default all
+             * @enum {string|null}
+             */
+            pool_type: "all" | "stable" | "crypto" | "tricrypto" | null;
+            /** @description 0x-prefixed contract address */
             pool?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveRemoveLiquidity: {
-            action_type: components["schemas"]["action_type_2"];
+            /** @constant */
+            action_type: "remove_liquidity";
             /** @enum {unknown} */
             venue?: "curve" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            lp_amount: components["schemas"]["shares"];
-            single_coin?: components["schemas"]["token_2"];
-            slippage_bps?: components["schemas"]["slippage_bps"];
+            pool: components["schemas"]["market"];
+            lp_amount: components["schemas"]["amount_2"];
+            single_coin?: components["schemas"]["asset"];
+            slippage_bps?: components["schemas"]["slippage_bps_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         CurveStakeGauge: {
@@ -672,8 +680,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "curve" | null;
             why?: components["schemas"]["why"];
-            pool: components["schemas"]["pool"];
-            action?: ("stake" | "unstake" | "claim") | null;
+            pool: components["schemas"]["market"];
+            /**
+             * @description stake, unstake or claim
+             * @default stake
+             * @enum {string|null}
+             */
+            action: "stake" | "unstake" | "claim" | null;
+            /** @description Amount in the token's base units, as a decimal string: 500… */
             amount?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -683,7 +697,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             period?: components["schemas"]["period"];
             interval?: components["schemas"]["interval"];
             chain_id?: components["schemas"]["chain_id"];
@@ -704,7 +718,7 @@ export interface components {
              * @default 0
              */
             min_tvl: string | null;
-            limit?: components["schemas"]["limit_2"];
+            limit?: components["schemas"]["limit"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPoolHealthScore: {
@@ -713,7 +727,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPoolInfo: {
@@ -722,7 +736,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
+            pool_address: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPoolVolumeHistory: {
@@ -731,8 +745,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
-            span?: ("hour" | "day") | null;
+            pool_address: components["schemas"]["pool"];
+            /**
+             * @description How long each row is: hour or day, in UTC
+             * @default day
+             * @enum {string|null}
+             */
+            span: "hour" | "day" | null;
             /**
              * @description Most rows to answer, 1 to 100
              * @default 30
@@ -746,8 +765,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            limit?: components["schemas"]["limit_2"];
+            token: components["schemas"]["token"];
+            limit?: components["schemas"]["limit"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPoolsByTokenPair: {
@@ -756,8 +775,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPosition: {
@@ -766,7 +785,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_id: components["schemas"]["position_id_3"];
+            token_id: components["schemas"]["position_id_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetPositionsByOwner: {
@@ -775,7 +794,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            owner?: components["schemas"]["account_2"];
+            owner?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         DataGetRateHistory: {
@@ -786,8 +805,13 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             /** @description Lender or issuer, by its name */
             protocol: string;
-            token: components["schemas"]["token0"];
-            side?: ("supply" | "borrow") | null;
+            token: components["schemas"]["token"];
+            /**
+             * @description What supplying pays, or what borrowing costs
+             * @default supply
+             * @enum {string|null}
+             */
+            side: "supply" | "borrow" | null;
             /** @description Of a lender with several markets for the token: which */
             market?: string | null;
             period?: components["schemas"]["period"];
@@ -800,7 +824,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             /**
              * @description How many tick spacings to read on each side of the current…
              * @default 100
@@ -814,7 +838,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             /**
              * @description Token address (0x…) or a symbol registered on the chain…
              * @default USD
@@ -830,7 +854,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             /** @description Part of a symbol or name, or an address */
             text: string;
-            limit?: components["schemas"]["limit_2"];
+            limit?: components["schemas"]["limit"];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerCompleteWithdrawal: {
@@ -848,7 +872,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
             why?: components["schemas"]["why"];
-            operator: components["schemas"]["account"];
+            operator: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerDepositLst: {
@@ -857,7 +881,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
             why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -885,7 +909,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerQueueWithdrawal: {
@@ -895,9 +919,9 @@ export interface components {
             venue?: "eigenlayer" | null;
             why?: components["schemas"]["why"];
             /** @description Strategies to leave, each once, in the order of `shares`… */
-            strategies: string[];
+            strategies: components["schemas"]["market"][];
             /** @description Amounts in the token's base units, one for each request */
-            shares: string[];
+            shares: components["schemas"]["amount"][];
             chain_id?: components["schemas"]["chain_id"];
         };
         EigenlayerUndelegate: {
@@ -906,10 +930,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
             why?: components["schemas"]["why"];
-            new_operator?: components["schemas"]["account_2"];
+            new_operator?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         EmergencyHaltInput: {
             reason: string;
             /** @description Report what a halt would stop, and stop nothing */
@@ -918,13 +941,7 @@ export interface components {
         EmergencyHaltOutput: {
             halted: boolean;
             reason: string;
-            /**
-             * @description What the owner chose for a halt
-             *
-             *     * `STOP` - STOP
-             *     * `LEAVE_POSITIONS` - LEAVE_POSITIONS
-             *     * `LEAVE_FOR_BASE` - LEAVE_FOR_BASE
-             */
+            /** @description What the owner chose for a halt */
             choice: components["schemas"]["ChoiceEnum"];
             /** @description The same in words */
             what_follows: string;
@@ -957,7 +974,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "ethena" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         EthenaStakeUsde: {
@@ -975,9 +992,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "ethena" | null;
             why?: components["schemas"]["why"];
-            amount: components["schemas"]["shares"];
-            mode?: ("cooldown" | "instant") | null;
-            restart_cooldown?: components["schemas"]["dry_run"];
+            amount: components["schemas"]["amount_2"];
+            /**
+             * @description cooldown: wait as long as the contract asks
+             * @default cooldown
+             * @enum {string|null}
+             */
+            mode: "cooldown" | "instant" | null;
+            restart_cooldown?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         /** @description One event; what `payload` holds depends on `type`, see docs/events.md. */
@@ -995,7 +1017,9 @@ export interface components {
             heartbeat_tick: number;
             /** Format: date-time */
             occurred_at: string;
-            payload: components["schemas"]["payload"];
+            payload: {
+                [key: string]: unknown;
+            };
         };
         /** @description Events in order, and where to go on. */
         EventPageOutput: {
@@ -1010,7 +1034,7 @@ export interface components {
             venue?: "firepit" | null;
             why?: components["schemas"]["why"];
             /** @description Tokens or the chain's coin that lie in the jar, each once */
-            assets: string[];
+            assets: components["schemas"]["token"][];
             chain_id?: components["schemas"]["chain_id"];
         };
         FirepitGetTokenjarBalances: {
@@ -1019,7 +1043,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "firepit" | null;
             cursor?: components["schemas"]["cursor"];
-            tokens?: string[] | null;
+            /** @description Tokens or the chain's coin that lie in the jar, each once */
+            tokens?: components["schemas"]["token"][] | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         GolemClusterArchetypes: {
@@ -1040,6 +1065,7 @@ export interface components {
             target: string;
             /** @description What the delegate should do */
             instruction: string;
+            /** @description What it is about */
             context?: string | null;
         };
         GolemEndStandingPlan: {
@@ -1104,8 +1130,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "golem" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             /** @description Hours between two times */
             every_hours: number;
@@ -1113,9 +1139,11 @@ export interface components {
             times: number;
             /** @description Days until the plan ends by itself */
             ends_in_days: number;
+            /** @description Keep token_in at this percent of both */
             share_percent?: number | null;
+            /** @description Where it trades */
             trades_at?: string | null;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
         };
         HookDiscover: {
             /** @constant */
@@ -1123,8 +1151,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            token_a?: components["schemas"]["token_2"];
-            token_b?: components["schemas"]["token_2"];
+            token_a?: components["schemas"]["asset"];
+            token_b?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         HookEvaluate: {
@@ -1133,7 +1161,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
         };
         HookGetTemplate: {
@@ -1142,7 +1170,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "hook" | null;
             cursor?: components["schemas"]["cursor"];
-            kind?: ("counter" | "dynamic_fee") | null;
+            /**
+             * @description counter: watches swaps and takes nothing
+             * @default counter
+             * @enum {string|null}
+             */
+            kind: "counter" | "dynamic_fee" | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         IdentityCheckEligibility: {
@@ -1152,9 +1185,11 @@ export interface components {
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
             agent_id: components["schemas"]["agent_id"];
-            min_reputation?: components["schemas"]["min_reputation"];
+            /** @description Hundredths of a star, 0 to 500 */
+            min_reputation?: number | null;
+            /** @description Least number of clients who rated */
             min_clients?: number | null;
-            requires_validation?: components["schemas"]["dry_run"];
+            requires_validation?: components["schemas"]["exact_output"];
         };
         IdentityClaimMilestone: {
             /** @constant */
@@ -1176,11 +1211,16 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
+            /** @description Words to look for in name and description */
             text?: string | null;
+            /** @description mcp, a2a or oasf: what the agent says it speaks */
             protocol?: string | null;
-            min_reputation?: components["schemas"]["min_reputation"];
+            /** @description Hundredths of a star, 0 to 500 */
+            min_reputation?: number | null;
+            /** @description newest, reputation or relevance first */
             sort_by?: string | null;
-            limit?: components["schemas"]["limit"];
+            limit?: components["schemas"]["limit_4"];
+            /** @description next_page of the answer before */
             page?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1199,7 +1239,7 @@ export interface components {
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
             agent_id: components["schemas"]["agent_id"];
-            include_feedback?: components["schemas"]["dry_run"];
+            include_feedback?: components["schemas"]["exact_output"];
         };
         IdentityGetCredentials: {
             /** @constant */
@@ -1215,6 +1255,7 @@ export interface components {
             venue?: "erc8004" | null;
             cursor?: components["schemas"]["cursor"];
             agent_id: components["schemas"]["agent_id"];
+            /** @description First tag of feedback, such as infrastructure */
             track?: string | null;
         };
         IdentityGetTier: {
@@ -1243,7 +1284,9 @@ export interface components {
             name: string;
             /** @description The text of a JSON object without null, such as… */
             registration: string;
+            /** @description What it does, in plain text */
             description?: string | null;
+            /** @description https address of a picture */
             image?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1258,6 +1301,7 @@ export interface components {
             score: number;
             tag1?: components["schemas"]["tag1"];
             tag2?: components["schemas"]["tag1"];
+            /** @description What to publish with the score */
             review?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1268,7 +1312,7 @@ export interface components {
             venue?: "erc8004" | null;
             why?: components["schemas"]["why"];
             agent_id: components["schemas"]["agent_id"];
-            recipient: components["schemas"]["account"];
+            recipient: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         IdentityUpdateMetadata: {
@@ -1296,17 +1340,10 @@ export interface components {
             method: "zkml" | "tee-attestation" | "stake-secured";
             /** @description The proof, or where it lies */
             proof: string;
-            validator: components["schemas"]["account"];
+            validator: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
-        /**
-         * @description * `BASE` - BASE
-         *     * `NOTABLE` - NOTABLE
-         *     * `MEV` - MEV
-         *     * `CRITICAL` - CRITICAL
-         *     * `EMERGENCY` - EMERGENCY
-         * @enum {string}
-         */
+        /** @enum {string} */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
         IntelAdviseGasOptimization: {
             /** @constant */
@@ -1316,6 +1353,7 @@ export interface components {
             cursor?: components["schemas"]["cursor"];
             /** @description What is to be done, one for each transaction */
             operations: ("TRANSFER" | "APPROVE" | "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "SUPPLY" | "BORROW" | "REPAY" | "CLAIM")[];
+            /** @description Chain ids to compare */
             chain_ids?: number[] | null;
         };
         IntelAssessMevRisk: {
@@ -1324,12 +1362,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
             pool?: components["schemas"]["pool_2"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
         };
         IntelBacktestStrategy: {
             /** @constant */
@@ -1337,12 +1375,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             amount_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
             fee?: components["schemas"]["fee"];
             days?: components["schemas"]["days"];
+            /** @description Widths in percent, at most 8 */
             widths_pct?: number[] | null;
             /**
              * @description Percent beyond its edge at which a range is moved
@@ -1356,7 +1395,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
             /**
              * @description Part of the fees that the protocol would take, in basis…
@@ -1370,13 +1409,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             /** @description Price of token0 afterwards as a multiple of now: 2 is… */
             price_change: string;
             tick_lower?: components["schemas"]["tick_lower"];
             tick_upper?: components["schemas"]["tick_lower"];
             chain_id?: components["schemas"]["chain_id"];
-            position_size_usd?: components["schemas"]["spending_limit_usd"];
+            position_size_usd?: components["schemas"]["min_tvl"];
         };
         IntelClassifyRegime: {
             /** @constant */
@@ -1397,8 +1436,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1408,7 +1447,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             days?: components["schemas"]["days"];
             chain_id?: components["schemas"]["chain_id"];
@@ -1419,7 +1458,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
             lookback?: components["schemas"]["lookback"];
         };
@@ -1429,14 +1468,19 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
             /**
              * @description Into how many volume buckets
              * @default 50
              */
             buckets: number | null;
-            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+            /**
+             * @description How far back: 1h, 4h, 24h, 7d or 30d
+             * @default 24h
+             * @enum {string|null}
+             */
+            lookback: "1h" | "4h" | "24h" | "7d" | "30d" | null;
         };
         IntelDefilamaGetYields: {
             /** @constant */
@@ -1451,8 +1495,13 @@ export interface components {
              * @default 100000
              */
             min_tvl_usd: number | null;
-            sort_by?: ("apy" | "tvl") | null;
-            limit?: components["schemas"]["limit"];
+            /**
+             * @description What comes first: the highest yield, or the most in it
+             * @default apy
+             * @enum {string|null}
+             */
+            sort_by: "apy" | "tvl" | null;
+            limit?: components["schemas"]["limit_4"];
         };
         IntelDiscoverToken: {
             /** @constant */
@@ -1460,7 +1509,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         IntelEstimateRevertRisk: {
@@ -1469,11 +1518,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             trade_size_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
+            /** @description Length of time in seconds */
             state_age_seconds?: number | null;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             direction?: components["schemas"]["direction"];
         };
         IntelGetChainStatus: {
@@ -1491,7 +1541,12 @@ export interface components {
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
             chain_id?: components["schemas"]["chain_id"];
-            lookback?: ("1d" | "7d" | "30d") | null;
+            /**
+             * @description How far to look back: 1d, 7d or 30d
+             * @default 7d
+             * @enum {string|null}
+             */
+            lookback: "1d" | "7d" | "30d" | null;
         };
         IntelGetMarketSentiment: {
             /** @constant */
@@ -1506,7 +1561,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             chain_id?: components["schemas"]["chain_id"];
             lookback?: components["schemas"]["lookback"];
         };
@@ -1516,13 +1571,18 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             amount_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
             fee?: components["schemas"]["fee"];
             horizon_days?: components["schemas"]["days"];
-            risk_tolerance?: ("conservative" | "moderate" | "aggressive") | null;
+            /**
+             * @description How much of the time must be in range: 95, 80 or 60 percent
+             * @default moderate
+             * @enum {string|null}
+             */
+            risk_tolerance: "conservative" | "moderate" | "aggressive" | null;
             /**
              * @description How many paths are drawn
              * @default 5000
@@ -1535,8 +1595,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         IntelSimulatePoolScenario: {
@@ -1545,14 +1605,16 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             /**
              * @description The price ends at 1.5 times, the same, or 0.67 times of…
              * @enum {string}
              */
             scenario: "bull" | "sideways" | "bear";
-            tick_lower: components["schemas"]["tick_lower_2"];
-            tick_upper: components["schemas"]["tick_lower_2"];
+            /** @description Tick of a pool with ranges */
+            tick_lower: number;
+            /** @description Tick of a pool with ranges */
+            tick_upper: number;
             position_size_usd: components["schemas"]["amount_usd"];
             chain_id?: components["schemas"]["chain_id"];
             duration_days?: components["schemas"]["days"];
@@ -1563,9 +1625,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: components["schemas"]["cursor"];
-            pool: components["schemas"]["pool_3"];
+            pool: components["schemas"]["pool"];
             /** @description Sizes in US dollars, at most 10 */
-            trade_sizes_usd: string[];
+            trade_sizes_usd: components["schemas"]["amount_usd"][];
             chain_id?: components["schemas"]["chain_id"];
             direction?: components["schemas"]["direction"];
         };
@@ -1575,7 +1637,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "track" | null;
             cursor?: components["schemas"]["cursor"];
-            governor: components["schemas"]["pool"];
+            governor: components["schemas"]["market"];
             lookback?: components["schemas"]["lookback"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1585,10 +1647,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             why?: components["schemas"]["why"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             target_health_factor: components["schemas"]["price_lower"];
             protocol: components["schemas"]["protocol"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             position?: components["schemas"]["position"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1598,8 +1660,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             cursor?: components["schemas"]["cursor"];
-            collateral_asset: components["schemas"]["token0"];
-            borrow_asset: components["schemas"]["token0"];
+            collateral_asset: components["schemas"]["token"];
+            borrow_asset: components["schemas"]["token"];
             initial_amount: components["schemas"]["amount"];
             target_leverage: components["schemas"]["price_lower"];
             protocol: components["schemas"]["protocol"];
@@ -1611,7 +1673,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             cursor?: components["schemas"]["cursor"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             /**
              * @description supply: what lending earns
              * @enum {string}
@@ -1625,12 +1687,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             why?: components["schemas"]["why"];
-            collateral_asset: components["schemas"]["token0"];
-            borrow_asset: components["schemas"]["token0"];
+            collateral_asset: components["schemas"]["token"];
+            borrow_asset: components["schemas"]["token"];
             initial_amount: components["schemas"]["amount"];
             target_leverage: components["schemas"]["price_lower"];
             protocol: components["schemas"]["protocol"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             flash_provider?: components["schemas"]["flash_provider"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1640,7 +1702,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             receiver_calldata: components["schemas"]["receiver_calldata"];
             provider: components["schemas"]["protocol"];
@@ -1652,7 +1714,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LendingGetLoopHealth: {
@@ -1661,7 +1723,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             protocol: components["schemas"]["protocol"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -1671,11 +1733,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lending" | null;
             why?: components["schemas"]["why"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             protocol: components["schemas"]["protocol"];
             /** @description Whole percent, 1 to 100 */
             percent_to_unwind: number;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             position?: components["schemas"]["position"];
             flash_provider?: components["schemas"]["flash_provider"];
             chain_id?: components["schemas"]["chain_id"];
@@ -1696,7 +1758,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoGetOracleStatus: {
@@ -1708,15 +1770,17 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoGetPosition: {
-            query: components["schemas"]["query_2"];
+            /** @constant */
+            query: "staking_position";
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoGetRates: {
-            query: components["schemas"]["query_3"];
+            /** @constant */
+            query: "staking_rates";
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: components["schemas"]["cursor"];
@@ -1729,9 +1793,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
-            account?: components["schemas"]["account_2"];
-            harvest_pct?: components["schemas"]["liquidity_pct"];
-            min_usdc_out?: components["schemas"]["min_lp_tokens"];
+            account?: components["schemas"]["account"];
+            harvest_pct?: components["schemas"]["percent_to_remove"];
+            min_usdc_out?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoStake: {
@@ -1741,9 +1805,14 @@ export interface components {
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
             amount: components["schemas"]["amount"];
-            output_token?: ("stETH" | "wstETH") | null;
-            referral?: components["schemas"]["account_2"];
-            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
+            /**
+             * @description stETH, whose balance grows, or wstETH, whose balance…
+             * @default wstETH
+             * @enum {string|null}
+             */
+            output_token: "stETH" | "wstETH" | null;
+            referral?: components["schemas"]["account"];
+            max_slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoUnstake: {
@@ -1752,9 +1821,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             why?: components["schemas"]["why"];
-            amounts?: string[] | null;
-            token?: ("stETH" | "wstETH") | null;
-            amount?: components["schemas"]["min_lp_tokens"];
+            /** @description Amounts in the token's base units, one for each request */
+            amounts?: components["schemas"]["amount"][] | null;
+            /**
+             * @description stETH, whose balance grows, or wstETH, whose balance…
+             * @enum {string|null}
+             */
+            token?: "stETH" | "wstETH" | null;
+            amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LidoUnwrap: {
@@ -1793,7 +1867,7 @@ export interface components {
             why?: components["schemas"]["why"];
             amount: components["schemas"]["amount"];
             protocol: components["schemas"]["protocol_2"];
-            input_token?: components["schemas"]["token"];
+            input_token?: components["schemas"]["token_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LrtGetApy: {
@@ -1802,7 +1876,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
             cursor?: components["schemas"]["cursor"];
-            protocol?: ("etherfi" | "kelp" | "renzo" | "all") | null;
+            /**
+             * @description The issuer: etherfi, kelp, renzo, or all of them
+             * @default all
+             * @enum {string|null}
+             */
+            protocol: "etherfi" | "kelp" | "renzo" | "all" | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         LrtGetDepegRisk: {
@@ -1820,7 +1899,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         LrtWithdraw: {
@@ -1829,9 +1908,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "liquid_restaking" | null;
             why?: components["schemas"]["why"];
-            amount: components["schemas"]["shares"];
+            amount: components["schemas"]["amount_2"];
             protocol: components["schemas"]["protocol_2"];
-            mode?: ("auto" | "instant" | "queue") | null;
+            /**
+             * @description instant: redeem now for a fee
+             * @default auto
+             * @enum {string|null}
+             */
+            mode: "auto" | "instant" | "queue" | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         MakerCloseVault: {
@@ -1869,7 +1953,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "maker" | null;
             why?: components["schemas"]["why"];
-            collateral_type: components["schemas"]["collateral_type"];
+            collateral_type: components["schemas"]["query"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MakerRepayDai: {
@@ -1885,23 +1969,30 @@ export interface components {
         ManifestOutput: {
             manifest_version: number;
             schema_hash: string;
-            golem: components["schemas"]["payload"];
+            golem: {
+                [key: string]: unknown;
+            };
             /** @description The core, what is loaded, and how many tools the golem has in all */
             tiers: {
                 [key: string]: unknown;
             };
             dialect?: string;
-            tools: components["schemas"]["tools"];
-            actions?: components["schemas"]["tools"];
-            queries?: components["schemas"]["tools"];
-            left_out?: components["schemas"]["tools"];
+            tools: components["schemas"]["calls"];
+            actions?: components["schemas"]["calls"];
+            queries?: components["schemas"]["calls"];
+            left_out?: components["schemas"]["calls"];
         };
         MemoryComparePrediction: {
             /** @constant */
             read: "prediction_accuracy";
             cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
-            period?: ("7d" | "30d" | "90d") | null;
+            strategy_name?: components["schemas"]["strategy_name"];
+            /**
+             * @description How far to look back
+             * @default 30d
+             * @enum {string|null}
+             */
+            period: "7d" | "30d" | "90d" | null;
         };
         MemoryConsolidate: {
             /** @constant */
@@ -1919,13 +2010,13 @@ export interface components {
              * @default 3
              */
             min_cluster_size: number | null;
-            dry_run?: components["schemas"]["dry_run"];
+            dry_run?: components["schemas"]["exact_output"];
         };
         MemoryExportGrimoire: {
             /** @constant */
             read: "export";
             cursor?: components["schemas"]["cursor"];
-            include_decayed?: components["schemas"]["dry_run"];
+            include_decayed?: components["schemas"]["exact_output"];
             min_confidence?: components["schemas"]["min_confidence"];
         };
         MemoryGetEpisode: {
@@ -1938,7 +2029,7 @@ export interface components {
             /** @constant */
             read: "failure_patterns";
             cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
+            strategy_name?: components["schemas"]["strategy_name"];
             /**
              * @description Least executions of a cluster
              * @default 5
@@ -1958,8 +2049,13 @@ export interface components {
             min_confidence?: components["schemas"]["min_confidence"];
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
-            sort_by?: ("confidence" | "created" | "updated") | null;
-            limit?: components["schemas"]["limit_3"];
+            /**
+             * @description Highest or newest first
+             * @default confidence
+             * @enum {string|null}
+             */
+            sort_by: "confidence" | "created" | "updated" | null;
+            limit?: components["schemas"]["limit_2"];
         };
         MemoryGetSleepwalkerArtifact: {
             /** @constant */
@@ -1982,7 +2078,7 @@ export interface components {
              * @default 60
              */
             min_confidence: number | null;
-            limit?: components["schemas"]["limit_3"];
+            limit?: components["schemas"]["limit_2"];
         };
         MemoryGetSleepwalkerOffers: {
             /** @constant */
@@ -1991,7 +2087,7 @@ export interface components {
             venue?: "memory" | null;
             cursor?: components["schemas"]["cursor"];
             domain?: components["schemas"]["domain"];
-            limit?: components["schemas"]["limit_3"];
+            limit?: components["schemas"]["limit_2"];
         };
         MemoryGetStats: {
             /** @constant */
@@ -2011,7 +2107,7 @@ export interface components {
              * @default 0.4
              */
             import_confidence: string | null;
-            dry_run?: components["schemas"]["dry_run"];
+            dry_run?: components["schemas"]["exact_output"];
         };
         MemoryLinkCausalNodes: {
             /** @constant */
@@ -2031,6 +2127,7 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one… */
             operation: components["schemas"]["MemoryManageInsightOperation"];
+            /** @description The id that memory_get_insights answered */
             insight_id?: string | null;
             content?: components["schemas"]["content"];
             category?: components["schemas"]["category"];
@@ -2060,8 +2157,9 @@ export interface components {
             subject: string;
             statement: components["schemas"]["reason"];
             /** @description Episodes' ids */
-            bears_out: string[];
-            against?: string[] | null;
+            bears_out: components["schemas"]["cause_id"][];
+            /** @description Episodes' ids */
+            against?: components["schemas"]["cause_id"][] | null;
         };
         /**
          * @description What an observer looks at.
@@ -2075,14 +2173,17 @@ export interface components {
             venue?: "memory" | null;
             why?: components["schemas"]["why"];
             execution_id: components["schemas"]["execution_id"];
-            strategy_name: components["schemas"]["strategy_name"];
+            /** @description Name of a strategy, such as eth-range-12 */
+            strategy_name: string;
             /** @description What the execution does */
             execution_type: components["schemas"]["MemoryRecordExecutionExecutionKind"];
             portfolio_snapshot: components["schemas"]["portfolio_snapshot"];
             market_conditions: components["schemas"]["portfolio_snapshot"];
             decision_params: components["schemas"]["portfolio_snapshot"];
             predicted_outcome: components["schemas"]["portfolio_snapshot"];
+            /** @description Plain text, at most 4,000 characters */
             reasoning_chain?: string | null;
+            /** @description Hash of its transaction */
             tx_hash?: string | null;
             reflection?: components["schemas"]["reflection"];
         };
@@ -2103,6 +2204,7 @@ export interface components {
             fees_earned?: components["schemas"]["fees_earned"];
             impermanent_loss?: components["schemas"]["fees_earned"];
             unrealized_pnl?: components["schemas"]["fees_earned"];
+            /** @description Most slippage accepted, in basis points: 50 is 0.5% */
             slippage_actual?: number | null;
             reflection?: components["schemas"]["reflection"];
         };
@@ -2110,7 +2212,7 @@ export interface components {
             /** @constant */
             read: "strategies";
             cursor?: components["schemas"]["cursor"];
-            strategy_name?: components["schemas"]["strategy_name_2"];
+            strategy_name?: components["schemas"]["strategy_name"];
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
             include_performance?: components["schemas"]["swap_to_optimal_ratio"];
@@ -2119,35 +2221,44 @@ export interface components {
             /** @constant */
             read: "search";
             cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
-            store?: ("episodes" | "insights" | "both") | null;
+            query: components["schemas"]["query"];
+            /**
+             * @description What to search: episodes (what happened), insights (what…
+             * @default both
+             * @enum {string|null}
+             */
+            store: "episodes" | "insights" | "both" | null;
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
             tool?: components["schemas"]["tool"];
             min_confidence?: components["schemas"]["min_confidence"];
-            limit?: components["schemas"]["limit_4"];
+            limit?: components["schemas"]["limit_3"];
             apply_decay?: components["schemas"]["swap_to_optimal_ratio"];
         };
         MemorySearchEpisodes: {
             /** @constant */
             read: "search_episodes";
             cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
+            query: components["schemas"]["query"];
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
             tool?: components["schemas"]["tool"];
-            importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
-            limit?: components["schemas"]["limit_4"];
+            /**
+             * @description How much it matters: routine keeps 7 days, notable 30, mev…
+             * @enum {string|null}
+             */
+            importance?: "routine" | "base" | "notable" | "mev" | "critical" | "emergency" | null;
+            limit?: components["schemas"]["limit_3"];
         };
         MemorySearchInsights: {
             /** @constant */
             read: "search_insights";
             cursor?: components["schemas"]["cursor"];
-            query: components["schemas"]["collateral_type"];
+            query: components["schemas"]["query"];
             min_confidence?: components["schemas"]["min_confidence"];
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
-            limit?: components["schemas"]["limit_4"];
+            limit?: components["schemas"]["limit_3"];
         };
         MemoryStoreEpisode: {
             /** @constant */
@@ -2161,7 +2272,13 @@ export interface components {
             reflection: components["schemas"]["reason"];
             chain_id?: components["schemas"]["chain_id"];
             token_pair?: components["schemas"]["token_pair"];
-            importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
+            /**
+             * @description How much it matters: routine keeps 7 days, notable 30, mev…
+             * @default routine
+             * @enum {string|null}
+             */
+            importance: "routine" | "base" | "notable" | "mev" | "critical" | "emergency" | null;
+            /** @description A word that dreams group by, such as mev */
             dream_tag?: string | null;
         };
         MemoryStoreStrategy: {
@@ -2170,11 +2287,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "memory" | null;
             why?: components["schemas"]["why"];
-            strategy_name: components["schemas"]["strategy_name"];
+            /** @description Name of a strategy, such as eth-range-12 */
+            strategy_name: string;
             parameters: components["schemas"]["portfolio_snapshot"];
             /** @description Plain text, at most 4,000 characters */
             description: string;
-            chains?: number[] | null;
+            /** @description Chain ids it is meant for, in any order */
+            chains?: components["schemas"]["source_chain"][] | null;
+            /** @description Pairs it is meant for, in any order */
             token_pairs?: string[] | null;
         };
         MemoryTriggerCuratorCycle: {
@@ -2193,7 +2313,7 @@ export interface components {
             tool?: components["schemas"]["tool"];
             token_pair?: components["schemas"]["token_pair"];
             chain_id?: components["schemas"]["chain_id"];
-            dry_run?: components["schemas"]["dry_run"];
+            dry_run?: components["schemas"]["exact_output"];
         };
         MemoryUpdateHeuristicConfidence: {
             /** @constant */
@@ -2234,6 +2354,7 @@ export interface components {
             venue?: "metamask" | null;
             cursor?: components["schemas"]["cursor"];
             delegation: components["schemas"]["payment_id"];
+            /** @description As the commit that handed it on answered it */
             signature?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2244,7 +2365,7 @@ export interface components {
             venue?: "metamask" | null;
             why?: components["schemas"]["why"];
             golem_id?: components["schemas"]["golem_id"];
-            amount?: components["schemas"]["min_lp_tokens"];
+            amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MetamaskRedelegate: {
@@ -2253,7 +2374,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "metamask" | null;
             why?: components["schemas"]["why"];
-            recipient: components["schemas"]["account"];
+            recipient: components["schemas"]["account_2"];
             amount: components["schemas"]["amount"];
             /**
              * @description Seconds until it ends
@@ -2273,7 +2394,7 @@ export interface components {
             /** @description How many days it should last, 1 to 90 */
             duration_days: number;
             golem_id?: components["schemas"]["golem_id"];
-            helper?: components["schemas"]["account_2"];
+            helper?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MetamaskRevokePermissions: {
@@ -2296,7 +2417,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2314,7 +2435,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellGetPosition: {
@@ -2323,7 +2444,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellRepay: {
@@ -2332,8 +2453,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MoonwellSupply: {
@@ -2342,7 +2463,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             covers_debts?: components["schemas"]["swap_to_optimal_ratio"];
             chain_id?: components["schemas"]["chain_id"];
@@ -2353,8 +2474,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "moonwell" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MorphoBorrowMarket: {
@@ -2365,7 +2486,7 @@ export interface components {
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
             amount: components["schemas"]["amount"];
-            collateral_amount?: components["schemas"]["min_lp_tokens"];
+            collateral_amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
@@ -2402,8 +2523,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
-            min_tvl?: components["schemas"]["spending_limit_usd"];
+            asset?: components["schemas"]["asset"];
+            min_tvl?: components["schemas"]["min_tvl"];
             market_id?: components["schemas"]["market_id_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2413,7 +2534,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             market_id?: components["schemas"]["market_id_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2424,7 +2545,7 @@ export interface components {
             venue?: "morpho" | null;
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
-            borrower: components["schemas"]["account"];
+            borrower: components["schemas"]["account_2"];
             seized_assets: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -2435,8 +2556,8 @@ export interface components {
             venue?: "morpho" | null;
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
+            amount: components["schemas"]["amount_2"];
+            withdraw_collateral?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MorphoSupplyMarket: {
@@ -2446,9 +2567,9 @@ export interface components {
             venue?: "morpho" | null;
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
-            on_behalf_of?: components["schemas"]["account_2"];
+            amount: components["schemas"]["amount_2"];
+            asset?: components["schemas"]["asset"];
+            on_behalf_of?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         MorphoWithdrawMarket: {
@@ -2458,8 +2579,8 @@ export interface components {
             venue?: "morpho" | null;
             why?: components["schemas"]["why"];
             market_id: components["schemas"]["market_id"];
-            amount: components["schemas"]["shares"];
-            asset?: components["schemas"]["token_2"];
+            amount: components["schemas"]["amount_2"];
+            asset?: components["schemas"]["asset"];
             chain_id?: components["schemas"]["chain_id"];
         };
         NullEnum: null;
@@ -2468,6 +2589,7 @@ export interface components {
             query: "browse_tools";
             /** @enum {unknown} */
             venue?: "golem" | null;
+            /** @description The next_cursor of the page before */
             cursor?: string | null;
             category?: components["schemas"]["category_2"];
         };
@@ -2508,6 +2630,7 @@ export interface components {
             venue?: "golem" | null;
             cursor?: components["schemas"]["cursor"];
             category?: components["schemas"]["category_2"];
+            /** @description Tools that browse_tools names */
             tools?: string[] | null;
         } | {
             category: unknown;
@@ -2541,9 +2664,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleApproveLimitOrders: {
@@ -2552,9 +2675,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
-            gives?: ("asset" | "pt" | "yt") | null;
+            /**
+             * @description What orders give: asset buys, pt and yt are sold
+             * @default asset
+             * @enum {string|null}
+             */
+            gives: "asset" | "pt" | "yt" | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleBuyPt: {
@@ -2563,9 +2691,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleBuyYt: {
@@ -2574,9 +2702,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleCancelLimitOrder: {
@@ -2603,8 +2731,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             cursor?: components["schemas"]["cursor"];
-            underlying?: components["schemas"]["token_2"];
-            min_tvl?: components["schemas"]["spending_limit_usd"];
+            underlying?: components["schemas"]["asset"];
+            min_tvl?: components["schemas"]["min_tvl"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleGetPosition: {
@@ -2613,7 +2741,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendlePlaceLimitOrder: {
@@ -2622,12 +2750,17 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
             implied_apy: components["schemas"]["implied_apy"];
-            side?: ("buy_pt" | "sell_pt" | "sell_yt") | null;
+            /**
+             * @description buy_pt gives the asset, sell_pt PT, sell_yt YT
+             * @default buy_pt
+             * @enum {string|null}
+             */
+            side: "buy_pt" | "sell_pt" | "sell_yt" | null;
             lasts_seconds?: components["schemas"]["lasts_seconds"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendlePlaceYtBid: {
@@ -2636,11 +2769,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
+            market: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
             implied_apy: components["schemas"]["implied_apy"];
             lasts_seconds?: components["schemas"]["lasts_seconds"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleRedeem: {
@@ -2651,8 +2784,8 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description 0x-prefixed PT of a market, or the market itself */
             pt: string;
-            amount: components["schemas"]["shares"];
-            claim?: components["schemas"]["dry_run"];
+            amount: components["schemas"]["amount_2"];
+            claim?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleRemoveLp: {
@@ -2661,8 +2794,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            lp_amount: components["schemas"]["shares"];
+            market: components["schemas"]["market"];
+            lp_amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleSellPt: {
@@ -2671,9 +2804,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            market: components["schemas"]["market"];
+            amount: components["schemas"]["amount_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PendleSellYt: {
@@ -2682,9 +2815,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "pendle" | null;
             why?: components["schemas"]["why"];
-            market: components["schemas"]["pool"];
-            amount: components["schemas"]["shares"];
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            market: components["schemas"]["market"];
+            amount: components["schemas"]["amount_2"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         PermitListOutput: {
@@ -2696,35 +2829,49 @@ export interface components {
         PermitOutput: {
             /** Format: uuid */
             permit_id: string;
-            status: components["schemas"]["status"];
+            status: components["schemas"]["StatusEnum"];
             status_reason: string;
             action_type: string;
             venue: string;
             chain_id: number;
             tool: string;
             action_class: string;
-            risk_tier: components["schemas"]["risk_tier"];
-            value_usd: components["schemas"]["value_usd"];
-            value_micro_usd: components["schemas"]["value_micro_usd"];
+            risk_tier: components["schemas"]["RiskTierEnum"];
+            /** @description Worst case, for people */
+            value_usd: string;
+            /** @description Worst case in millionths of a dollar, decimal text */
+            value_micro_usd: string;
             plan_hash: string;
             simulation_hash: string;
             policy_hash: string;
-            calls: components["schemas"]["tools"];
-            expected_outcome: components["schemas"]["payload"];
-            fidelity: components["schemas"]["fidelity"];
-            review: components["schemas"]["payload"];
+            calls: components["schemas"]["calls"];
+            expected_outcome: {
+                [key: string]: unknown;
+            };
+            /** @description Which engine simulated */
+            fidelity: string;
+            review: {
+                [key: string]: unknown;
+            };
             missing: components["schemas"]["missing"];
             waits: components["schemas"]["waits"];
             owners: components["schemas"]["owners"];
             wished_by: components["schemas"]["wished_by"];
-            soft_params: components["schemas"]["soft_params"];
+            /** @description What memory changed */
+            soft_params: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            transactions: components["schemas"]["tools"];
-            result: components["schemas"]["payload"];
-            problem: components["schemas"]["payload"];
+            transactions: components["schemas"]["calls"];
+            result: {
+                [key: string]: unknown;
+            };
+            problem: {
+                [key: string]: unknown;
+            };
         };
         PreviewActionAddLiquidity: components["schemas"]["CurveAddLiquidity"] | components["schemas"]["UniswapLpAddLiquidity"];
         PreviewActionBorrow: components["schemas"]["AaveBorrow"] | components["schemas"]["CompoundV3Borrow"] | components["schemas"]["MoonwellBorrow"] | components["schemas"]["MorphoBorrowMarket"] | components["schemas"]["SparkBorrow"];
@@ -2732,35 +2879,49 @@ export interface components {
         PreviewActionOutput: {
             /** Format: uuid */
             permit_id: string;
-            status: components["schemas"]["status"];
+            status: components["schemas"]["StatusEnum"];
             status_reason: string;
             action_type: string;
             venue: string;
             chain_id: number;
             tool: string;
             action_class: string;
-            risk_tier: components["schemas"]["risk_tier"];
-            value_usd: components["schemas"]["value_usd"];
-            value_micro_usd: components["schemas"]["value_micro_usd"];
+            risk_tier: components["schemas"]["RiskTierEnum"];
+            /** @description Worst case, for people */
+            value_usd: string;
+            /** @description Worst case in millionths of a dollar, decimal text */
+            value_micro_usd: string;
             plan_hash: string;
             simulation_hash: string;
             policy_hash: string;
-            calls: components["schemas"]["tools"];
-            expected_outcome: components["schemas"]["payload"];
-            fidelity: components["schemas"]["fidelity"];
-            review: components["schemas"]["payload"];
+            calls: components["schemas"]["calls"];
+            expected_outcome: {
+                [key: string]: unknown;
+            };
+            /** @description Which engine simulated */
+            fidelity: string;
+            review: {
+                [key: string]: unknown;
+            };
             missing: components["schemas"]["missing"];
             waits: components["schemas"]["waits"];
             owners: components["schemas"]["owners"];
             wished_by: components["schemas"]["wished_by"];
-            soft_params: components["schemas"]["soft_params"];
+            /** @description What memory changed */
+            soft_params: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            transactions: components["schemas"]["tools"];
-            result: components["schemas"]["payload"];
-            problem: components["schemas"]["payload"];
+            transactions: components["schemas"]["calls"];
+            result: {
+                [key: string]: unknown;
+            };
+            problem: {
+                [key: string]: unknown;
+            };
             /** @description Milliseconds of each stage */
             timings_ms: {
                 [key: string]: number;
@@ -2769,7 +2930,7 @@ export interface components {
         };
         /** @description A tool that the golem's owner brought, at a venue of its own. */
         PreviewActionOwnVenue: {
-            action_type: components["schemas"]["action_type_3"];
+            action_type: string;
             venue: string;
             why?: components["schemas"]["why"];
         } & {
@@ -2778,7 +2939,7 @@ export interface components {
         /** @description A tool that the golem's owner brought, with parameters of its own. */
         PreviewActionOwnWord: {
             action_type: string;
-            venue?: components["schemas"]["venue"];
+            venue?: string | null;
             why?: components["schemas"]["why"];
             params?: Record<string, never> | null;
         } & {
@@ -2791,8 +2952,8 @@ export interface components {
         PreviewActionUnstake: components["schemas"]["LidoUnstake"] | components["schemas"]["RocketpoolUnstake"];
         /** @description The wish of a module, which says the rest. */
         PreviewActionWish: {
-            action_type: components["schemas"]["action_type_3"];
-            venue?: components["schemas"]["venue"];
+            action_type: string;
+            venue?: string | null;
             why?: components["schemas"]["why"];
             wish_id: string;
         };
@@ -2836,7 +2997,6 @@ export interface components {
             drops?: string[];
         };
         QueryGrimoireAnswer: components["schemas"]["QueryGrimoireOutput"] | components["schemas"]["ToolResultOutput"];
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         QueryGrimoireInput: {
             query: string;
             store?: components["schemas"]["StoreEnum"] | components["schemas"]["NullEnum"];
@@ -2873,10 +3033,10 @@ export interface components {
             /** @description hybrid, or text_only when the model was not used */
             mode: string | null;
             mode_reason: string | null;
-            episodes?: components["schemas"]["tools"];
+            episodes?: components["schemas"]["calls"];
             episodes_searched?: number;
-            insights?: components["schemas"]["tools"];
-            heuristics?: components["schemas"]["tools"];
+            insights?: components["schemas"]["calls"];
+            heuristics?: components["schemas"]["calls"];
         };
         /** @description A tool that the golem's owner brought, with parameters of its own. */
         QueryGrimoireOwnWord: {
@@ -2888,7 +3048,7 @@ export interface components {
         QueryStateLendingSummary: components["schemas"]["AaveGetUserSummary"] | components["schemas"]["SparkGetUserSummary"];
         /** @description A tool that the golem's owner brought, at a venue of its own. */
         QueryStateOwnVenue: {
-            query: components["schemas"]["action_type_3"];
+            query: string;
             venue: string;
             cursor?: components["schemas"]["cursor"];
         } & {
@@ -2897,7 +3057,7 @@ export interface components {
         /** @description A tool that the golem's owner brought, with parameters of its own. */
         QueryStateOwnWord: {
             query: string;
-            venue?: components["schemas"]["venue"];
+            venue?: string | null;
             cursor?: components["schemas"]["cursor"];
             params?: Record<string, never> | null;
         } & {
@@ -2912,24 +3072,9 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description * `FIX_PARAMS` - FIX_PARAMS
-         *     * `PREVIEW_AGAIN` - PREVIEW_AGAIN
-         *     * `WAIT` - WAIT
-         *     * `ASK_OWNER` - ASK_OWNER
-         *     * `CHECK_STATE` - CHECK_STATE
-         *     * `GIVE_UP` - GIVE_UP
-         * @enum {string}
-         */
+        /** @enum {string} */
         RecoveryEnum: "FIX_PARAMS" | "PREVIEW_AGAIN" | "WAIT" | "ASK_OWNER" | "CHECK_STATE" | "GIVE_UP";
-        /**
-         * @description * `ROUTINE` - ROUTINE
-         *     * `STANDARD` - STANDARD
-         *     * `ELEVATED` - ELEVATED
-         *     * `HIGH` - HIGH
-         *     * `CRITICAL` - CRITICAL
-         * @enum {string}
-         */
+        /** @enum {string} */
         RiskTierEnum: "ROUTINE" | "STANDARD" | "ELEVATED" | "HIGH" | "CRITICAL";
         RocketpoolGetOperators: {
             /** @constant */
@@ -2937,20 +3082,24 @@ export interface components {
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
+            /** @description A count, at least 1 */
             min_staked?: number | null;
+            /** @description Most commission in whole percent, 0 to 100 */
             max_commission?: number | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         RocketpoolGetPosition: {
-            query: components["schemas"]["query_2"];
+            /** @constant */
+            query: "staking_position";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         RocketpoolGetRates: {
-            query: components["schemas"]["query_3"];
+            /** @constant */
+            query: "staking_rates";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: components["schemas"]["cursor"];
@@ -2972,7 +3121,7 @@ export interface components {
             venue?: "rocketpool" | null;
             why?: components["schemas"]["why"];
             amount: components["schemas"]["amount"];
-            max_slippage_bps?: components["schemas"]["slippage_bps_2"];
+            max_slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SafetyAuditApprovals: {
@@ -2981,7 +3130,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            include_revoked?: components["schemas"]["dry_run"];
+            include_revoked?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SafetyBatchRevokeApprovals: {
@@ -3013,7 +3162,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "golem" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
         };
         SafetyClearHealthAlert: {
@@ -3031,7 +3180,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SafetyEstimateUnwindCost: {
@@ -3040,10 +3189,20 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            kind?: ("Lending" | "Loops" | "Perps" | "Options" | "All") | null;
-            account?: components["schemas"]["account_2"];
+            /**
+             * @description Lending: at lenders
+             * @default All
+             * @enum {string|null}
+             */
+            kind: "Lending" | "Loops" | "Perps" | "Options" | "All" | null;
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
-            urgency?: ("Normal" | "Urgent") | null;
+            /**
+             * @description Normal: fees of now
+             * @default Normal
+             * @enum {string|null}
+             */
+            urgency: "Normal" | "Urgent" | null;
         };
         SafetyGetHealthAlerts: {
             /** @constant */
@@ -3059,7 +3218,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
         };
         SafetyGetPortfolioHealth: {
@@ -3068,7 +3227,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
         };
         SafetyGetProtocolExposure: {
@@ -3077,7 +3236,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
         };
         SafetyGetRiskDashboard: {
@@ -3086,7 +3245,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
         };
         SafetyGetStatus: {
@@ -3104,6 +3263,7 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description TRIGGER stops the golem */
             action: components["schemas"]["SafetySetCircuitBreakerBreakerAction"];
+            /** @description Why, in a sentence for the owner */
             reason?: string | null;
         };
         /**
@@ -3132,10 +3292,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id_2"];
+            /** @description Falls to try, in whole percent below zero: -20 is a fifth… */
             price_scenarios?: number[] | null;
-            fallen_token?: components["schemas"]["token_2"];
+            fallen_token?: components["schemas"]["asset"];
         };
         SafetySimulateTransaction: {
             /** @constant */
@@ -3143,7 +3304,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            to: components["schemas"]["pool"];
+            to: components["schemas"]["market"];
             data: components["schemas"]["receiver_calldata"];
             chain_id?: components["schemas"]["chain_id"];
             value?: components["schemas"]["limit_amount_out"];
@@ -3154,12 +3315,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SearchContextAnswer: components["schemas"]["SearchContextOutput"] | components["schemas"]["ToolResultOutput"];
         SearchContextBody: components["schemas"]["SearchContextInput"] | components["schemas"]["ReadInput"];
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         SearchContextInput: {
             query: string;
             limit?: number | null;
@@ -3213,16 +3373,16 @@ export interface components {
              * @default 100
              */
             operations: number | null;
-            budget_usd?: components["schemas"]["spending_limit_usd"];
+            budget_usd?: components["schemas"]["min_tvl"];
             /**
              * @description Role of the cage
              * @default 0
              */
             role: number | null;
-            key?: components["schemas"]["account_2"];
+            key?: components["schemas"]["account"];
             label?: components["schemas"]["label"];
-            token?: components["schemas"]["token_2"];
-            amount?: components["schemas"]["min_lp_tokens"];
+            token?: components["schemas"]["asset"];
+            amount?: components["schemas"]["amount_3"];
         };
         SessionRevokeKey: {
             /** @constant */
@@ -3230,6 +3390,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
+            /** @description Address of a key of a cage or an allowance, or hash of a… */
             key_id?: string | null;
             reason?: components["schemas"]["label"];
         };
@@ -3239,17 +3400,18 @@ export interface components {
             /** @enum {unknown} */
             venue?: "spark" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             interest_rate_mode?: components["schemas"]["interest_rate_mode"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SparkGetUserSummary: {
-            query: components["schemas"]["query"];
+            /** @constant */
+            query: "lending_summary";
             /** @enum {unknown} */
             venue?: "spark" | null;
             cursor?: components["schemas"]["cursor"];
-            account: components["schemas"]["account"];
+            account: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SparkRepay: {
@@ -3258,10 +3420,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "spark" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             interest_rate_mode?: components["schemas"]["interest_rate_mode"];
-            withdraw_collateral?: components["schemas"]["dry_run"];
+            withdraw_collateral?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         SparkSupply: {
@@ -3270,7 +3432,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "spark" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
+            asset: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3280,31 +3442,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "spark" | null;
             why?: components["schemas"]["why"];
-            asset: components["schemas"]["token0"];
-            amount: components["schemas"]["shares"];
+            asset: components["schemas"]["token"];
+            amount: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
-        /**
-         * @description * `CREATED` - Created
-         *     * `COMMITTING` - Committing
-         *     * `COMMITTED` - Committed
-         *     * `REVERTED` - Reverted
-         *     * `UNKNOWN` - Unknown
-         *     * `EXPIRED` - Expired
-         *     * `CANCELLED` - Cancelled
-         *     * `BLOCKED` - Blocked
-         *     * `AWAITING_APPROVAL` - Awaiting approval
-         *     * `ANNOUNCED` - Announced
-         * @enum {string}
-         */
+        /** @enum {string} */
         StatusEnum: "CREATED" | "COMMITTING" | "COMMITTED" | "REVERTED" | "UNKNOWN" | "EXPIRED" | "CANCELLED" | "BLOCKED" | "AWAITING_APPROVAL" | "ANNOUNCED";
-        /**
-         * @description * `episodes` - episodes
-         *     * `insights` - insights
-         *     * `heuristics` - heuristics
-         *     * `all` - all
-         * @enum {string}
-         */
+        /** @enum {string} */
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
         StreamNewPools: {
             /** @constant */
@@ -3313,7 +3457,7 @@ export interface components {
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
             chain_id: components["schemas"]["source_chain"];
-            token?: components["schemas"]["token_2"];
+            token?: components["schemas"]["asset"];
         };
         StreamPoolEvents: {
             /** @constant */
@@ -3321,7 +3465,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
+            pool_address: components["schemas"]["pool"];
             chain_id: components["schemas"]["source_chain"];
             events?: ("swap" | "mint" | "burn" | "collect")[] | null;
         };
@@ -3331,7 +3475,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            pool_address: components["schemas"]["pool_3"];
+            pool_address: components["schemas"]["pool"];
             chain_id: components["schemas"]["source_chain"];
             interval_ms?: components["schemas"]["interval_ms"];
         };
@@ -3344,7 +3488,7 @@ export interface components {
             position_id: components["schemas"]["position_id"];
             chain_id: components["schemas"]["source_chain"];
             out_of_range_alert?: components["schemas"]["swap_to_optimal_ratio"];
-            fee_threshold_usd?: components["schemas"]["spending_limit_usd"];
+            fee_threshold_usd?: components["schemas"]["min_tvl"];
             /**
              * @description Milliseconds between two looks, at least 5000
              * @default 30000
@@ -3357,8 +3501,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            token_a: components["schemas"]["token0"];
-            token_b: components["schemas"]["token0"];
+            token_a: components["schemas"]["token"];
+            token_b: components["schemas"]["token"];
             chain_id: components["schemas"]["source_chain"];
             interval_ms?: components["schemas"]["interval_ms"];
         };
@@ -3368,7 +3512,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            jar_address: components["schemas"]["pool"];
+            jar_address: components["schemas"]["market"];
             chain_id: components["schemas"]["source_chain"];
             /**
              * @description Milliseconds between two looks, at least 5000
@@ -3382,8 +3526,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: components["schemas"]["cursor"];
-            wallet_address: components["schemas"]["account"];
-            chain_ids?: number[] | null;
+            wallet_address: components["schemas"]["account_2"];
+            chain_ids?: components["schemas"]["source_chain"][] | null;
             trade_types?: "swap"[] | null;
         };
         StreamUnsubscribe: {
@@ -3417,7 +3561,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
             why?: components["schemas"]["why"];
-            shares: components["schemas"]["shares"];
+            shares: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         TestnetDeployMockPool: {
@@ -3426,8 +3570,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "testnet" | null;
             why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             /**
              * @description Fee of a pool in hundredths of a basis point: 500 is 0.05%
              * @default 3000
@@ -3458,14 +3602,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "testnet" | null;
             why?: components["schemas"]["why"];
-            address: components["schemas"]["account"];
+            address: components["schemas"]["account_2"];
             /**
              * @description Amount in the token's base units, as a decimal string: 500…
              * @default 10000000000000000000
              */
             eth_amount: string | null;
-            tokens?: string[] | null;
-            amounts?: string[] | null;
+            tokens?: components["schemas"]["token"][] | null;
+            amounts?: components["schemas"]["amount"][] | null;
             chain_ref?: components["schemas"]["chain_ref"];
         };
         TestnetSetupLocal: {
@@ -3479,7 +3623,8 @@ export interface components {
              * @default mock
              */
             mode: string | null;
-            versions?: string[] | null;
+            /** @description Versions of Uniswap: any of v2 and v3 */
+            versions?: components["schemas"]["query"][] | null;
             seed_liquidity?: components["schemas"]["swap_to_optimal_ratio"];
             /**
              * @description A count, at least 1
@@ -3515,8 +3660,12 @@ export interface components {
             data: unknown;
             is_error: boolean;
             schema_version: number;
-            expected_outcome: components["schemas"]["expected_outcome"];
-            actual_outcome: components["schemas"]["expected_outcome"];
+            expected_outcome: {
+                [key: string]: unknown;
+            } | null;
+            actual_outcome: {
+                [key: string]: unknown;
+            } | null;
             ground_truth_source: string | null;
             tool_schema?: components["schemas"]["tool_schema"];
         };
@@ -3526,10 +3675,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3539,7 +3688,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3550,7 +3699,7 @@ export interface components {
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
             /** @description Transaction hashes, at most 20 */
-            transaction_hashes: string[];
+            transaction_hashes: components["schemas"]["payment_id"][];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapApiCheckWalletDelegation: {
@@ -3560,8 +3709,8 @@ export interface components {
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
             /** @description EIP-155 chain ids, at most 10 */
-            chain_ids: number[];
-            wallet_address?: components["schemas"]["account_2"];
+            chain_ids: components["schemas"]["source_chain"][];
+            wallet_address?: components["schemas"]["account"];
         };
         UniswapApiClaimLpFees: {
             /** @constant */
@@ -3586,11 +3735,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            delegation_address: components["schemas"]["pool"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            delegation_address: components["schemas"]["market"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3600,14 +3749,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             price_lower: components["schemas"]["price_lower"];
             price_upper: components["schemas"]["price_lower"];
             fee?: components["schemas"]["fee"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            amount0?: components["schemas"]["amount_3"];
+            amount1?: components["schemas"]["amount_3"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3617,10 +3766,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3630,8 +3779,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            recipient: components["schemas"]["account"];
+            token: components["schemas"]["token"];
+            recipient: components["schemas"]["account_2"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3642,8 +3791,8 @@ export interface components {
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
             position_id: components["schemas"]["position_id"];
-            liquidity_pct?: components["schemas"]["liquidity_pct"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            liquidity_pct?: components["schemas"]["percent_to_remove"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3653,7 +3802,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapApiGetLimitOrderQuote: {
@@ -3662,11 +3811,11 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             limit_price: components["schemas"]["price_lower"];
-            exact_output?: components["schemas"]["dry_run"];
+            exact_output?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapApiGetLpPoolInfo: {
@@ -3675,8 +3824,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            pool_address?: components["schemas"]["pool_address"];
-            pair_address?: components["schemas"]["pool_address"];
+            /** @description 0x-prefixed pool address */
+            pool_address?: string | null;
+            /** @description 0x-prefixed pool address */
+            pair_address?: string | null;
             pool_id?: components["schemas"]["delegation"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3686,9 +3837,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            order_status?: ("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null;
+            /**
+             * @description State of an order, as the service calls it
+             * @enum {string|null}
+             */
+            order_status?: "open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds" | null;
             order_id?: components["schemas"]["delegation"];
-            limit?: components["schemas"]["limit_2"];
+            limit?: components["schemas"]["limit"];
         };
         UniswapApiGetQuote: {
             /** @constant */
@@ -3696,12 +3851,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             token_out_chain_id?: components["schemas"]["chain_id"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            exact_output?: components["schemas"]["dry_run"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
+            exact_output?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapApiIncreaseLpPosition: {
@@ -3711,9 +3866,9 @@ export interface components {
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
             position_id: components["schemas"]["position_id"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            amount0?: components["schemas"]["amount_3"];
+            amount1?: components["schemas"]["amount_3"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3731,7 +3886,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
             why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3750,9 +3905,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token: components["schemas"]["token0"];
-            spender?: components["schemas"]["account_2"];
-            amount?: components["schemas"]["min_lp_tokens"];
+            token: components["schemas"]["token"];
+            spender?: components["schemas"]["account"];
+            amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapExecuteSwap: {
@@ -3761,12 +3916,12 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
-            exact_output?: components["schemas"]["dry_run"];
+            exact_output?: components["schemas"]["exact_output"];
             route?: components["schemas"]["route"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3776,13 +3931,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            exact_output?: components["schemas"]["dry_run"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
+            exact_output?: components["schemas"]["exact_output"];
             route?: components["schemas"]["route"];
-            call?: components["schemas"]["dry_run"];
+            call?: components["schemas"]["exact_output"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapGetSecondOpinion: {
@@ -3791,8 +3946,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3807,18 +3962,19 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpAddLiquidity: {
-            action_type: components["schemas"]["action_type"];
+            /** @constant */
+            action_type: "add_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token0: components["schemas"]["token0"];
-            token1: components["schemas"]["token0"];
+            token0: components["schemas"]["token"];
+            token1: components["schemas"]["token"];
             price_lower: components["schemas"]["price_lower"];
             price_upper: components["schemas"]["price_lower"];
             fee?: components["schemas"]["fee"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            amount0?: components["schemas"]["amount_3"];
+            amount1?: components["schemas"]["amount_3"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             pool?: components["schemas"]["pool_2"];
             chain_id?: components["schemas"]["chain_id"];
@@ -3831,7 +3987,7 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description The text of a JSON list such as [{"op_type": "collect"… */
             operations: string;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpCancelTwammOrder: {
@@ -3849,13 +4005,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id?: components["schemas"]["position_id_2"];
+            position_id?: components["schemas"]["position_id_3"];
             /**
              * @description Who pays: the chain's staker, or a list of claims
              * @default auto
              */
             reward_contract: string | null;
             incentive?: components["schemas"]["incentive"];
+            /** @description A claim as its list tells it: the text of {"index": "7"… */
             listed_claim?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3865,7 +4022,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
+            position_id: components["schemas"]["position_id_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpCompoundFees: {
@@ -3874,9 +4031,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
+            position_id: components["schemas"]["position_id_2"];
             swap_to_optimal_ratio?: components["schemas"]["swap_to_optimal_ratio"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpGetRewards: {
@@ -3885,7 +4042,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: components["schemas"]["cursor"];
-            position_id?: components["schemas"]["position_id_2"];
+            position_id?: components["schemas"]["position_id_3"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpGetTwammOrderStatus: {
@@ -3903,7 +4060,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            positions?: string[] | null;
+            /** @description Ids of staked positions, at most 20 */
+            positions?: components["schemas"]["position_id"][] | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpIncreaseLiquidity: {
@@ -3912,10 +4070,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            amount0?: components["schemas"]["min_lp_tokens"];
-            amount1?: components["schemas"]["min_lp_tokens"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            position_id: components["schemas"]["position_id_2"];
+            amount0?: components["schemas"]["amount_3"];
+            amount1?: components["schemas"]["amount_3"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3926,10 +4084,15 @@ export interface components {
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
             position_id: components["schemas"]["position_id"];
-            target_version?: ("v3" | "v4") | null;
+            /**
+             * @description Where it goes: v4, or v3 for another fee (then name…
+             * @default v4
+             * @enum {string|null}
+             */
+            target_version: "v3" | "v4" | null;
             target_fee?: components["schemas"]["fee"];
             pool?: components["schemas"]["pool_2"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpRebalancePosition: {
@@ -3938,22 +4101,23 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
+            position_id: components["schemas"]["position_id_2"];
             new_price_lower: components["schemas"]["price_lower"];
             new_price_upper: components["schemas"]["price_lower"];
             fee?: components["schemas"]["fee"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpRemoveLiquidity: {
-            action_type: components["schemas"]["action_type_2"];
+            /** @constant */
+            action_type: "remove_liquidity";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            position_id: components["schemas"]["position_id_3"];
-            percent_to_remove?: components["schemas"]["liquidity_pct"];
+            position_id: components["schemas"]["position_id_2"];
+            percent_to_remove?: components["schemas"]["percent_to_remove"];
             collect_fees?: components["schemas"]["swap_to_optimal_ratio"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3963,9 +4127,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            pair: components["schemas"]["account"];
-            percent_to_remove?: components["schemas"]["liquidity_pct"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            pair: components["schemas"]["account_2"];
+            percent_to_remove?: components["schemas"]["percent_to_remove"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -3985,15 +4149,15 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap_twamm" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             /**
              * @description Over how long it is sold: 1h, 4h, 24h or 7d
              * @enum {string}
              */
             duration: "1h" | "4h" | "24h" | "7d";
-            slippage_bps?: components["schemas"]["slippage_bps_3"];
+            slippage_bps?: components["schemas"]["slippage_bps_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapLpUnstakePosition: {
@@ -4012,10 +4176,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
+            slippage_bps?: components["schemas"]["slippage_bps"];
             deadline?: components["schemas"]["deadline"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4025,8 +4189,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "across" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             source_chain: components["schemas"]["source_chain"];
             destination_chain: components["schemas"]["source_chain"];
@@ -4043,8 +4207,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
             why?: components["schemas"]["why"];
-            token_in: components["schemas"]["token0"];
-            token_out: components["schemas"]["token0"];
+            token_in: components["schemas"]["token"];
+            token_out: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             /**
              * @description Seconds from now at which the price begins to fall
@@ -4056,8 +4220,13 @@ export interface components {
              * @default 120
              */
             decay_end_time: number | null;
-            slippage_bps?: components["schemas"]["slippage_bps_2"];
-            order_type?: ("auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit") | null;
+            slippage_bps?: components["schemas"]["slippage_bps"];
+            /**
+             * @description auto takes the chain's own auction
+             * @default auto
+             * @enum {string|null}
+             */
+            order_type: "auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit" | null;
             limit_amount_out?: components["schemas"]["limit_amount_out"];
             /**
              * @description For a limit order: seconds it stands, up to about a week
@@ -4066,7 +4235,6 @@ export interface components {
             lasts_seconds: number | null;
             chain_id?: components["schemas"]["chain_id"];
         };
-        /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {
             section: string;
             change: string;
@@ -4090,7 +4258,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
+            vault: components["schemas"]["market"];
             chain_id?: components["schemas"]["chain_id"];
         };
         VaultClaimRequest: {
@@ -4099,7 +4267,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
+            vault: components["schemas"]["market"];
             /**
              * @description deposit: claim shares of a deposit that was asked for
              * @enum {string}
@@ -4113,7 +4281,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
+            vault: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4123,7 +4291,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         VaultGetSharePriceHistory: {
@@ -4132,8 +4300,13 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             cursor?: components["schemas"]["cursor"];
-            vault: components["schemas"]["pool"];
-            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            vault: components["schemas"]["market"];
+            /**
+             * @description How far back
+             * @default 90d
+             * @enum {string|null}
+             */
+            period: "1d" | "7d" | "30d" | "90d" | "365d" | null;
             interval?: components["schemas"]["interval"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4143,8 +4316,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "erc4626" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            shares: components["schemas"]["shares"];
+            vault: components["schemas"]["market"];
+            shares: components["schemas"]["amount_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         WalletConfigurePolicy: {
@@ -4153,9 +4326,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            policy_template?: ("read-only" | "defi-trading") | null;
+            /**
+             * @description read-only: nothing is written or spent
+             * @enum {string|null}
+             */
+            policy_template?: "read-only" | "defi-trading" | null;
             allowed_contracts?: components["schemas"]["allowed_contracts"];
-            spending_limit_usd?: components["schemas"]["spending_limit_usd"];
+            spending_limit_usd?: components["schemas"]["min_tvl"];
+            /** @description Chain ids */
             chain_restrictions?: number[] | null;
         };
         WalletDetectAccountType: {
@@ -4164,7 +4342,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             cursor?: components["schemas"]["cursor"];
-            address: components["schemas"]["account"];
+            address: components["schemas"]["account_2"];
             chain_id?: components["schemas"]["chain_id"];
         };
         WalletFund: {
@@ -4178,8 +4356,8 @@ export interface components {
              * @enum {string}
              */
             source: "faucet" | "transfer" | "bridge";
-            token?: components["schemas"]["token"];
-            amount?: components["schemas"]["min_lp_tokens"];
+            token?: components["schemas"]["token_2"];
+            amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
             from_chain?: components["schemas"]["chain_id"];
         };
@@ -4189,7 +4367,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             cursor?: components["schemas"]["cursor"];
-            contract?: components["schemas"]["account_2"];
+            contract?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         WalletGetGasPrice: {
@@ -4230,7 +4408,12 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description An address of the host that answers 402, as https://… */
             url: string;
-            method?: ("GET" | "POST") | null;
+            /**
+             * @description How the address is asked
+             * @default GET
+             * @enum {string|null}
+             */
+            method: "GET" | "POST" | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         WalletMigrate: {
@@ -4239,13 +4422,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            recipient: components["schemas"]["account"];
+            recipient: components["schemas"]["account_2"];
             /**
              * @description Wei of the chain's coin that stay for gas
              * @default 10000000000000000
              */
             gas_reserve: string | null;
-            tokens?: string[] | null;
+            /** @description Only these tokens */
+            tokens?: components["schemas"]["token"][] | null;
             /**
              * @description US dollars as decimal text, such as 1500.00
              * @default 0.01
@@ -4260,9 +4444,14 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            provider?: ("config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev" | "eip7702") | null;
+            /**
+             * @description config or local: a new key of this server
+             * @default config
+             * @enum {string|null}
+             */
+            provider: "config" | "local" | "safe" | "privy" | "turnkey" | "kms" | "zerodev" | "eip7702" | null;
             label?: components["schemas"]["label"];
-            address?: components["schemas"]["account_2"];
+            address?: components["schemas"]["account"];
         };
         WalletTransferToken: {
             /** @constant */
@@ -4270,8 +4459,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
-            recipient: components["schemas"]["account"];
+            token: components["schemas"]["token"];
+            recipient: components["schemas"]["account_2"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4281,7 +4470,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "x402" | null;
             why?: components["schemas"]["why"];
-            token: components["schemas"]["token0"];
+            token: components["schemas"]["token"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4311,8 +4500,8 @@ export interface components {
             why?: components["schemas"]["why"];
             /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came */
             payment_required: string;
-            recipient: components["schemas"]["account"];
-            token: components["schemas"]["token0"];
+            recipient: components["schemas"]["account_2"];
+            token: components["schemas"]["token"];
             most: components["schemas"]["amount"];
             /**
              * @description A word that tells a second payment for the same resource…
@@ -4327,7 +4516,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
+            vault: components["schemas"]["market"];
             amount: components["schemas"]["amount"];
             chain_id?: components["schemas"]["chain_id"];
         };
@@ -4337,7 +4526,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             cursor?: components["schemas"]["cursor"];
-            account?: components["schemas"]["account_2"];
+            account?: components["schemas"]["account"];
             chain_id?: components["schemas"]["chain_id"];
         };
         YearnGetVaults: {
@@ -4346,7 +4535,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             cursor?: components["schemas"]["cursor"];
-            asset?: components["schemas"]["token_2"];
+            asset?: components["schemas"]["asset"];
             min_apy?: components["schemas"]["min_delegated_eth"];
             min_tvl?: components["schemas"]["min_delegated_eth"];
             chain_id?: components["schemas"]["chain_id"];
@@ -4357,8 +4546,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "yearn" | null;
             why?: components["schemas"]["why"];
-            vault: components["schemas"]["pool"];
-            shares: components["schemas"]["shares"];
+            vault: components["schemas"]["market"];
+            shares: components["schemas"]["amount_2"];
             /**
              * @description Most loss taken of what leaves, in basis points: 50 is 0.5%
              * @default 0
@@ -4367,35 +4556,45 @@ export interface components {
             chain_id?: components["schemas"]["chain_id"];
         };
         /** @description 0x-prefixed account or contract address */
-        account: string;
-        account_2: string | null;
-        /** @constant */
-        action_type: "add_liquidity";
-        /** @constant */
-        action_type_2: "remove_liquidity";
-        action_type_3: string;
+        account: string | null;
+        /** @description 0x-prefixed account or contract address */
+        account_2: string;
         /** @description Agent as chain:number, such as 8453:22 */
         agent_id: string;
-        allowed_contracts: string[] | null;
+        /** @description Contract addresses, at most 10 */
+        allowed_contracts: components["schemas"]["market"][] | null;
         /** @description Amount in the token's base units, as a decimal string: 500… */
         amount: string;
+        /** @description Amount in the token's base units, as a decimal string: 500… */
+        amount_2: string;
+        /** @description Amount in the token's base units, as a decimal string: 500… */
+        amount_3: string | null;
         /** @description US dollars as decimal text, such as 1500.00 */
         amount_usd: string;
+        /** @description Token address (0x…) or a symbol registered on the chain… */
+        asset: string | null;
         /**
          * @description The bridge
          * @enum {string}
          */
         bridge: "across" | "stargate" | "hop";
+        calls: {
+            [key: string]: unknown;
+        }[];
         category: components["schemas"]["MemoryManageInsightInsightCategory"] | null;
+        /** @description A category that browse_tools names */
         category_2: string | null;
         /** @description The id of an episode or insight */
         cause_id: string;
+        /** @description A name as the list writes it, in any letters */
         chain: string | null;
+        /** @description EIP-155 chain id, such as 1 or 8453 */
         chain_id: number | null;
+        /** @description EIP-155 chain id, such as 1 or 8453 */
         chain_id_2: number | null;
+        /** @description Name of a private test chain, from testnet_setup_local */
         chain_ref: string | null;
         /** @description Plain text, at most 2,000 characters */
-        collateral_type: string;
         content: string | null;
         cursor: string | null;
         /**
@@ -4408,35 +4607,52 @@ export interface components {
          * @default 300
          */
         deadline: number | null;
+        /** @description 0x-prefixed id of 32 bytes */
         delegation: string | null;
-        direction: ("buy" | "sell") | null;
+        /**
+         * @description buy: token0 is bought with token1
+         * @default buy
+         * @enum {string|null}
+         */
+        direction: "buy" | "sell" | null;
         domain: components["schemas"]["MemoryPublishArtifactDomain"] | null;
         /**
          * @description true or false
          * @default false
          */
-        dry_run: boolean | null;
+        exact_output: boolean | null;
         /** @description Your own id of the execution, such as a permit_id */
         execution_id: string;
-        expected_outcome: {
-            [key: string]: unknown;
-        } | null;
+        /** @description Fee of a pool in hundredths of a basis point: 500 is 0.05% */
         fee: number | null;
+        /** @description US dollars as decimal text, such as -12.50 */
         fees_earned: string | null;
-        /** @description Which engine simulated */
-        fidelity: string;
+        /** @description A lender by its name, as lending_compare_rates lists them */
         flash_provider: string | null;
+        /** @description This golem's own id, or left out */
         golem_id: string | null;
         /** @description Percent a year, as text: 6.5 is 6.5% */
         implied_apy: string;
+        /** @description Parts of an incentive: TOKEN:POOL:START:END:REFUNDEE, as… */
         incentive: string | null;
-        interest_rate_mode: ("variable" | "stable") | null;
-        interval: ("1h" | "1d" | "1w") | null;
+        /**
+         * @description How interest is fixed: variable, or stable where the…
+         * @default variable
+         * @enum {string|null}
+         */
+        interest_rate_mode: "variable" | "stable" | null;
+        /**
+         * @description How long each row is, in UTC
+         * @default 1d
+         * @enum {string|null}
+         */
+        interval: "1h" | "1d" | "1w" | null;
         /**
          * @description Milliseconds between two looks, at least 5000
          * @default 15000
          */
         interval_ms: number | null;
+        /** @description A word for the owners */
         label: string | null;
         /**
          * @description Seconds the order stands, up to about a week
@@ -4445,22 +4661,22 @@ export interface components {
         lasts_seconds: number | null;
         /**
          * @description Most rows to answer, 1 to 100
-         * @default 20
+         * @default 10
          */
         limit: number | null;
         /**
-         * @description Most rows to answer, 1 to 100
-         * @default 10
+         * @description Most results, 1 to 50
+         * @default 20
          */
         limit_2: number | null;
         /**
          * @description Most results, 1 to 50
-         * @default 20
+         * @default 10
          */
         limit_3: number | null;
         /**
-         * @description Most results, 1 to 50
-         * @default 10
+         * @description Most rows to answer, 1 to 100
+         * @default 20
          */
         limit_4: number | null;
         /**
@@ -4469,23 +4685,27 @@ export interface components {
          */
         limit_amount_out: string | null;
         /**
-         * @description Whole percent, 1 to 100
-         * @default 100
+         * @description How far back: 1h, 4h, 24h, 7d or 30d
+         * @default 7d
+         * @enum {string|null}
          */
-        liquidity_pct: number | null;
-        lookback: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        lookback: "1h" | "4h" | "24h" | "7d" | "30d" | null;
+        /** @description 0x-prefixed contract address */
+        market: string;
         /** @description A market by its id, or by its five parameters */
         market_id: string | components["schemas"]["MorphoBorrowMarketMarketFields"];
         market_id_2: string | components["schemas"]["MorphoBorrowMarketMarketFields"] | null;
+        /** @description Most the bridge may keep: 10 is 0.1% */
         max_fee_bps: number | null;
         /**
          * @description Least confidence of insights, 0 to 1, such as 0.6
          * @default 0
          */
         min_confidence: string | null;
+        /** @description Positive decimal number written as text, such as 2950.5 */
         min_delegated_eth: string | null;
-        min_lp_tokens: string | null;
-        min_reputation: number | null;
+        /** @description US dollars as decimal text, such as 1500.00 */
+        min_tvl: string | null;
         /** @description What must still happen before a commit */
         missing: string[];
         /** @description Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does */
@@ -4501,26 +4721,33 @@ export interface components {
         path_2: string | null;
         /** @description Regular expression (grep) or shell pattern of names (find) */
         pattern: string;
-        payload: {
-            [key: string]: unknown;
-        };
         /** @description 0x-prefixed id of 32 bytes */
         payment_id: string;
-        period: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
-        /** @description 0x-prefixed contract address */
-        pool: string;
-        pool_2: string | null;
+        /**
+         * @description Whole percent, 1 to 100
+         * @default 100
+         */
+        percent_to_remove: number | null;
+        /**
+         * @description How far back
+         * @default 30d
+         * @enum {string|null}
+         */
+        period: "1d" | "7d" | "30d" | "90d" | "365d" | null;
         /** @description 0x-prefixed pool address, or 32-byte id of one without */
-        pool_3: string;
-        pool_address: string | null;
+        pool: string;
+        /** @description 0x-prefixed pool address, or 32-byte id of one without */
+        pool_2: string | null;
         /** @description The text of a JSON object without null, such as {"fee": 500} */
         portfolio_snapshot: string;
+        /** @description One position at the lender by its name, as the health… */
         position: string | null;
         /** @description Liquidity position NFT id, as a decimal string */
         position_id: string;
-        position_id_2: string | null;
         /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of… */
-        position_id_3: string;
+        position_id_2: string;
+        /** @description Liquidity position NFT id, as a decimal string */
+        position_id_3: string | null;
         /** @description Positive decimal number written as text, such as 2950.5 */
         price_lower: string;
         /** @description A lender by its name, as lending_compare_rates lists them */
@@ -4530,81 +4757,67 @@ export interface components {
          * @enum {string}
          */
         protocol_2: "etherfi" | "kelp" | "renzo";
-        /** @constant */
-        query: "lending_summary";
-        /** @constant */
-        query_2: "staking_position";
-        /** @constant */
-        query_3: "staking_rates";
+        /** @description Plain text, at most 2,000 characters */
+        query: string;
         /** @description US dollars as decimal text, such as -12.50 */
         realized_pnl: string;
         /** @description Plain text, at most 1,000 characters */
         reason: string;
         /** @description ABI-encoded call data, 0x-prefixed */
         receiver_calldata: string;
+        /** @description Plain text, at most 1,000 characters */
         reflection: string | null;
-        result_shape: ("blocks" | "legacy") | null;
-        risk_tier: components["schemas"]["RiskTierEnum"];
-        route: string | null;
-        /** @description Amount in the token's base units, as a decimal string: 500… */
-        shares: string;
         /**
-         * @description Most slippage accepted, in basis points: 50 is 0.5%
-         * @default 30
+         * @description blocks, or legacy: one text with a status, in which images…
+         * @default blocks
+         * @enum {string|null}
          */
-        slippage_bps: number | null;
+        result_shape: "blocks" | "legacy" | null;
+        /** @description Pools to go through: v2, v3:FEE such as v3:500, v4:FEE… */
+        route: string | null;
         /**
          * @description Most slippage accepted, in basis points: 50 is 0.5%
          * @default 50
          */
-        slippage_bps_2: number | null;
+        slippage_bps: number | null;
         /**
          * @description Most slippage accepted, in basis points: 50 is 0.5%
          * @default 100
          */
+        slippage_bps_2: number | null;
+        /**
+         * @description Most slippage accepted, in basis points: 50 is 0.5%
+         * @default 30
+         */
         slippage_bps_3: number | null;
-        /** @description What memory changed */
-        soft_params: {
-            [key: string]: unknown;
-        };
         /** @description EIP-155 chain id, such as 1 or 8453 */
         source_chain: number;
-        spending_limit_usd: string | null;
-        status: components["schemas"]["StatusEnum"];
         /** @description Name of a strategy, such as eth-range-12 */
-        strategy_name: string;
-        strategy_name_2: string | null;
+        strategy_name: string | null;
         /**
          * @description true or false
          * @default true
          */
         swap_to_optimal_ratio: boolean | null;
+        /** @description One word to find it by */
         tag1: string | null;
-        tick_lower: number | null;
         /** @description Tick of a pool with ranges */
-        tick_lower_2: number;
+        tick_lower: number | null;
+        /** @description Token address (0x…) or a symbol registered on the chain… */
+        token: string;
         /**
          * @description Token address (0x…) or a symbol registered on the chain…
          * @default ETH
          */
-        token: string | null;
-        /** @description Token address (0x…) or a symbol registered on the chain… */
-        token0: string;
         token_2: string | null;
+        /** @description Two token symbols or addresses, such as USDC/WETH… */
         token_pair: string | null;
+        /** @description Full name of a tool, such as uniswap_execute_swap */
         tool: string | null;
         /** @description How a tool that was called and is not loaded is called, with its parameters */
         tool_schema: {
             [key: string]: unknown;
         };
-        tools: {
-            [key: string]: unknown;
-        }[];
-        /** @description Worst case in millionths of a dollar, decimal text */
-        value_micro_usd: string;
-        /** @description Worst case, for people */
-        value_usd: string;
-        venue: string | null;
         /** @description While owners or an announcement are waited for: `state` in the owners' own word, `until` when it ends by itself; else null */
         waits: {
             [key: string]: string | null;
@@ -4626,7 +4839,10 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
+        "Idempotency-Key": string;
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
@@ -4675,7 +4891,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -4703,7 +4919,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async`: do not wait for the outcome */
                 Prefer?: string;
             };
@@ -4743,7 +4959,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -4805,18 +5021,6 @@ export interface operations {
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
                 limit?: number;
-                /**
-                 * @description * `CREATED` - Created
-                 *     * `COMMITTING` - Committing
-                 *     * `COMMITTED` - Committed
-                 *     * `REVERTED` - Reverted
-                 *     * `UNKNOWN` - Unknown
-                 *     * `EXPIRED` - Expired
-                 *     * `CANCELLED` - Cancelled
-                 *     * `BLOCKED` - Blocked
-                 *     * `AWAITING_APPROVAL` - Awaiting approval
-                 *     * `ANNOUNCED` - Announced
-                 */
                 status?: "CREATED" | "COMMITTING" | "COMMITTED" | "REVERTED" | "UNKNOWN" | "EXPIRED" | "CANCELLED" | "BLOCKED" | "AWAITING_APPROVAL" | "ANNOUNCED";
             };
             header?: never;
@@ -4865,7 +5069,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -4968,7 +5172,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Your own choice. A repeat with the same key and body gets the first answer again for 24 hours; with another body 422, while the first still runs 409. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;

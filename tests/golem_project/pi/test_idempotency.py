@@ -178,13 +178,15 @@ def lose_directives(run: Any, sql: Any, *args: Any) -> Any:
 
 
 def test_the_schema_documents_the_header_at_every_post_with_an_effect() -> None:
-    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    document = SchemaGenerator().get_schema(request=None, public=True)
     documented = {
         operation["operationId"]
-        for methods in paths.values()
+        for methods in document["paths"].values()
         for method, operation in methods.items()
-        if method == "post" and any(p["name"] == "Idempotency-Key" for p in operation.get("parameters", []))
+        if method == "post" and {"$ref": "#/components/parameters/Idempotency-Key"} in operation.get("parameters", [])
     }
+    shared = document["components"]["parameters"]["Idempotency-Key"]
+    assert (shared["name"], shared["in"]) == ("Idempotency-Key", "header")
     assert {"preview_action", "commit_action", "cancel_action", "update_directive", "emergency_halt"} <= documented
     assert not documented & {"query_state", "search_context", "query_grimoire"}
 

@@ -66,9 +66,9 @@ def list_steps(name: str) -> Iterator[CheckStep]:
             f"{CATALOGUE}/test_two_ways_out_at_once.py",
             f"{CATALOGUE}/test_everything_is_left_for_the_base_asset.py",
             "-k",
-            f"{chosen} or every_protocol or nobody_named",
+            f"{chosen} or every_protocol or nobody_named or dropped_in",
         ),
-        "exits and leaving of protocol.py; AT_ONCE of test_two_ways_out_at_once.py",
+        "exits and leaving of protocol.py; TOGETHER of cases.py",
     )
     yield CheckStep(
         "contracts",

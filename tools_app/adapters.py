@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Need, PiTool, Requirement, ServiceNeed
 from tools_app.toolkit.outside_services import ServiceNotSwitchedOn
 from tools_app.toolkit.registry import refuse_for_good
@@ -43,6 +44,14 @@ class DefinitionNotSeen(
 
 class WalletNotConfigured(RequirementMissing, title="This golem has no wallet"):
     pass
+
+
+def whose(ctx: ReadContext, account: str | None = None) -> str:
+    """The account that a read is about: the one that is named, else the golem's. Raises WalletNotConfigured."""
+    found = account or ctx.golem.address
+    if found is None:
+        raise WalletNotConfigured("this golem has no wallet; name an account")
+    return found
 
 
 class MemoryNotEnabled(RequirementMissing, title="This golem has no memory"):

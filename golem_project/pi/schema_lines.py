@@ -1,13 +1,16 @@
 """Writes tools and endpoints in few lines for snapshots: a line each, and a digest of all the words.
 
-A line holds what decides whether a call is valid as it is; of the rest it holds a digest. Two versions of the lines are
-compared member by member, and each difference is told in one line.
+A line holds what decides whether a call is valid as it is; of the rest it holds a digest. A parameter that many tools
+take alike stands once for all of them, and is put back where a tool is read. Two versions of the lines are compared
+member by member, and each difference is told in one line.
 """
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from golem_project.pi.manifest import describe_route, hash_schema, without_words
@@ -18,6 +21,8 @@ from tools_app.toolkit.tooldef import ToolDef
 
 DOCUMENT: Final = "document"
 """What is of no endpoint: the title, and how callers say who they are."""
+SHARED_BY: Final = 4
+"""So many tools take a parameter alike for it to be written once."""
 _WORDS: Final = ("summary", "description", "snippet", "guidelines", "progress_steps")
 _DIGEST_LETTERS: Final = 16
 _MOST_LETTERS: Final = 240
@@ -45,6 +50,36 @@ def describe_tool(tool: ToolDef) -> dict[str, Any]:
         "words": _digest_words(words),
         "parameters": schema.get("properties", {}),
     }
+
+
+def find_shared(tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters that several of these tools take alike, each by its name and a digest of what it is."""
+    counted: Counter[str] = Counter()
+    found = {}
+    for tool in tools:
+        for name, schema in tool["parameters"].items():
+            key = _name_shared(name, schema)
+            counted[key] += 1
+            found[key] = schema
+    return {key: found[key] for key, count in counted.items() if count >= SHARED_BY}
+
+
+def leave_out(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool without the parameters that are shared ones to the letter; `shares` names them."""
+    keys = {name: _name_shared(name, schema) for name, schema in tool["parameters"].items()}
+    own = {name: schema for name, schema in tool["parameters"].items() if keys[name] not in shared}
+    return {**tool, "shares": sorted(key for key in keys.values() if key in shared), "parameters": own}
+
+
+def put_back(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The tool with every parameter it takes. Raises KeyError where it names one that is not shared."""
+    whole = {key.partition(":")[0]: copy.deepcopy(shared[key]) for key in tool.get("shares", ())}
+    rest = {name: value for name, value in tool.items() if name != "shares"}
+    return {**rest, "parameters": {**tool["parameters"], **whole}}
+
+
+def _name_shared(name: str, schema: Mapping[str, Any]) -> str:
+    return f"{name}:{hash_canonical({'text': _write(schema)})[2:6]}"
 
 
 def name_home(tool: ToolDef) -> str:

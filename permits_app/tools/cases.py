@@ -62,20 +62,17 @@ READS: Final = (
     ),
     ReadCase(
         "golem_get_mortality_state",
-        {},
-        {"death_state": None, "ends_at": None, "balance_usd": _near, "starting_budget_usd": _near},
+        tells={"death_state": None, "ends_at": None, "balance_usd": _near, "starting_budget_usd": _near},
         given=_TICKED,
     ),
     ReadCase(
         "golem_get_heartbeat_stats",
-        {},
-        {"is_on": True, "planner": "RULE", "ticks": 2, "completed": 2, "failed": 0, "abandoned": 0},
+        tells={"is_on": True, "planner": "RULE", "ticks": 2, "completed": 2, "failed": 0, "abandoned": 0},
         given=_TICKED,
     ),
     ReadCase(
         "golem_get_health",
-        {},
-        {
+        tells={
             "status": "OK",
             "is_halted": False,
             "permits_under_way": 0,
@@ -87,8 +84,7 @@ READS: Final = (
     ),
     ReadCase(
         "golem_cluster_archetypes",
-        {},
-        {
+        tells={
             "golems": 1,
             "clusters.#": 1,
             "clusters.0.main_action": "swap",
@@ -101,8 +97,7 @@ READS: Final = (
     ),
     ReadCase(
         "golem_mine_testaments",
-        {},
-        {
+        tells={
             "total": 1,
             "testaments.0.reason": "no life left",
             "testaments.0.actions": 3,
@@ -131,8 +126,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_health_alerts",
-        {},
-        {
+        tells={
             "alerts.#": 1,
             "alerts.0.protocol": "aave_v3",
             "alerts.0.min_health_factor": "5.00",
@@ -142,8 +136,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_check_pending_alerts",
-        {},
-        {
+        tells={
             "all_clear": False,
             "breached_alerts.#": 1,
             "breached_alerts.0.current_health_factor": _health_at_lender,
@@ -157,8 +150,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_status",
-        {},
-        {
+        tells={
             "is_halted": False,
             "limits.#": 4,
             "limits[window=day].used_usd": dollars(0),
@@ -170,8 +162,7 @@ READS: Final = (
     ),
     ReadCase(
         "wallet_get_status",
-        {},
-        {
+        tells={
             "address": lambda look: look.account,
             "account_type": "eoa",
             "chain_id": lambda look: look.chain_id,
@@ -187,8 +178,7 @@ READS: Final = (
     ),
     ReadCase(
         "wallet_get_gas_price",
-        {},
-        {
+        tells={
             "chain_id": lambda look: look.chain_id,
             "base_fee_gwei": lambda look: _gwei(look.gas_price()[0]),
             "priority_fee_gwei": lambda look: _gwei(look.gas_price()[1]),
@@ -201,8 +191,7 @@ READS: Final = (
     ),
     ReadCase(
         "wallet_get_supported_chains",
-        {},
-        {
+        tells={
             "chains.0.chain_id": lambda look: look.chain_id,
             "chains.0.is_private": True,
             "chains.0.block_number": lambda look: look.block,
@@ -218,13 +207,12 @@ READS: Final = (
     ),
     ReadCase(
         "wallet_get_delegation",
-        {},
-        {"address": lambda look: look.account, "delegated": False, "permissions": [], "expires_at": None},
+        tells={"address": lambda look: look.account, "delegated": False, "permissions": [], "expires_at": None},
         refuses=(_ELSEWHERE,),
     ),
-    ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
-    ReadCase("wallet_get_payment_hosts", {}, {"hosts": []}),
-    ReadCase("golem_get_standing_plans", {}, {"plans": [], "is_carried_out": False}),
+    ReadCase("session_get_keys", tells={"keys": [], "contract": None}),
+    ReadCase("wallet_get_payment_hosts", tells={"hosts": []}),
+    ReadCase("golem_get_standing_plans", tells={"plans": [], "is_carried_out": False}),
 )
 
 _NO_ID: Final = "00000000-0000-4000-8000-000000000000"

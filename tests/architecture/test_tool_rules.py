@@ -19,6 +19,7 @@ from tests.batches import in_batches
 from tests.catalogue.shelf import load_reads
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.enums import CapabilityTier
+from tools_app.toolkit.family import FAMILIES
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.report import Report, fields_of
 from tools_app.toolkit.said_steps import list_said_steps
@@ -234,6 +235,7 @@ def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
 def test_no_tool_names_what_is_found_without_being_named() -> None:
     """Steps that its function says, the word that its name is, and what holds where nothing is said."""
     said = {tool.name: (list_said_steps(tool.handler), tool) for tool in TOOLS}
+    named = {tool.name for family in FAMILIES if family.reads_named for tool in family.tools}
     assert [name for name, (steps, tool) in said.items() if tool.named_steps == steps != ()] == []
     twice = []
     for path in sorted({tool.source.rpartition(":")[0] for tool in TOOLS}):
@@ -242,7 +244,8 @@ def test_no_tool_names_what_is_found_without_being_named() -> None:
                 continue
             tool = said[node.name][1]
             word = tool.name.removeprefix(f"{tool.prefix}_").removeprefix("get_")
-            needless = {"query": repr(word), "action_type": repr(word), "budget": "TickBudget.MEDIUM"}
+            asked = f"{tool.prefix}_{word}" if tool.name in named else word
+            needless = {"query": repr(asked), "action_type": repr(word), "budget": "TickBudget.MEDIUM"}
             needless["action_class"] = "None"
             twice += [
                 f"{node.name}.{keyword.arg}"
@@ -256,7 +259,7 @@ def test_no_tool_names_what_is_found_without_being_named() -> None:
 
 def test_the_steps_of_a_tool_are_those_its_function_says_in_the_order_of_its_lines_each_once() -> None:
     def says(ctx: Any, many: bool) -> None:
-        ctx.step("first")
+        ctx.begin("first")
         if many:
             try:
                 ctx.step("a longer one")

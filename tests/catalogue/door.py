@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ChangeRequest
-from tests.catalogue.shelf import find_write, load_cases
+from tests.catalogue.shelf import Filed, find_write, load_cases
 from tests.catalogue.stage import Stage, open_stage
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
@@ -41,7 +42,7 @@ class Door:
 
     def preview(self, case: Case | str, **changes: Any) -> dict[str, Any]:
         """preview_action of a case, with some of its parameters changed."""
-        case = CASES[case].case if isinstance(case, str) else case
+        case = self.stage.cases[case].case if isinstance(case, str) else case
         tool = find_write(case)
         return self.post(
             "preview_action",
@@ -63,21 +64,26 @@ class Door:
     def do(self, *names: str) -> None:
         """Carry cases out past every rule: what has to be there before."""
         for name in names:
-            self.stage.prepare(Case(CASES[name].case.tool, {}, CASES[name].case.is_a, after=(name,)))
+            case = self.stage.cases[name].case
+            self.stage.prepare(Case(case.tool, {}, case.is_a, after=(name,)))
 
 
 @pytest.fixture
 def door(shared_golem: LiveGolem) -> Iterator[Door]:
     """A golem with every tool of the shelf, two owners, and its agent."""
-    for tool in {filed.case.tool for filed in CASES.values()}:
-        ToolOverride.objects.get_or_create(
-            golem=shared_golem.golem, tool_name=tool, defaults={"mode": OverrideMode.INCLUDE}
-        )
-    give_device(shared_golem.owner)
+    with open_door(shared_golem, CASES) as opened:
+        yield opened
+
+
+@contextmanager
+def open_door(live: LiveGolem, cases: Mapping[str, Filed]) -> Iterator[Door]:
+    """The door of a golem that has every tool of these cases and two owners."""
+    for tool in {filed.case.tool for filed in cases.values()}:
+        ToolOverride.objects.get_or_create(golem=live.golem, tool_name=tool, defaults={"mode": OverrideMode.INCLUDE})
+    give_device(live.owner)
     co_owner = make_owner_with_device(name="co-owner")
-    shared_golem.golem.co_owners.add(co_owner)
+    live.golem.co_owners.add(co_owner)
     was_eager = app.conf.task_always_eager
     app.conf.task_always_eager = True
-    agent = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
-    yield Door(open_stage(shared_golem, CASES), agent, co_owner)
+    yield Door(open_stage(live, cases), Agent(golem=live.golem, key=live.key, client=Client()), co_owner)
     app.conf.task_always_eager = was_eager

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import tools_app.protocols
 import tools_app.subsystems
@@ -14,7 +16,8 @@ from permits_app.tools.cases import READS as OF_THE_GOLEM
 from tools_app.apps import load_registry
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.toolkit.case import Case, LocalCase, ReadCase
+from tools_app.toolkit.case import Beside, Case, LocalCase, ReadCase
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -45,17 +48,23 @@ class Filed:
 
 def load_cases() -> dict[str, Filed]:
     """Every case by its name; two of one name are an error."""
-    load_registry()
     found: dict[str, Filed] = {}
-    for package in (tools_app.protocols, tools_app.subsystems):
-        for folder in pkgutil.iter_modules(package.__path__):
-            module = f"{package.__name__}.{folder.name}.cases"
-            if not folder.ispkg or importlib.util.find_spec(module) is None:
-                continue
-            for case in getattr(importlib.import_module(module), "CASES", ()):
-                assert case.id not in found, f"two cases are called {case.id}"
-                found[case.id] = Filed(case, _protocol_of(f"{package.__name__}.{folder.name}"))
+    for _, protocol, told in _told("CASES"):
+        for case in told:
+            assert case.id not in found, f"two cases are called {case.id}"
+            found[case.id] = Filed(case, protocol)
     return found
+
+
+def load_beside() -> list[tuple[str, Beside]]:
+    """What every folder says of two ways out at once, each with its protocol."""
+    return [(protocol, each) for _, protocol, told in _told("TOGETHER") for each in told]
+
+
+def find_untold() -> set[str]:
+    """The protocols on the shelf that are left, and say nothing of two ways out at once."""
+    told = {protocol for protocol, _ in load_beside()}
+    return {each.name for each in SHELF if each.exits is not None} - told
 
 
 @dataclass(frozen=True)
@@ -74,16 +83,7 @@ class FiledReads:
 
 def load_reads() -> dict[str, FiledReads]:
     """The read cases of every folder that has some, by the folder's name."""
-    load_registry()
-    found: dict[str, FiledReads] = {}
-    for package in (tools_app.protocols, tools_app.subsystems):
-        for folder in pkgutil.iter_modules(package.__path__):
-            module = f"{package.__name__}.{folder.name}.cases"
-            if folder.ispkg and importlib.util.find_spec(module) is not None:
-                cases = getattr(importlib.import_module(module), "READS", ())
-                protocol = _protocol_of(f"{package.__name__}.{folder.name}")
-                if cases:
-                    found[folder.name] = FiledReads(folder.name, cases, protocol)
+    found = {folder: FiledReads(folder, cases, protocol) for folder, protocol, cases in _told("READS")}
     found["golem"] = FiledReads("golem", OF_THE_GOLEM, ACROSS)
     return found
 
@@ -94,6 +94,18 @@ def load_local() -> dict[str, LocalCase]:
     found = {case.id: case for case in LOCAL_OF_THE_GOLEM}
     assert len(found) == len(LOCAL_OF_THE_GOLEM)
     return found
+
+
+def _told(word: str) -> Iterator[tuple[str, str, Any]]:
+    """What each folder's `cases.py` says by that word, with the folder's name and protocol; of those that say some."""
+    load_registry()
+    for package in (tools_app.protocols, tools_app.subsystems):
+        for folder in pkgutil.iter_modules(package.__path__):
+            module = f"{package.__name__}.{folder.name}.cases"
+            if folder.ispkg and importlib.util.find_spec(module) is not None:
+                told = getattr(importlib.import_module(module), word, ())
+                if told:
+                    yield folder.name, _protocol_of(f"{package.__name__}.{folder.name}"), told
 
 
 def _protocol_of(package: str) -> str:

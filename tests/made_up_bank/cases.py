@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.case import Case
+from tools_app.toolkit.case import Case, Together
 from tools_app.toolkit.enums import ActionClass
 
 E18 = 10**18
@@ -47,5 +47,14 @@ CASES = (
         given=("a day has passed",),
         moves={"DAI": 400 * E18},
         holds={"DAI": -400 * E18},
+    ),
+)
+
+TOGETHER = (
+    Together(
+        "bank_request",
+        {"amount": str(600 * E18)},
+        {"amount": str(700 * E18)},
+        {"amount": str(300 * E18)},
     ),
 )

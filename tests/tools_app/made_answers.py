@@ -48,10 +48,13 @@ def _split(inside: str) -> Iterable[str]:
 
 @dataclass
 class MadeContracts:
-    """Answers every question; the `failing` one, counted from 0 as they are asked, reverts. `asked` has all of them."""
+    """Answers every question; the `failing` one, counted from 0 as they are asked, reverts, and `absent` ones are of no
+    contract. `asked` has all of them.
+    """
 
     size: int
     failing: int | None = None
+    absent: frozenset[int] = frozenset()
     asked: list[ReadCall] = field(default_factory=list)
 
     def call_many(self, calls: Sequence[ReadCall]) -> list[ReadOutcome]:
@@ -61,6 +64,8 @@ class MadeContracts:
         self.asked.append(call)
         if self.failing is not None and len(self.asked) - 1 == self.failing:
             return ReadOutcome(False, (), REVERTED)
+        if len(self.asked) - 1 in self.absent:
+            return ReadOutcome(False, (), "no contract", is_absent=True)
         return ReadOutcome(True, make_values(call.signature, self.size))
 
 

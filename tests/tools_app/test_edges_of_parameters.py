@@ -12,8 +12,8 @@ from uuid import UUID
 
 import pytest
 
+from golem_project.management.commands.snapshots import read_stored_tools
 from golem_project.pi.schema_lines import name_home
-from tests.architecture.sources import ROOT
 from tests.batches import in_batches
 from tests.catalogue.declared_refusals import list_declared
 from tools_app.core.errors import GolemError, InvalidParams
@@ -28,11 +28,10 @@ _NOBODYS: Final = GolemView(UUID(int=0), "Nobody's", None, 31_337, "USDC", Phase
 
 
 def _list_parameters() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    for path in sorted((ROOT / "tests/snapshots/tools").glob("*.json")):
-        for tool, entry in json.loads(path.read_text(encoding="utf-8")).items():
-            for name, schema in entry["parameters"].items():
-                for form in schema.get("anyOf", [schema]):
-                    yield tool, name, form
+    for tool, entry in read_stored_tools().items():
+        for name, schema in entry["parameters"].items():
+            for form in schema.get("anyOf", [schema]):
+                yield tool, name, form
 
 
 SCHEMAS: Final = {

@@ -34,7 +34,6 @@ _STILL: Final = "whether the token stands still for somebody, which most tokens 
 _OLDER: Final = "older versions keep a number in the reserve"
 _SOURCE: Final = "an oracle that does not say where a price is from is bound alone"
 _SHUT: Final = "of a reserve that is shut all is locked, whatever it has"
-_ABSENT: Final = "where V4 is not, nothing was opened; what is remembered of it makes it unreadable"
 _LIKE_AAVE: Final[Mapping[str, str]] = {
     "data_provider.getReserveData": _SHUT,
     "pool.getEModeCategoryCollateralBitmap": _OLDER,
@@ -62,9 +61,6 @@ MAY_FAIL: Final[Mapping[str, Mapping[str, str]]] = {
     "yearn": {"yv_usdc.maxRedeem": _LEAST, "yv_usdc.supportsInterface": _KIND},
     "lido": {"queue.getWithdrawalRequests": "a list too long to be told: that there are others is"},
     "uniswap": {
-        "elsewhere.balanceOf": "a pair that nobody made has no code to answer",
-        "v4_position_manager.balanceOf": _ABSENT,
-        "v4_position_manager.nextTokenId": _ABSENT,
         "elsewhere.latestRoundData": _FEED,
         "elsewhere.decimals": _FEED,
         "elsewhere.paused": _STILL,
@@ -147,25 +143,32 @@ def test_every_protocol_that_holds_something_is_asked() -> None:
     assert set(MAY_FAIL) | ASKS_BY_HINT <= set(HOLDING)
 
 
-def test_uniswap_v4_that_does_not_answer_is_unreadable_once_a_position_is_remembered() -> None:
+ABSENT: Final = ("elsewhere.balanceOf", "v4_position_manager.balanceOf", "v4_position_manager.nextTokenId")
+"""Of Uniswap: a pair that nobody made yet, and V4 on a chain that does not have it. They are no contracts."""
+
+
+@pytest.mark.parametrize("function", ABSENT)
+def test_what_is_no_contract_yet_holds_nothing_and_one_that_does_not_answer_is_unreadable(function: str) -> None:
     protocol = get("uniswap")
     assert protocol.positions is not None
     remembered = [PositionRef("uniswap", "nft", 1, "v4:7")]
-    for function in ("v4_position_manager.balanceOf", "v4_position_manager.nextTokenId"):
+    is_v4 = function in ABSENT[1:]
+    for known in ((), remembered):
         contracts = MadeContracts(NOTHING)
-        drive(protocol.positions.list(1, ME, remembered), contracts.call_many)
-        [place] = [at for at, each in enumerate(contracts.asked) if name_question(protocol, 1, each) == function]
-        failing = MadeContracts(NOTHING, place)
-        with pytest.raises(PositionsUnreadable, match="how many V4 positions"):
-            drive(protocol.positions.list(1, ME, remembered), failing.call_many)
+        drive(protocol.positions.list(1, ME, known), contracts.call_many)
+        names = [name_question(protocol, 1, each) for each in contracts.asked]
+        places = {at for at, each in enumerate(names) if each in (ABSENT[1:] if is_v4 else (function,))}
+        absent = MadeContracts(NOTHING, absent=frozenset(places))
+        if known and is_v4:
+            with pytest.raises(PositionsUnreadable, match="how many V4 positions"):
+                drive(protocol.positions.list(1, ME, known), absent.call_many)
+        else:
+            assert drive(protocol.positions.list(1, ME, known), absent.call_many) == ()
+        with pytest.raises(PositionsUnreadable, match="how many (V4 positions|shares of 0x)"):
+            drive(protocol.positions.list(1, ME, known), MadeContracts(NOTHING, names.index(function)).call_many)
 
 
 LENDING: Final = sorted(protocol.name for protocol in SHELF if protocol.lending is not None)
-ANSWERED_OTHERWISE: Final[Mapping[str, frozenset[str]]] = {
-    # A pool that knows no such reserve is told as one without a market.
-    "aave_v3": frozenset({"pool.getReserveData"}),
-    "spark": frozenset({"pool.getReserveData"}),
-}
 
 
 @pytest.mark.parametrize("name", LENDING)
@@ -190,6 +193,6 @@ def test_a_question_that_fails_never_changes_what_a_market_pays_or_costs(name: s
                     continue
                 if other != told:
                     changed.add(name_question(protocol, chain_id, contracts.asked[failing]))
-    assert changed == ANSWERED_OTHERWISE.get(name, frozenset())
+    assert changed == set()
     # Those whose markets one of everything does not make are asked of a real chain elsewhere.
     assert bool(told_of) is (name not in ("maker", "morpho"))

@@ -140,7 +140,8 @@ class PinnedReader:
             try:
                 outcomes.append(ReadOutcome(ok=True, values=decode_output(call.signature, data)))
             except AbiDecodeError:
-                outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=f"{call.to} {_describe_output(data)}"))
+                reason = f"{call.to} {_describe_output(data)}"
+                outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=reason, is_absent=not data))
         return outcomes
 
     def forget_reads(self) -> None:

@@ -64,4 +64,5 @@ def _read(call: ReadCall, succeeded: bool, data: bytes) -> ReadOutcome | None:
     try:
         return ReadOutcome(True, decode_output(call.signature, data))
     except AbiDecodeError:
-        return ReadOutcome(False, (), f"{call.to} answered {len(data)} bytes of another shape")
+        reason = f"{call.to} answered {len(data)} bytes of another shape"
+        return ReadOutcome(False, (), reason, is_absent=not data)

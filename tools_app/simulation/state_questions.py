@@ -51,7 +51,7 @@ def read_outcome(read: ReadCall, *, succeeded: bool, output: bytes) -> ReadOutco
     try:
         return ReadOutcome(True, decode_output(read.signature, output))
     except AbiDecodeError:
-        return ReadOutcome(False, (), "the contract answered something else")
+        return ReadOutcome(False, (), "the contract answered something else", is_absent=not output)
 
 
 @dataclass(slots=True)

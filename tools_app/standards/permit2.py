@@ -5,10 +5,10 @@ Permit2 holds allowances of its own, beside the one the token gave to Permit2; b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.chain.abi import encode_call
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import TokenMeta
@@ -30,8 +30,7 @@ APPROVE: Final = "function approve(address token, address spender, uint160 amoun
 _LOCKDOWN: Final = "function lockdown((address token, address spender)[] approvals)"
 
 
-@dataclass(frozen=True, slots=True)
-class Permit2Allowance:
+class Permit2Allowance(Told):
     """Base units a spender may take until `expiration` (seconds), and the nonce the next signed permit must carry."""
 
     amount: int

@@ -1,21 +1,25 @@
-"""OfChain: an answer that is true of one chain at one block. Its class declares what is its own.
+"""Told: what a tool's answer holds. OfChain: an answer that is true of one chain at one block.
 
-    @dataclass(frozen=True, slots=True)
+    class Share(Told):
+        vault: str
+        raw: str
+
     class Held(OfChain):
-        shares: str
+        shares: tuple[Share, ...]
 
-What is the same for every such answer is put beside it: `block_number`, of the block that was read, and, of a protocol
-that contracts of ours stand in for on some chain, whether they do on this one (`is_simulated`).
+Both declare fields alone: each class is a frozen dataclass without saying so. What is the same for every answer of a
+chain is put beside it: `block_number`, of the block that was read, and, of a protocol that contracts of ours stand in
+for on some chain, whether they do on this one (`is_simulated`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, dataclass_transform, get_type_hints
 
-from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
 BLOCK_NUMBER: Final = "block_number"
@@ -23,10 +27,16 @@ IS_SIMULATED: Final = "is_simulated"
 _FOLDERS: Final = "tools_app.protocols."
 
 
-class OfChain:
-    """The base of such answers, which are frozen dataclasses."""
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Told:
+    """The base of answers and of what they hold: a class of it is a frozen dataclass of the fields it declares."""
 
-    __slots__ = ()
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+class OfChain(Told):
+    """The base of answers of one chain, beside which `with_place` puts what is the same for all of them."""
 
 
 def list_put_beside(handler: Callable[..., Any]) -> tuple[str, ...]:
@@ -44,11 +54,20 @@ def with_place(handler: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(handler)
     def call(ctx: ReadContext, **params: Any) -> Any:
-        answer = handler(ctx, **params)
+        opened: dict[int, ChainReader] = {}
+
+        def open_chain(chain_id: int) -> ChainReader:
+            if chain_id not in opened:
+                opened[chain_id] = ctx.open_chain(chain_id)
+            return opened[chain_id]
+
+        answer = handler(replace(ctx, open_chain=open_chain), **params)
         if not isinstance(answer, OfChain):
             return answer
-        reader, protocol = ctx.chain(), _protocol_of(handler)
-        told: dict[str, Any] = {each.name: getattr(answer, each.name) for each in fields(answer)}  # type: ignore[arg-type]
+        # The one that was read: an id may name the chain that it is of.
+        reader = next(iter(opened.values())) if len(opened) == 1 else ctx.chain()
+        protocol = _protocol_of(handler)
+        told: dict[str, Any] = {each.name: getattr(answer, each.name) for each in fields(answer)}
         told[BLOCK_NUMBER] = reader.block.number
         if protocol is not None and protocol.simulated_on:
             told[IS_SIMULATED] = protocol.is_simulated(reader.chain_id)

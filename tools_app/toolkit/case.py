@@ -126,6 +126,41 @@ class Case:
         return self.name or self.tool
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Two calls of one way out, each alone allowed, that are not both permitted at a time.
+
+    `case` names the case of the way out. With `first` under a permit it is refused with `too_much`, which passes alone,
+    and passes with `little`: parameters on top of the case's. `before` is another case that is carried out first.
+    `is_cover`: what is too much together is not more than there is, but leaves a debt on too little.
+    """
+
+    case: str
+    first: Mapping[str, Any]
+    too_much: Mapping[str, Any]
+    little: Mapping[str, Any]
+    before: str = ""
+    is_cover: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftWhole:
+    """A way out, by its case, of what is left whole or not at all: there is no part of it to take besides."""
+
+    case: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyComes:
+    """Says why nothing there has a way out that anybody could take twice."""
+
+    reason: str
+
+
+Beside: TypeAlias = Together | LeftWhole | OnlyComes
+"""What `TOGETHER` of a folder's `cases.py` holds: each protocol that is left says one at least."""
+
+
 class Look(Protocol):
     """The chain as a read case sees it, past the product's readers: what it works figures out from another way."""
 
@@ -191,8 +226,8 @@ class ReadCase:
     """
 
     tool: str
-    params: Mapping[str, Any]
-    tells: Mapping[str, Any | Figure]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tells: Mapping[str, Any | Figure] = field(default_factory=dict)
     name: str = ""
     after: tuple[str, ...] = ()
     given: tuple[str, ...] = ()

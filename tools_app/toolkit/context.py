@@ -33,11 +33,16 @@ class ReadCall(NamedTuple):
 
 
 class ReadOutcome(NamedTuple):
-    """One answer of a batch: the decoded values, or the reason it reverted."""
+    """One answer of a batch: the decoded values, or the reason it reverted.
+
+    `is_absent`: the call went well and no byte came, as where there is no contract. Any other failure is a question
+    that was not answered.
+    """
 
     ok: bool
     values: tuple[Any, ...]
     revert_reason: str | None = None
+    is_absent: bool = False
 
 
 class ChainReader(Protocol):
@@ -183,6 +188,12 @@ class ReadContext:
     def step(self, name: str) -> None:
         """Report that a declared progress step begins, or goes on."""
         self.report_step(name)
+
+    def begin(self, name: str) -> ChainReader:
+        """The pinned reader of the call's chain, with the step that begins by reading it. Raises ChainNotSupported."""
+        reader = self.chain()
+        self.step(name)
+        return reader
 
     def service(self, kind: type[S]) -> S:
         """A service handed down by wiring, looked up by its interface. Raises ServiceMissing."""

@@ -44,8 +44,8 @@ class ToolFamily:
     """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix.
 
     An agent's word for a tool (`query`, `action_type`) is its name without the prefix and without `get`, and its budget
-    is MEDIUM, where it says no other. Its steps are those that its function says, and those that it has others say;
-    `steps` names them where they cannot be found so.
+    is MEDIUM, where it says no other; with `reads_named` the word of a read keeps the prefix. Its steps are those that
+    its function says, and those that it has others say; `steps` names them where they cannot be found so.
 
     With `picks_chain` every tool takes an optional `chain_id` that its function need not name: `ctx.chain()` is that
     chain, or the golem's home. A function that names the parameter itself gets it as it declares it.
@@ -56,6 +56,7 @@ class ToolFamily:
     chains: frozenset[int] | None = None
     venue: str = ""
     picks_chain: bool = False
+    reads_named: bool = False
     requires: frozenset[Need] = frozenset()
     tools: list[ToolDef] = field(default_factory=list)
 
@@ -105,7 +106,7 @@ class ToolFamily:
                     risk_layer=RiskLayer.LOW,
                     sprite_trigger=SpriteTrigger.THINKING,
                     pi_tool=pi,
-                    key=query or self._word_of(handler),
+                    key=query or self._word_of(handler, keeps_prefix=self.reads_named),
                     keeps_checkpoint=keeps_checkpoint,
                 )
             )
@@ -244,8 +245,9 @@ class ToolFamily:
 
         return declare
 
-    def _word_of(self, handler: Callable[..., Any]) -> str:
-        return handler.__name__.removeprefix(f"{self.prefix}_").removeprefix("get_")
+    def _word_of(self, handler: Callable[..., Any], *, keeps_prefix: bool = False) -> str:
+        word = handler.__name__.removeprefix(f"{self.prefix}_").removeprefix("get_")
+        return f"{self.prefix}_{word}" if keeps_prefix else word
 
     def _shared(
         self,

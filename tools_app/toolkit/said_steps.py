@@ -1,4 +1,4 @@
-"""Which steps a tool says while it works: those that its function says by `ctx.step`, and those of what it calls."""
+"""Which steps a tool says while it works: what its function says (`ctx.step`, `ctx.begin`), and what it calls."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 _NAMES_A_MEMBER: Final = frozenset({"LOAD_METHOD", "LOAD_ATTR"})
 _CONTEXT: Final = "ctx"
+_SAYING: Final = frozenset({"step", "begin"})
 
 
 def list_said_steps(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -49,9 +50,10 @@ def _list_said(function: FunctionType, owner: object) -> Iterator[tuple[int, str
         if this.positions is not None:
             line = this.positions.lineno or line
         is_member = following.opname in _NAMES_A_MEMBER
-        if this.opname in _NAMES_A_MEMBER and this.argval == "step":
-            words = names.get(following.argval) if following.opname == "LOAD_GLOBAL" else following.argval
-            if isinstance(words, str):
+        if this.opname in _NAMES_A_MEMBER and this.argval in _SAYING:
+            is_named, is_said = following.opname == "LOAD_GLOBAL", following.opname == "LOAD_CONST"
+            words = names.get(following.argval) if is_named else following.argval
+            if isinstance(words, str) and (is_named or is_said):
                 said_at = following.positions.lineno if following.positions is not None else None
                 yield said_at or line, words, None
         elif this.opname == "LOAD_GLOBAL":

@@ -29,20 +29,12 @@ SETTINGS: dict[str, Any] = {
     # No hash of the metadata in the code: the same source gives the same bytes wherever the checkout lies.
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
 }
-# These do not fit a contract's size without the intermediate representation, or their locals the stack.
+# These do not fit a contract's size without the intermediate representation, or their locals the stack. Nor do valuers.
 VIA_IR_FILES = frozenset(
     {
         "PolicyCage.sol",
         "CageGovernance.sol",
         "CageGate.sol",
-        "CollateralVaultValuer.sol",
-        "CooldownValuer.sol",
-        "LendingValuer.sol",
-        "MarketValuer.sol",
-        "PooledShareValuer.sol",
-        "ShareValuer.sol",
-        "StakeValuer.sol",
-        "V3PositionValuer.sol",
         "FuzzVenue.sol",
         "CageWatcher.sol",
         "SimulatedReputationRegistry.sol",
@@ -51,20 +43,10 @@ VIA_IR_FILES = frozenset(
 # What one transaction creates together; a chain takes no more of it, and gas is saved where it is read and written.
 SMALL_FILES = frozenset({"PolicyCage.sol", "CageGovernance.sol", "CageGate.sol"})
 SMALL_RUNS = 20
-# Whose code is compared with what lies on a chain before owners are asked to sign for it.
-VALUERS = frozenset(
-    {
-        "CollateralVaultValuer",
-        "CooldownValuer",
-        "LendingValuer",
-        "MarketValuer",
-        "PooledShareValuer",
-        "ShareValuer",
-        "StakeValuer",
-        "V3PositionValuer",
-    }
-)
-PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate", *VALUERS})
+# Whose code is compared with what lies on a chain before owners are asked to sign for it; and so is a valuer's.
+PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate"})
+# A valuer is known by what it says of itself: no list here names those of protocols.
+VALUER = re.compile(r"^contract (\w+) is (?:\w+, )*IValuer\b", re.MULTILINE)
 IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)
 # Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.
 COMPILE_SCRIPT = """
@@ -109,9 +91,14 @@ def read_sources() -> dict[str, str]:
 
 
 def settings_of(file_name: str) -> dict[str, Any]:
-    """The compiler's settings for one file."""
-    settings = {**SETTINGS, "viaIR": True} if file_name in VIA_IR_FILES else SETTINGS
+    """The compiler's settings for one file of `contracts/src`."""
+    settings = {**SETTINGS, "viaIR": True} if needs_intermediate(file_name) else SETTINGS
     return {**settings, "optimizer": {"enabled": True, "runs": SMALL_RUNS}} if file_name in SMALL_FILES else settings
+
+
+def needs_intermediate(file_name: str) -> bool:
+    """Whether it is compiled through the intermediate representation: what `VIA_IR_FILES` name, and every valuer."""
+    return file_name in VIA_IR_FILES or bool(VALUER.search((SOURCE_DIR / file_name).read_text()))
 
 
 def hash_source(sources: dict[str, str], file_name: str) -> str:
@@ -139,7 +126,8 @@ def compile_contracts(only: Set[str] = frozenset(), *, say: Say = say_to_stderr)
     if not only <= set(sources):
         raise EmbeddedError(f"{SOURCE_DIR} has no {', '.join(sorted(only - set(sources)))}.")
     outputs: dict[str, str] = {}
-    for group in (set(sources) - VIA_IR_FILES, VIA_IR_FILES - SMALL_FILES, SMALL_FILES):
+    through = {name for name in sources if needs_intermediate(name)}
+    for group in (set(sources) - through, through - SMALL_FILES, SMALL_FILES & set(sources)):
         wanted = group & only if only else group
         if wanted:
             compiled = run_compiler(compiler, sources, wanted)
@@ -192,6 +180,7 @@ def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: s
     """One JSON text per contract that can be deployed, with what is needed to make it again."""
     outputs: dict[str, str] = {}
     for file_name, contracts in compiled.items():
+        published = PUBLISHED | set(VALUER.findall(sources[file_name]))
         for name, contract in contracts.items():
             if not contract["evm"]["bytecode"]["object"]:
                 continue
@@ -206,7 +195,7 @@ def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: s
                 "deployedBytecode": "0x" + contract["evm"]["deployedBytecode"]["object"],
             }
             places = contract["evm"]["deployedBytecode"].get("immutableReferences", {})
-            if places and name in PUBLISHED:
+            if places and name in published:
                 output["immutables"] = sorted([at["start"], at["length"]] for each in places.values() for at in each)
             outputs[f"{name}.json"] = json.dumps(output, indent=1) + "\n"
     return outputs

@@ -1,7 +1,8 @@
 """`manage.py snapshots`: the OpenAPI document and the tools as files, so that a review sees every change.
 
-Tools stand in one file a protocol with a line each and one for each parameter; the document and the manifest in one
-line an endpoint and a Pi tool. With `--check` nothing is written and a difference fails; `make check` runs that.
+Tools stand in one file a protocol with a line each and one for each parameter of their own; those that several tools
+take alike stand once, in a file of their own. The document and the manifest stand in one line an endpoint and a Pi
+tool. With `--check` nothing is written and a difference fails; `make check` runs that.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from golem_project.pi.schema_lines import (
     describe_document,
     describe_manifest,
     describe_tool,
+    find_shared,
+    leave_out,
     name_home,
+    put_back,
     render_lines,
     tell_differences,
 )
@@ -37,6 +41,8 @@ from tools_app.toolkit.views import GolemView
 
 TOOLS = "tools"
 """The folder of the tools' files."""
+SHARED = "shared_parameters.json"
+"""The parameters that many tools take alike, by name."""
 DOCUMENT = "openapi.json"
 MANIFEST = "pi_manifest.json"
 FOLDER = BASE_DIR / "tests" / "snapshots"
@@ -60,7 +66,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         stale = []
         snapshots = build_snapshots()
-        stored_tools, tools = _read_stored_tools(), _list_tools(snapshots)
+        stored_tools, tools = read_stored_tools(), _list_tools(snapshots)
         unraised = find_unraised(stored=stored_tools, now=tools)
         if unraised:
             raise CommandError(
@@ -82,7 +88,7 @@ class Command(BaseCommand):
             path = FOLDER / name
             text = render_lines(content)
             if options["check"]:
-                stale += self._compare(name, content, text)
+                stale += self._compare(name, text, snapshots[SHARED])
             elif not path.exists() or path.read_text(encoding="utf-8") != text:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
@@ -99,12 +105,12 @@ class Command(BaseCommand):
         if stale:
             raise CommandError(f"out of date: {', '.join(stale)}. Fix: manage.py snapshots, and review the difference")
 
-    def _compare(self, name: str, content: Mapping[str, Any], text: str) -> list[str]:
+    def _compare(self, name: str, text: str, shared: Mapping[str, Any]) -> list[str]:
         """Tell each member that differs, in words."""
         path = FOLDER / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             return []
-        differences = tell_differences(_read_stored(name), json.loads(render_lines(content)))
+        differences = tell_differences(read_stored(name), _put_back(json.loads(text), name, shared))
         for line in islice(differences, _MOST_DIFFERENCES):
             self.stderr.write(f"{name}: {line}")
         if next(differences, None):
@@ -125,11 +131,14 @@ def _list_broken() -> list[str]:
 
 def build_snapshots() -> dict[str, dict[str, Any]]:
     """Every snapshot by its file name: its entries by name, the same on every machine."""
+    described = {tool.name: (f"{TOOLS}/{name_home(tool)}.json", describe_tool(tool)) for tool in REGISTRY}
+    shared = find_shared(tool for _, tool in described.values())
     tools: dict[str, dict[str, Any]] = defaultdict(dict)
-    for tool in sorted(REGISTRY, key=lambda tool: tool.name):
-        tools[f"{TOOLS}/{name_home(tool)}.json"][tool.name] = describe_tool(tool)
+    for name, (file, tool) in sorted(described.items()):
+        tools[file][name] = leave_out(tool, shared)
     document = SchemaGenerator().get_schema(request=None, public=True)
-    return {DOCUMENT: describe_document(document), MANIFEST: describe_manifest(_build_manifest()), **tools}
+    whole = {DOCUMENT: describe_document(document), MANIFEST: describe_manifest(_build_manifest())}
+    return {**whole, SHARED: shared, **tools}
 
 
 def find_unraised(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -158,16 +167,25 @@ def find_unserved(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     return sorted(broken)
 
 
-def _read_stored(name: str) -> dict[str, Any]:
-    """The entries of a stored file, none of one that is not there. Raises CommandError for one that cannot be read."""
+def read_stored(name: str) -> dict[str, Any]:
+    """The entries of a stored file, none of one that is not there; tools with every parameter they take.
+
+    Raises CommandError for one that cannot be read.
+    """
     path = FOLDER / name
+    shared = FOLDER / SHARED
     try:
         entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError:
-        entries = None
-    if not isinstance(entries, dict):
-        raise CommandError(f"{name} cannot be read. Fix: take it as it was last committed, then run this again")
-    return entries
+        return _put_back(entries, name, json.loads(shared.read_text(encoding="utf-8")) if shared.exists() else {})
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise CommandError(
+            f"{name} cannot be read. Fix: take it, and {SHARED}, as they were last committed, then run this again"
+        ) from None
+
+
+def _put_back(entries: Mapping[str, Any], name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
+    is_of_tools = name.startswith(f"{TOOLS}/")
+    return {each: put_back(entry, shared) if is_of_tools else entry for each, entry in entries.items()}
 
 
 def _list_files() -> list[Path]:
@@ -175,17 +193,20 @@ def _list_files() -> list[Path]:
     return sorted(path for path in FOLDER.glob("**/*.json") if path.name != _OF_ERRORS)
 
 
-def _read_stored_tools() -> dict[str, Any]:
+def read_stored_tools() -> dict[str, Any]:
+    """Every stored tool by its name, with all it takes. Raises CommandError for a file that cannot be read."""
     paths = sorted((FOLDER / TOOLS).glob("*.json"))
-    return {name: entry for path in paths for name, entry in _read_stored(f"{TOOLS}/{path.name}").items()}
+    return {name: entry for path in paths for name, entry in read_stored(f"{TOOLS}/{path.name}").items()}
 
 
 def _list_tools(snapshots: Mapping[str, Any]) -> dict[str, Any]:
     """The tools of `snapshots` as they would be read from their files."""
-    rendered = (
-        json.loads(render_lines(content)) for name, content in snapshots.items() if name.startswith(f"{TOOLS}/")
-    )
-    return {name: entry for entries in rendered for name, entry in entries.items()}
+    return {
+        name: entry
+        for file, content in snapshots.items()
+        if file.startswith(f"{TOOLS}/")
+        for name, entry in _put_back(json.loads(render_lines(content)), file, snapshots[SHARED]).items()
+    }
 
 
 def _build_manifest() -> dict[str, Any]:

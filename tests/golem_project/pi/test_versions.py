@@ -27,11 +27,7 @@ def now() -> Entry:
 
 
 def test_no_tools_parameters_changed_without_a_higher_version() -> None:
-    stored = {
-        name: entry
-        for path in (snapshots.FOLDER / snapshots.TOOLS).glob("*.json")
-        for name, entry in json.loads(path.read_text()).items()
-    }
+    stored = snapshots.read_stored_tools()
     assert len(stored) == len(REGISTRY)
     assert snapshots.find_unraised(stored=stored, now=now()) == []
 
@@ -47,7 +43,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def store(folder: Path, name: str, change: Callable[[Entry], object]) -> None:
     """Write the file as it would have been before a change of the code."""
-    entries = json.loads((folder / name).read_text())
+    entries = snapshots.read_stored(name)
     change(entries)
     (folder / name).write_text(render_lines(entries))
 
@@ -137,6 +133,18 @@ def test_another_member_of_a_tool_does_not_change_unseen(
     with pytest.raises(CommandError, match=r"out of date: tools/uniswap\.json"):
         call_command("snapshots", "--check")
     assert f"{FILE}: {SWAP}.{member} was " in capsys.readouterr().err
+
+
+def test_a_parameter_that_tools_share_stands_once_and_does_not_change_unseen(written: Path) -> None:
+    shared = json.loads((written / snapshots.SHARED).read_text())
+    entry = json.loads((written / FILE).read_text())[SWAP]
+    [key] = [each for each in entry["shares"] if each.startswith("chain_id:")]
+    assert "chain_id" not in entry["parameters"]
+    for change in (lambda: move_a_bound({"parameters": {"chain_id": shared[key]}}), lambda: shared.pop(key)):
+        change()
+        (written / snapshots.SHARED).write_text(json.dumps(shared))
+        with pytest.raises(CommandError, match="schema_version did not rise|cannot be read"):
+            call_command("snapshots", "--check")
 
 
 def test_a_tool_that_is_gone_and_one_that_is_new_are_told(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

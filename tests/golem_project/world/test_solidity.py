@@ -44,3 +44,26 @@ def test_a_compiler_error_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(solidity, "SOURCE_DIR", tmp_path)
     with pytest.raises(EmbeddedError, match="does not compile"):
         solidity.compile_contracts()
+
+
+def test_a_valuer_of_a_made_up_protocol_is_one_by_what_it_says_of_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sources = solidity.read_sources()
+    (tmp_path / "CageTypes.sol").write_text(sources["CageTypes.sol"])
+    jar = sources["ShareValuer.sol"].replace("contract ShareValuer is IValuer", "contract MadeUpJarValuer is IValuer")
+    (tmp_path / "MadeUpJarValuer.sol").write_text(jar)
+    (tmp_path / "MadeUpJar.sol").write_text(jar.replace("MadeUpJarValuer is IValuer", "MadeUpJar"))
+    monkeypatch.setattr(solidity, "SOURCE_DIR", tmp_path)
+    assert "viaIR" not in solidity.settings_of("MadeUpJar.sol")
+    [told] = [json.loads(text) for text in solidity.compile_contracts({"MadeUpJarValuer.sol"}).values()]
+    assert told["settings"]["viaIR"] is True and len(told["immutables"]) > 3
+
+
+def test_no_valuer_is_named_by_the_product_outside_its_folder() -> None:
+    valuers = {name for text in solidity.read_sources().values() for name in solidity.VALUER.findall(text)}
+    assert len(valuers) >= 10
+    root = solidity.SOURCE_DIR.parents[1]
+    for app in ("golem_project", "permits_app", "archetypes_app", "memory_app"):
+        for path in (root / app).rglob("*.py"):
+            assert not {each for each in valuers if each in path.read_text()}, f"{path} names a valuer"

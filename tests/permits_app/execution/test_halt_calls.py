@@ -9,11 +9,14 @@ import pytest
 from archetypes_app.models import Golem
 from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.models import ActionPermit, HaltSetting
-from tests.catalogue.test_two_ways_out_at_once import ONLY_COMES
+from tests.catalogue.shelf import load_beside
 from tests.factories.golems import make_golem, make_owner
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.uniswap.v3.plans import DECREASE
+from tools_app.toolkit.case import OnlyComes
 from tools_app.toolkit.protocol import SHELF
+
+_ONLY_COMES = {protocol for protocol, each in load_beside() if isinstance(each, OnlyComes)}
 
 pytestmark = pytest.mark.django_db
 ACCOUNT, TOKEN = "0x" + "11" * 20, "0x" + "22" * 20
@@ -74,9 +77,7 @@ def test_an_allowance_is_given_under_a_halt_only_to_what_the_same_permit_then_le
     assert judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 0)))
 
 
-@pytest.mark.parametrize(
-    "protocol", [each.name for each in SHELF if each.exits is not None and each.name not in ONLY_COMES]
-)
+@pytest.mark.parametrize("protocol", sorted({each.name for each in SHELF if each.exits is not None} - _ONLY_COMES))
 def test_every_protocol_that_knows_a_way_out_says_which_calls_a_halt_may_sign_for_it(protocol: str) -> None:
     found = SHELF.get(protocol)
     assert found is not None and found.leaving

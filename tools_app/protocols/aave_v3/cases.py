@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, dollars, percent
 
@@ -122,6 +122,24 @@ CASES: Final = (
         after=("aave_disable_collateral",),
         tells={"use_as_collateral": True},
         refuses=(({"use_as_collateral": False}, "LENDING_NOTHING_THERE"),),
+    ),
+)
+
+TOGETHER: Final = (
+    Together(
+        "aave_withdraw",
+        {"amount": str(3 * _ETH)},
+        {"amount": str(31 * _ETH // 10)},
+        {"amount": str(_ETH // 2)},
+        before="aave_supply",
+    ),
+    Together(
+        "aave_borrow",
+        {"amount": str(3_500 * _USD)},
+        {"amount": str(3_600 * _USD)},
+        {"amount": str(1_000 * _USD)},
+        before="aave_supply",
+        is_cover=True,
     ),
 )
 

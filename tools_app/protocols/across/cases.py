@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, ReadCase
+from tools_app.toolkit.case import Case, OnlyComes, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
@@ -55,6 +55,8 @@ CASES: Final = (
         loses_bps=10_000,
     ),
 )
+
+TOGETHER: Final = (OnlyComes("no call takes out what is on its way: it comes by itself, or never"),)
 
 
 READS: Final = (

@@ -29,6 +29,7 @@ from tools_app.protocols.across.reads import (
 )
 from tools_app.protocols.across.transfers import DEPOSIT, NOBODY, Transfer, read_own, to_word
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -38,7 +39,7 @@ from tools_app.toolkit.report import Report, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
-bridge = ToolFamily(prefix="bridge", category=Category.TRADING, chains=CHAINS, venue=NAME)
+bridge = ToolFamily(prefix="bridge", category=Category.TRADING, chains=CHAINS, venue=NAME, reads_named=True)
 intents = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME)
 
 DEFAULT_SECONDS: Final = 7_200
@@ -69,8 +70,7 @@ FillSeconds = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Told):
     """What of `amount_in` arrives, by what transfers of the last two hours paid. Null where too few were seen:
     `why_null` says so. `estimated_time` is seconds, half of them were quicker. `bridge_fee` is part of `relayer_fee`.
     """
@@ -89,8 +89,7 @@ class Quote:
     why_null: str
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Told):
     """One bridge among those compared; `rank` is null where it is not served or nothing is known."""
 
     bridge: str
@@ -101,24 +100,21 @@ class Route:
     notes: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Told):
     """The first of the ranking, and why."""
 
     bridge: str | None
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Told):
     """Bridges by what arrives."""
 
     routes: tuple[Route, ...]
     recommendation: Recommendation
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Told):
     """How much may go at once. The contracts know no bounds: `largest_seen` is the most that arrived of late."""
 
     min_amount: TokenAmount | None
@@ -129,8 +125,7 @@ class Limits:
     why_null: str
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Told):
     """Seconds until half, and nine of ten, of the last transfers arrived; null where too few were seen."""
 
     p50_time: int | None
@@ -140,8 +135,7 @@ class Duration:
     notes: str
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Told):
     """Where a transfer is: pending, completed, or failed when its time is over and nobody paid it out."""
 
     status: str
@@ -163,8 +157,7 @@ class SentReport(Report):
     estimated_arrival: str = seen(lambda outcome: tell_unix_time(int(outcome.plan.details["until"])))
 
 
-@dataclass(frozen=True, slots=True)
-class IntentReport:
+class IntentReport(Told):
     """The intent as ERC-7683 names it: its id is the relay's hash. `filler_bids` is null: nobody bids publicly."""
 
     intent_id: str
@@ -252,7 +245,6 @@ def make_quote(way: Way, amount: int) -> Quote:
 
 
 @bridge.read(
-    query="bridge_quote",
     steps=("Looking at the last transfers",),
     snippet="bridge_quote: what of an amount arrives on another chain, the fee and the usual time; reads only.",
     guidelines=("Fees follow gas on the other chain: ask again when the last answer is some minutes old.",),
@@ -273,7 +265,6 @@ def bridge_get_quote(
 
 
 @bridge.read(
-    query="bridge_compare",
     steps=("Looking at the last transfers",),
     snippet="bridge_compare: bridges ranked by what arrives on the other chain, with why one is left out; reads only.",
     guidelines=("A rank of null means that nothing is known, not that it is dear.",),
@@ -301,7 +292,6 @@ def bridge_compare(
 
 
 @bridge.read(
-    query="bridge_limits",
     snippet="bridge_limits: how much may go over a bridge at once, and the most that arrived of late; reads only.",
     guidelines=("Split what is much larger than the largest transfer that was seen.",),
 )
@@ -348,7 +338,6 @@ def bridge_estimate_time(
 
 
 @bridge.read(
-    query="bridge_status",
     snippet="bridge_status: whether a transfer of the golem arrived, with both transactions; reads, changes nothing.",
     guidelines=(
         "A transfer that failed is given back where it left: tell the owner, and send nothing more meanwhile.",

@@ -7,13 +7,13 @@ message. So a transfer's name says all of it, and no log of the chain that it le
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum, decode_log, encode_constructor
 from tools_app.protocols.across.addresses import NAME, pool_on
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.positions import REQUEST_KIND, PositionRef
 from tools_app.toolkit.views import LogEntry
 
@@ -45,8 +45,7 @@ _RELAY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Told):
     """Base units `amount` of `token` left `origin` as its `number`; at least `least` of `arrives` comes until the Unix
     second `until`.
     """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase
+from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, percent
 
@@ -119,6 +119,24 @@ CASES: Final = (
     ),
 )
 
+TOGETHER: Final = (
+    Together(
+        "compound_v3_withdraw",
+        {"amount": str(12_000 * _USD)},
+        {"amount": str(13_000 * _USD)},
+        {"amount": str(5_000 * _USD)},
+        before="compound_v3_supply",
+    ),
+    Together(
+        "compound_v3_borrow",
+        {"amount": str(3_500 * _USD)},
+        {"amount": str(3_700 * _USD)},
+        {"amount": str(1_000 * _USD)},
+        before="compound_v3_cover",
+        is_cover=True,
+    ),
+)
+
 WALK: Final = (
     PutIn("compound_v3_supply", "WETH", _COVER),
     PutIn("compound_v3_supply", "DAI", {**_MARKET, "asset": "DAI"}),
@@ -149,8 +167,7 @@ def _yearly(look: Look, signature: str) -> str:
 READS: Final = (
     ReadCase(
         "compound_v3_get_markets",
-        {},
-        {
+        tells={
             "markets.#": 1,
             "markets.0.market": "USDC",
             "markets.0.comet": lambda look: look.at("comet_usdc"),

@@ -216,9 +216,8 @@ def find_market(reader: ChainReader, market: str) -> tuple[Comet, TokenMeta]:
 
 def open_desk(ctx: WriteContext, market: str) -> Desk:
     """What a write reads first. Raises MarketNotFound, ChainNotSupported, PositionsUnreadable."""
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the market")
     comet, base = find_market(reader, market)
-    ctx.step("Reading the market")
     state, account = read_both(reader, comet, ctx.account)
     return Desk(reader, ctx.account, state, account, base)
 

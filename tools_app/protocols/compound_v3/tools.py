@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.compound_v3 import signatures
@@ -26,7 +24,7 @@ from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import debt_left, percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
@@ -37,7 +35,9 @@ from tools_app.toolkit.positions import PositionChange, drive, side_by_side
 from tools_app.toolkit.report import Report, received, seen, spent, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
-compound = ToolFamily(prefix="compound_v3", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True)
+compound = ToolFamily(
+    prefix="compound_v3", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 
 class SupplyReport(Report):
@@ -84,8 +84,7 @@ class ClaimReport(Report):
     claimed: TokenAmount = received()
 
 
-@dataclass(frozen=True, slots=True)
-class CoverRow:
+class CoverRow(Told):
     """An asset that covers debts. Fractions are percent; `room` is what its supply cap leaves."""
 
     asset: str
@@ -95,8 +94,7 @@ class CoverRow:
     room: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class MarketRow:
+class MarketRow(Told):
     """A market. Rates are percent a year, compounded; the reward's rate is not told where nobody prices the reward."""
 
     market: str
@@ -114,23 +112,20 @@ class MarketRow:
     collateral: tuple[CoverRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class MarketList(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Told):
     """So much of an asset."""
 
     symbol: str
     amount: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class PositionRow:
+class PositionRow(Told):
     """What an account has in one market. Health is null without a debt."""
 
     market: str
@@ -143,7 +138,6 @@ class PositionRow:
     reward_token: str
 
 
-@dataclass(frozen=True, slots=True)
 class PositionList(OfChain):
     """All of an account's markets."""
 
@@ -340,7 +334,6 @@ def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
 
 
 @compound.read(
-    query="compound_v3_markets",
     snippet="compound_v3_get_markets: rates, liquidity and what covers debts in the markets of Compound V3.",
     guidelines=("Rates are of interest alone; whether rewards come on top is said.",),
 )
@@ -350,8 +343,7 @@ def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> Ma
     Use to choose where to lend or borrow. With `market` that one alone.
     Does not tell what rewards are worth a year.
     """
-    reader = ctx.chain()
-    ctx.step("Reading markets")
+    reader = ctx.begin("Reading markets")
     comets = comets_on(reader.chain_id) if market is None else (find_market(reader, market)[0],)
     found = drive(side_by_side([ask_market(each) for each in comets]), reader.call_many)
     return MarketList(
@@ -360,7 +352,6 @@ def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> Ma
 
 
 @compound.read(
-    query="compound_v3_position",
     snippet="compound_v3_get_position: what an account lends, owes and has as covers in each Compound V3 market.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )
@@ -370,11 +361,8 @@ def compound_v3_get_position(ctx: ReadContext, account: Address | None = None) -
     Use before repaying, taking out or borrowing more. Without `account` it is the golem.
     Does not show other lenders; lending_get_health_dashboard does.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("name an account; this golem has no wallet")
-    reader = ctx.chain()
-    ctx.step("Reading positions")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading positions")
     comets = comets_on(reader.chain_id)
     accounts = drive(ask_accounts(comets, owner), reader.call_many)
     held = [comet for comet, each in zip(comets, accounts, strict=True) if not each.is_empty]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.curve.addresses import CONVEX_REWARDS, GAUGE, LOCAL_CHAIN_ID, LP, POOL, deployments
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -172,6 +172,16 @@ _CONVEX_CASES: Final = (
     ),
 )
 CASES: Final = (*_CURVE_CASES, *_CONVEX_CASES)
+
+TOGETHER: Final = (
+    Together(
+        "curve_remove_liquidity",
+        {"lp_amount": str(16_000 * _WAD)},
+        {"lp_amount": str(17_000 * _WAD)},
+        {"lp_amount": str(5_000 * _WAD)},
+        before="curve_add_liquidity",
+    ),
+)
 _ALONE: Final = {**_POOL, "claim": False}
 WALK: Final = (
     PutIn("curve_add_liquidity", "USDC", _POOL, "amounts", lambda raw: ["0", raw, "0"], loses_bps=5),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import encode_call
@@ -18,7 +17,7 @@ from tools_app.protocols.curve.reads import AtConvex, Standing, ask_convex, ask_
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -29,7 +28,9 @@ from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
-convex = ToolFamily(prefix="convex", category=Category.YIELD, chains=CHAINS, venue="convex", picks_chain=True)
+convex = ToolFamily(
+    prefix="convex", category=Category.YIELD, chains=CHAINS, venue="convex", picks_chain=True, reads_named=True
+)
 
 DEPOSIT: Final = "function deposit(uint256 pid, uint256 amount, bool stake)"
 UNWRAP: Final = "function withdrawAndUnwrap(uint256 amount, bool claim)"
@@ -73,8 +74,7 @@ class StakeReport(Report):
     total_apy: str | None = told("crv_apy")
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Told):
     """What came of one reward; dollars are null where it has no price."""
 
     token: str
@@ -96,8 +96,7 @@ class ClaimReport(Report):
     rewards: tuple[Claimed, ...] = seen(lambda outcome: _claimed(outcome))
 
 
-@dataclass(frozen=True, slots=True)
-class ConvexPool:
+class ConvexPool(Told):
     """A pool at Convex. Rates are yearly, simple and in percent; null with the reason in `untold`."""
 
     pool: str
@@ -112,7 +111,6 @@ class ConvexPool:
     untold: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ConvexPools(OfChain):
     """The known pools that fit."""
 
@@ -134,8 +132,7 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
     Use to earn more CRV than without votes. `pool` is Curve's pool or its LP token.
     Does not deposit into Curve's pool, and keeps nothing as a deposit token that is not staked.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the pool")
+    reader = ctx.begin("Reading the pool")
     place, standing, there = _read(reader, pool, ctx.account)
     if there.is_shut_down:
         raise ConvexPoolShutDown("Convex takes nothing more into it; stake in Curve's gauge", pool=place.pool.address)
@@ -175,8 +172,7 @@ def convex_unstake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmoun
     Use to leave Convex or to take a part out; open at any time, also where the pool is shut down.
     Does not give LP tokens back to Curve: remove_liquidity does.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the pool")
+    reader = ctx.begin("Reading the pool")
     place, standing, _ = _read(reader, pool, ctx.account)
     asked = _asked(amount, standing.held.at_convex, standing)
     ctx.step("Building calls")
@@ -208,8 +204,7 @@ def convex_claim_rewards(ctx: WriteContext, pool: ContractAddress) -> TxPlan:
     Use to collect what was earned. CRV is promised; CVX comes along as Convex makes it then. convex_get_pools lists
     pools. Does not claim other rewards, whose tokens may be anybody's, and does not sell anything.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the pool")
+    reader = ctx.begin("Reading the pool")
     place, standing, _ = _read(reader, pool, ctx.account)
     if not standing.held.earned:
         raise ConvexOwesNothing(f"Convex owes the account no {place.reward.symbol}", pool=place.pool.address)
@@ -224,7 +219,6 @@ def convex_claim_rewards(ctx: WriteContext, pool: ContractAddress) -> TxPlan:
 
 
 @convex.read(
-    query="convex_pools",
     snippet="convex_pools: known pools of Convex with yearly rates of fees and CRV, and size; by coin.",
     guidelines=("crv_apy is what is paid now and ends with the week; compare it with curve_pools' own gauge.",),
 )
@@ -234,8 +228,7 @@ def convex_get_pools(ctx: ReadContext, asset: Token | None = None) -> ConvexPool
     Use to choose between Convex and Curve's own gauge.
     Does not list pools that are not known here, and does not guess what CVX will come.
     """
-    reader = ctx.chain()
-    ctx.step("Reading pools")
+    reader = ctx.begin("Reading pools")
     wanted = None if asset is None else reader.token(asset).address
     places = [each for each in places_on(reader.chain_id) if wanted is None or wanted in each.pool.coins]
     return ConvexPools(

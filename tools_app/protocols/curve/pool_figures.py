@@ -12,6 +12,7 @@ from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.curve.addresses import Place
 from tools_app.protocols.curve.reads import AtConvex, Standing, ask_emission, ask_standing
 from tools_app.standards.vault_logs import DAY_SECONDS
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -27,16 +28,14 @@ EXCHANGED: Final = (
 NOBODY: Final = "0x0000000000000000000000000000000000000001"
 
 
-@dataclass(frozen=True, slots=True)
-class Coin:
+class Coin(Told):
     """A coin of a pool and how much of it lies there."""
 
     token: TokenMeta
     balance: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class PoolRow:
+class PoolRow(Told):
     """A pool. Rates are yearly, simple and in percent; null with what is missing named in `untold`. `virtual_price` is
     what a whole LP token stands for, `coins_apart_bps` how far the coins' feeds lie apart.
     """

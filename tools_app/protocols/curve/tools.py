@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import Field
@@ -21,7 +20,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.stable_shares import LP_DECIMALS, LP_UNITS, PEG_BPS
 from tools_app.standards.stable_swap import WAD, Unsolvable
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -42,7 +41,7 @@ from tools_app.toolkit.views import TokenMeta
 
 T = TypeVar("T")
 
-curve = ToolFamily(prefix="curve", category=Category.LP, chains=CHAINS, venue=NAME, picks_chain=True)
+curve = ToolFamily(prefix="curve", category=Category.LP, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True)
 
 ADD: Final = "function add_liquidity(uint256[3] amounts, uint256 min_mint_amount)"
 REMOVE: Final = "function remove_liquidity(uint256 amount, uint256[3] min_amounts)"
@@ -58,8 +57,7 @@ GaugeAction = Annotated[Literal["stake", "unstake", "claim"], Field(description=
 PoolType = Annotated[Literal["all", "stable", "crypto", "tricrypto"], Field(description="Which kind of pool.")]
 
 
-@dataclass(frozen=True, slots=True)
-class AddReport:
+class AddReport(Told):
     """What a deposit gave. `share_of_pool` is percent, `bonus_bps` what balancing the pool earned, below 0 a fee."""
 
     lp_received: str
@@ -67,8 +65,7 @@ class AddReport:
     bonus_bps: int
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Told):
     """What came of one coin."""
 
     token: TokenMeta
@@ -95,7 +92,6 @@ class GaugeReport(Report):
     rewards_claimed: tuple[Received, ...] = seen(lambda outcome: _received(outcome))
 
 
-@dataclass(frozen=True, slots=True)
 class Pools(OfChain):
     """The known pools that fit."""
 
@@ -139,8 +135,7 @@ def curve_add_liquidity(
     coin, so a pool that somebody pushed, or a coin off its peg, takes nothing of the deposit.
     Does not stake the LP tokens, and does not swap into the coins first.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the pool")
+    reader = ctx.begin("Reading the pool")
     place, standing = _read(reader, pool, ctx.account)
     coins = place.pool.coins
     if len(amounts) != len(coins) or not any(amounts):
@@ -217,8 +212,7 @@ def curve_remove_liquidity(
     nobody's trade makes worth less.
     Does not take LP tokens out of the gauge, and does not swap what comes out.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the pool")
+    reader = ctx.begin("Reading the pool")
     place, standing = _read(reader, pool, ctx.account)
     counting, books, held = standing.counting, standing.books, standing.held
     given = held.free if lp_amount == EVERYTHING else lp_amount
@@ -283,8 +277,7 @@ def curve_stake_gauge(
     Use to earn CRV with LP tokens. `amount` is base units of LP tokens; without it, all of them. A claim takes none.
     curve_get_pools lists pools. Does not lock CRV for votes, and does not claim what a gauge pays in other tokens.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the gauge")
+    reader = ctx.begin("Reading the gauge")
     place, standing = _read(reader, pool, ctx.account)
     held, lp = standing.held, reader.token(place.pool.lp)
     base, boosted = reward_rates(reader, place, standing)
@@ -320,7 +313,6 @@ def curve_stake_gauge(
 
 
 @curve.read(
-    query="curve_pools",
     aliases=("curve_get_pool_info",),
     snippet="curve_pools: known Curve pools with coins, yearly rates, size and gauge; by coin, kind or address.",
     guidelines=("base_apy is what fees of the last day come to in a year; crv_apy is for a stake in the gauge.",),
@@ -336,8 +328,7 @@ def curve_get_pools(
     Use to choose where to deposit, or to look at one pool by its address.
     Does not list pools that are not known here, and knows stable pools alone.
     """
-    reader = ctx.chain()
-    ctx.step("Reading pools")
+    reader = ctx.begin("Reading pools")
     wanted = None if asset is None else reader.token(asset).address
     places = [_find(reader, pool)] if pool is not None else list(places_on(reader.chain_id))
     rows = [

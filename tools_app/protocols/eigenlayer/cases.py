@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, deployments
-from tools_app.toolkit.case import About, Case, FromReport, Leave, Look, PutIn, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -73,6 +73,16 @@ CASES: Final = (
         refuses=(({"withdrawal_root": "0x" + "22" * 32}, "RESTAKING_WITHDRAWAL_UNKNOWN"),),
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "eigenlayer_queue_withdrawal",
+        {"shares": [str(600 * _WAD)]},
+        {"shares": [str(700 * _WAD)]},
+        {"shares": [str(300 * _WAD)]},
+        before="eigenlayer_deposit_lst",
+    ),
+)
 WALK: Final = (
     PutIn("eigenlayer_deposit_lst", "DAI", {"token": "DAI"}),
     Leave("eigenlayer_delegate", "DAI", {"operator": _OPERATOR}, parameter=""),
@@ -95,8 +105,7 @@ def _held(look: Look, key: str) -> Any:
 READS: Final = (
     ReadCase(
         "eigenlayer_get_position",
-        {},
-        {
+        tells={
             "strategies.0.strategy": _STRATEGY,
             "strategies.0.shares": lambda look: _held(look, "getDepositedShares"),
             "delegated_to": None,
@@ -118,8 +127,10 @@ READS: Final = (
     ),
     ReadCase(
         "eigenlayer_get_avs_list",
-        {},
-        {"avs_services[address=0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F].operator_count": 1, "is_simulated": True},
+        tells={
+            "avs_services[address=0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F].operator_count": 1,
+            "is_simulated": True,
+        },
         most_exchanges=8,
     ),
 )

@@ -14,6 +14,7 @@ from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.reads import MAGNITUDE, NOBODY
 from tools_app.standards.batches import read_all
 from tools_app.standards.vault_logs import DAY_SECONDS
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 LOOK_BACK_DAYS: Final = 90
@@ -32,8 +33,7 @@ SET_COUNT: Final = "function getOperatorSetCount(address avs) view returns (uint
 MEMBERS: Final = "function getMembers((address avs, uint32 id) operatorSet) view returns (address[] operators)"
 
 
-@dataclass(frozen=True, slots=True)
-class Slash:
+class Slash(Told):
     """One slash of an operator: the block, who did it, what of each strategy went (of 10^18), and the reason given."""
 
     block_number: int

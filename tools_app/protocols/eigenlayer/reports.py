@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.clock import tell_unix_time
@@ -11,14 +10,13 @@ from tools_app.protocols.eigenlayer.math import first_free_block, free_at
 from tools_app.protocols.eigenlayer.operators import Slash
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
 from tools_app.standards.receipts import events_of
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, all_received, seen
 from tools_app.toolkit.result import TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class DepositReport:
+class DepositReport(Told):
     """What a deposit gave. `slashing_risk` is none, low or medium by what the operator serves and has lost."""
 
     shares_received: str
@@ -36,8 +34,7 @@ class DelegateReport(Report):
     slashing_history: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(Told):
     """One withdrawal that went into the queue: free from that block on, about at that time; slashable until then."""
 
     withdrawal_root: str
@@ -45,8 +42,7 @@ class Queued:
     completion_time: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveReport:
+class LeaveReport(Told):
     """What leaving queued: the first withdrawal, and all of them. `operator` is the new one where there is one."""
 
     operator: str | None
@@ -62,8 +58,7 @@ class CompleteReport(Report):
     tokens_received: tuple[TokenAmount, ...] = all_received()
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorRow:
+class OperatorRow(Told):
     """One operator. Figures that no contract tells are null: `why_null` says why."""
 
     address: str
@@ -78,7 +73,6 @@ class OperatorRow:
     reputation_score: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class Operators(OfChain):
     """Operators to whom somebody delegated within `days`, most delegated first."""
 
@@ -87,8 +81,7 @@ class Operators(OfChain):
     why_null: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceRow:
+class ServiceRow(Told):
     """One service; what no contract tells is null."""
 
     address: str
@@ -101,7 +94,6 @@ class ServiceRow:
     restaker_rewards: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class Services(OfChain):
     """Services that described themselves within `days`, newest first."""
 
@@ -110,8 +102,7 @@ class Services(OfChain):
     why_null: str
 
 
-@dataclass(frozen=True, slots=True)
-class DepositRow:
+class DepositRow(Told):
     """What is in one strategy: shares as deposited, as slashes left them, and what those are."""
 
     strategy: str
@@ -122,8 +113,7 @@ class DepositRow:
     eth_value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingRow:
+class WaitingRow(Told):
     """A withdrawal in the queue, and what it would give by the slashes until now."""
 
     withdrawal_root: str
@@ -133,7 +123,6 @@ class WaitingRow:
     gives: tuple[TokenAmount, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Held(OfChain):
     """All an account has at EigenLayer."""
 

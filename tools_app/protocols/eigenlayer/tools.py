@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
@@ -88,7 +88,9 @@ from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
-eigenlayer = ToolFamily(prefix="eigenlayer", category=Category.RESTAKING, chains=CHAINS, venue=NAME, picks_chain=True)
+eigenlayer = ToolFamily(
+    prefix="eigenlayer", category=Category.RESTAKING, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 NOT_ON_CHAIN: Final = "names, commissions, scores, terms and points are published off chain alone"
 _OPERATORS: Final = {"query": "eigenlayer_operators", "venue": "eigenlayer"}
@@ -116,8 +118,7 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
     Use to earn for security that an operator gives to services. `amount` is base units of `token`.
     Does not buy the token, and does not choose an operator: eigenlayer_delegate does.
     """
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     put = reader.token(token)
     strategy = _find_strategy(reader, at, put)
@@ -164,8 +165,7 @@ def eigenlayer_delegate(ctx: WriteContext, operator: Address) -> TxPlan:
     Use after a deposit, once an operator is chosen. What is deposited later goes to it as well.
     Does not delegate to a service (AVS), nor to operators that ask for a signature of theirs.
     """
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     restaked = _read(reader, at, ctx.account)
     if restaked.operator is not None:
@@ -202,8 +202,7 @@ def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None
     same call, for what is deposited from then on.
     Does not complete the withdrawals: eigenlayer_complete_withdrawal does, when the blocks have passed.
     """
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     restaked = _read(reader, at, ctx.account)
     if restaked.operator is None:
@@ -233,8 +232,7 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
     order. What waits can be slashed until it is free, and earns nothing.
     Does not pay out: eigenlayer_complete_withdrawal does, when the blocks have passed.
     """
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     restaked = _read(reader, at, ctx.account)
     _check_queue(restaked)
@@ -273,8 +271,7 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
     Use once the blocks of the queue have passed. It gives what slashes left of it.
     Does not wait, and does not restake what comes out: deposit it again for that.
     """
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     restaked = _read(reader, at, ctx.account)
     waiting = next((each for each in restaked.waiting if each.root == withdrawal_root), None)
@@ -299,7 +296,6 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
 
 
 @eigenlayer.read(
-    query="eigenlayer_operators",
     snippet="eigenlayer_operators: operators of EigenLayer, what is delegated, where they serve, slashes; reads only.",
     guidelines=("An operator that was slashed, or serves many services, can lose what is delegated to it.",),
 )
@@ -311,8 +307,7 @@ def eigenlayer_get_operators(
     Use before delegating. `avs_filter` keeps those that serve one of these services.
     Does not judge an operator: names, commissions and scores are on no chain.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the past")
+    reader = ctx.begin("Reading the past")
     at = deployment_on(reader)
     addresses = find_operators(reader, at)
     slashes = read_slashes(reader, at, addresses)
@@ -357,8 +352,7 @@ def eigenlayer_get_avs_list(ctx: ReadContext) -> Services:
     Use to see whom an operator works for. `metadata_uri` is what the service says of itself, and is not read.
     Does not tell rewards or terms: they are on no chain.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the past")
+    reader = ctx.begin("Reading the past")
     at = deployment_on(reader)
     return Services(
         avs_services=tuple(_describe_service(each) for each in read_services(reader, at)),
@@ -368,7 +362,6 @@ def eigenlayer_get_avs_list(ctx: ReadContext) -> Services:
 
 
 @eigenlayer.read(
-    query="eigenlayer_position",
     budget=TickBudget.FAST,
     snippet="eigenlayer_position: what is restaked, with whom, and what waits in the queue until when; reads only.",
     guidelines=("What waits can be slashed until it is free: read it again before counting on it.",),
@@ -379,11 +372,8 @@ def eigenlayer_get_position(ctx: ReadContext, account: Address | None = None) ->
     Use before leaving, or after a slash. `account` defaults to the golem's own.
     Does not tell points, which are on no chain.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
-    ctx.step("Reading EigenLayer")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading EigenLayer")
     at = deployment_on(reader)
     restaked = _read(reader, at, owner)
     tokens = {held.token: reader.token(held.token) for held in restaked.deposits}

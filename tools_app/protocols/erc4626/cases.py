@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, REQUEST, SAVINGS, deployments
-from tools_app.toolkit.case import About, Case, Leave, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Leave, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
@@ -135,6 +135,16 @@ CASES: Final = (
         holds={"DAI": About(-10_000 * _WAD, 1)},
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "vault_withdraw",
+        {"shares": str(6_000 * _USDC)},
+        {"shares": str(7_000 * _USDC)},
+        {"shares": str(3_000 * _USDC)},
+        before="vault_deposit",
+    ),
+)
 WALK: Final = (
     PutIn("vault_deposit", "USDC", _VAULT),
     TakeOut("vault_withdraw", ENTRY, "shares", _VAULT),
@@ -156,8 +166,7 @@ def _shares(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "vault_get_savings",
-        {},
-        {
+        tells={
             "vault": lambda look: look.at(SAVINGS),
             "savings_rate": "4.5",
             "shares": lambda look: str(_shares(look)),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.core.units import format_units
 from tools_app.protocols.erc4626.addresses import LOCAL_CHAIN_ID, find_savings
 from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
@@ -12,14 +10,14 @@ from tools_app.protocols.erc4626.tools import VaultNotKnown, vault_tools
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_REDEEM, TO_ASSETS
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.result import TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class Savings:
+class Savings(OfChain):
     """A savings vault. `savings_rate` is percent a year with interest on interest, as long as nobody changes it;
     `share_price` assets for a whole share; `shares` are base units of the account, `redeemable_shares` those that the
     vault takes back now, and `assets` what they stand for.
@@ -32,12 +30,10 @@ class Savings:
     shares: str
     redeemable_shares: str
     assets: TokenAmount
-    block_number: int
     is_simulated: bool
 
 
 @vault_tools.read(
-    query="vault_savings",
     budget=TickBudget.FAST,
     snippet="vault_get_savings: Sky's savings rate now, and what an account has in sUSDS; changes nothing.",
     guidelines=("Whoever governs Sky changes the rate at once; vault_deposit and vault_withdraw go in and out.",),
@@ -48,11 +44,8 @@ def vault_get_savings(ctx: ReadContext, account: Address | None = None) -> Savin
     Use before depositing, or to see what savings earned. `account` defaults to the golem's own.
     Does not tell what was paid for the shares.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading the vault")
     vault = find_savings(reader.chain_id)
     if vault is None:
         raise VaultNotKnown(f"no savings vault is known on chain {reader.chain_id}", vaults=[])
@@ -76,6 +69,5 @@ def vault_get_savings(ctx: ReadContext, account: Address | None = None) -> Savin
         shares=str(shares),
         redeemable_shares=str(redeemable),
         assets=TokenAmount(int(worth), token),
-        block_number=reader.block.number,
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )

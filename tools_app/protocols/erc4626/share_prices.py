@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.core.ratio import Ratio, ratio_text
 from tools_app.portfolio.logged_past import Interval, Period, ToldPast, tell_share_prices
 from tools_app.protocols.erc4626.tools import find_known, vault_tools
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import TO_ASSETS
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import ContractAddress
 
 
-@dataclass(frozen=True, slots=True)
-class SharePrices:
+class SharePrices(Told):
     """`share_price` and the points are assets for a whole share, as decimal text. What lay in the vault in the past is
     in no log, and is not told.
     """
@@ -45,8 +43,7 @@ def vault_get_share_price_history(
     while. intel_compare_yields names vaults. Does not know the time before it was followed and read back, and does not
     serve vaults that are not known.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = find_known(reader, vault)
     share, asset = reader.token(found.address), reader.token(found.asset)
     [(now,)] = read_all(reader, [ReadCall(found.address, TO_ASSETS, (10**share.decimals,))])

@@ -5,7 +5,6 @@ At a vault that is entered and left by request these ask; two more claim what wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Final, Literal
 
@@ -17,6 +16,7 @@ from tools_app.protocols.erc4626.positions import FAMILY, REQUESTS
 from tools_app.protocols.erc4626.savings import SSR, pays_nothing
 from tools_app.standards.erc4626 import Vault, VaultClosed, sum_shares
 from tools_app.standards.erc7540 import IN, OUT
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -35,15 +35,16 @@ RequestWay = Annotated[
     Field(description="deposit: claim shares of a deposit that was asked for; withdrawal: claim assets of shares."),
 ]
 
-vault_tools = ToolFamily(prefix="vault", category=Category.VAULT, chains=CHAINS, venue=NAME, picks_chain=True)
+vault_tools = ToolFamily(
+    prefix="vault", category=Category.VAULT, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 
 class VaultNotKnown(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="That vault is not known"):
     """No vault of this address is known on the chain; `data.vaults` are those that are."""
 
 
-@dataclass(frozen=True, slots=True)
-class DepositReport:
+class DepositReport(Told):
     """What a deposit gave; `share_price_at_deposit` is assets for one share, in base units of both.
 
     At a vault by request it is asked for: `request_id` names it among the golem's requests, `note` says what follows,
@@ -58,8 +59,7 @@ class DepositReport:
     note: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RedeemReport:
+class RedeemReport(Told):
     """What shares gave; `share_price_at_withdraw` is assets for one share, in base units of both.
 
     At a vault by request `shares_redeemed` were asked back: `request_id` names that among the golem's requests, `note`
@@ -74,8 +74,7 @@ class RedeemReport:
     note: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Told):
     """What a settled request gave: shares of a deposit, assets of a withdrawal; the other is null."""
 
     request: str
@@ -150,8 +149,7 @@ def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     leaves now, and vault_claim_request brings the shares once the vault has settled it.
     Does not serve vaults that are not known here, and does not deposit for another account.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = find_known(reader, vault)
     ctx.step("Building calls")
     if found.by_request:
@@ -179,8 +177,7 @@ def vault_withdraw(ctx: WriteContext, vault: ContractAddress, shares: RawAmountO
     settled it.
     Does not wait for a vault that is out of liquidity, and does not redeem shares of others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = find_known(reader, vault)
     ctx.step("Building calls")
     wanted = None if shares == EVERYTHING else shares
@@ -205,8 +202,7 @@ def vault_claim_request(ctx: WriteContext, vault: ContractAddress, request: Requ
     another request the same way it has to be claimed.
     Does not hurry the vault, and does not claim for others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = _find_asked(reader, vault)
     ctx.step("Building calls")
     claim = REQUESTS.plan_claim_in if request == IN else REQUESTS.plan_claim_out
@@ -226,8 +222,7 @@ def vault_cancel_request(ctx: WriteContext, vault: ContractAddress) -> TxPlan:
     Use to get out of a vault by request before it has the assets; all that waits comes back. wallet_get_status lists
     requests. Does not take shares back that were asked to be redeemed: no vault gives those back.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = _find_asked(reader, vault)
     ctx.step("Building calls")
     return REQUESTS.plan_take_back(reader, ctx.account, found)

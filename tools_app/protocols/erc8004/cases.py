@@ -101,8 +101,7 @@ def _count_clients(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "identity_get_credentials",
-        {},
-        {"agent_id": lambda look: look.told("agent_id"), "api_keys.#": 1, "session_keys.#": 1},
+        tells={"agent_id": lambda look: look.told("agent_id"), "api_keys.#": 1, "session_keys.#": 1},
         after=_REGISTERED,
     ),
     ReadCase(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.ethena.addresses import SUSDE
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -58,6 +58,16 @@ CASES: Final = (
         holds={"DAI": About(-4_160 * _WAD, 1)},
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "ethena_unstake_usde",
+        {"amount": str(6_000 * _WAD)},
+        {"amount": str(7_000 * _WAD)},
+        {"amount": str(3_000 * _WAD)},
+        before="ethena_stake_usde",
+    ),
+)
 WALK: Final = (
     PutIn("ethena_stake_usde", "DAI"),
     TakeOut("ethena_unstake_usde", SUSDE, "amount", {"restart_cooldown": True}),
@@ -75,8 +85,7 @@ def _shares(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "ethena_get_position",
-        {},
-        {
+        tells={
             "usde_balance": lambda look: look.balance("DAI"),
             "susde_balance": _shares,
             "susde_in_usde": lambda look: look.call(look.at(SUSDE), _WORTH, _shares(look)),
@@ -86,8 +95,7 @@ READS: Final = (
     ),
     ReadCase(
         "ethena_get_apy",
-        {},
-        {
+        tells={
             "cooldown_seconds": lambda look: look.call(look.at(SUSDE), _COOLDOWN),
             "staking_yield_component": None,
         },

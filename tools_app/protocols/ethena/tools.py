@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
@@ -39,7 +39,7 @@ from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.vault_logs import read_put_in
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -50,7 +50,9 @@ from tools_app.toolkit.report import Report, received, seen, spent, told
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
-ethena = ToolFamily(prefix="ethena", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True)
+ethena = ToolFamily(
+    prefix="ethena", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 COOL: Final = "function cooldownShares(uint256 shares)"
 CLAIM: Final = "function unstake(address receiver)"
@@ -78,8 +80,7 @@ class StakeReport(Report):
     lockup_period: int = told("cooldown_seconds")
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveReport:
+class LeaveReport(Told):
     """What an exit did: `usde_received` at once where nothing cools down, else null, and `cooldown_end` tells when
     `usde_cooling` can be claimed. `request_id` names what cools down among the golem's requests.
     """
@@ -97,8 +98,7 @@ class ClaimReport(Report):
     usde_received: TokenAmount = received()
 
 
-@dataclass(frozen=True, slots=True)
-class FundingPart:
+class FundingPart(Told):
     """The part of the yield that comes from funding rates, which no contract tells."""
 
     current: str | None
@@ -108,15 +108,13 @@ class FundingPart:
     why_null: str
 
 
-@dataclass(frozen=True, slots=True)
-class RewardPoint:
+class RewardPoint(Told):
     """One payment of rewards."""
 
     block_number: int
     usde: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
 class Yields(OfChain):
     """Simple yearly rates in percent on what is staked now; an average is null where the chain is younger than its
     days. `yield_risk` is by the rule that `yield_risk_rule` says.
@@ -133,8 +131,7 @@ class Yields(OfChain):
     cooldown_seconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cooling:
+class Cooling(Told):
     """What cools down, and when it can be claimed (RFC 3339)."""
 
     usde: TokenAmount
@@ -142,7 +139,6 @@ class Cooling:
     is_over: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Held(OfChain):
     """What an account has. `susde_value_usd` is by the feed of what is staked, null without one. `cumulative_yield` is
     what shares that were put in during the last 90 days earned; null where some came otherwise or earlier.
@@ -189,8 +185,7 @@ def ethena_stake_usde(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     is measured, so a price that a gift blew up is refused.
     Does not buy USDe, and does not stake for another account.
     """
-    reader = ctx.chain()
-    ctx.step("Reading sUSDe")
+    reader = ctx.begin("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     _check_open(drive(ask_staked(vault, ctx.account), reader.call_many))
     rate, duration = _read_rate(reader, vault)
@@ -226,8 +221,7 @@ def ethena_unstake_usde(
     cools down already wait again, together with this.
     Does not sell sUSDe: mode instant is refused while there is a cooldown, for only a market gives USDe at once.
     """
-    reader = ctx.chain()
-    ctx.step("Reading sUSDe")
+    reader = ctx.begin("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, ctx.account), reader.call_many)
     _check_open(staked)
@@ -301,8 +295,7 @@ def ethena_claim_unstaked(ctx: WriteContext) -> TxPlan:
     Use after ethena_unstake_usde, once its cooldown is over; all that cooled down comes to the golem's own wallet.
     Does not wait, and does not claim for others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading sUSDe")
+    reader = ctx.begin("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, ctx.account), reader.call_many)
     _check_open(staked)
@@ -325,7 +318,6 @@ def ethena_claim_unstaked(ctx: WriteContext) -> TxPlan:
 
 
 @ethena.read(
-    query="ethena_apy",
     budget=TickBudget.FAST,
     snippet="ethena_apy: what sUSDe earns a year, now and over a week and a month; reads rewards, changes nothing.",
     guidelines=("Rewards follow funding rates and can stop; yield_risk says by which rule it is judged.",),
@@ -336,8 +328,7 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
     Use before staking, or to compare with other yields.
     Does not say how much of it comes from funding rates: no contract tells that.
     """
-    reader = ctx.chain()
-    ctx.step("Reading sUSDe")
+    reader = ctx.begin("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     rate, duration = _read_rate(reader, vault)
     staked = int(reader.call(vault.address, TOTAL_ASSETS)[0])
@@ -359,7 +350,6 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
 
 
 @ethena.read(
-    query="ethena_position",
     snippet="ethena_position: USDe, sUSDe, what cools down and what was earned; reads, changes nothing.",
     guidelines=("What cools down is part of what is held: count it before leaving or staking more.",),
 )
@@ -369,11 +359,8 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None) -> Hel
     Use before staking more or leaving. `account` defaults to the golem's own.
     Does not tell what sUSDe would bring on a market.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
-    ctx.step("Reading sUSDe")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, owner), reader.call_many)
     token = reader.token(vault.asset)

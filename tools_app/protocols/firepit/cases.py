@@ -37,8 +37,7 @@ def _nonce(look: Look) -> str:
 READS: Final = (
     ReadCase(
         "firepit_get_tokenjar_balances",
-        {},
-        {
+        tells={
             "jar": lambda look: look.at(JAR),
             "nonce": _nonce,
             "threshold": 4_000 * _WAD,

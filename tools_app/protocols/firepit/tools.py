@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -15,7 +14,7 @@ from tools_app.protocols.firepit.addresses import CHAINS, COIN, NAME
 from tools_app.protocols.firepit.errors import BurnAskedWrong, BurnNotWorthIt, JarHoldsNone
 from tools_app.protocols.firepit.reads import Terms, read_contents, read_terms
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.family import ToolFamily
@@ -37,8 +36,7 @@ JarAssets = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class InJar:
+class InJar(Told):
     """One asset of the jar; dollars are null where it has no price."""
 
     token: TokenMeta
@@ -46,7 +44,6 @@ class InJar:
     value_usd: UsdAmount | None
 
 
-@dataclass(frozen=True, slots=True)
 class JarBalances(OfChain):
     """The jar at `block_number`, and what emptying it takes.
 
@@ -66,8 +63,7 @@ class JarBalances(OfChain):
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Burned:
+class Burned(Told):
     """What was given up, and what came of each asset, from balances."""
 
     nonce: str
@@ -106,8 +102,7 @@ def firepit_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = N
     Use before burn. The jar lists nothing: without `tokens` those of the chain's list are asked for.
     Does not find tokens that nobody names, and does not say who will be first.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the jar")
+    reader = ctx.begin("Reading the jar")
     terms = read_terms(reader)
     asked = _resolve(reader.token, tokens) if tokens else [reader.native(), *reader.registered_tokens()]
     found = read_contents(reader, terms.place, list(dict.fromkeys(asked)))
@@ -150,8 +145,7 @@ def firepit_burn(ctx: WriteContext, assets: JarAssets) -> TxPlan:
     preview, so nobody who was quicker leaves the golem with an empty jar.
     Does not sell what comes, and does not take assets that have no price into its judgement.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the jar")
+    reader = ctx.begin("Reading the jar")
     terms = read_terms(reader)
     wanted = _resolve(reader.token, assets)
     _check_list(terms, wanted)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -112,6 +112,16 @@ CASES: Final = (
     ),
 )
 
+TOGETHER: Final = (
+    Together(
+        "lido_unstake",
+        {"amounts": [str(6 * _ETH)]},
+        {"amounts": [str(7 * _ETH)]},
+        {"amounts": [str(3 * _ETH)]},
+        before="lido_stake_rebasing",
+    ),
+)
+
 _BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 _UNWRAPPED: Final = "function getStETHByWstETH(uint256) view returns (uint256)"
 _POOLED: Final = "function getPooledEthByShares(uint256) view returns (uint256)"
@@ -137,8 +147,7 @@ def _rate(look: Look) -> str:
 READS: Final = (
     ReadCase(
         "lido_get_position",
-        {},
-        {
+        tells={
             "st_eth_balance": lambda look: look.call(look.at("steth"), _BALANCE, look.account),
             "wst_eth_balance": _wrapped,
             "shares": lambda look: look.call(look.at("steth"), _SHARES, look.account) + _wrapped(look),
@@ -155,15 +164,13 @@ READS: Final = (
     ),
     ReadCase(
         "lido_get_rates",
-        {},
-        {"share_rate": _rate, "is_simulated": True},
+        tells={"share_rate": _rate, "is_simulated": True},
         after=_STAKED,
         most_exchanges=5,
     ),
     ReadCase(
         "lido_get_oracle_status",
-        {},
-        {
+        tells={
             "quorum_size": lambda look: look.call(look.at("consensus"), _QUORUM),
             "members": 3,
             "epochs_overdue": 0,
@@ -172,8 +179,7 @@ READS: Final = (
     ),
     ReadCase(
         "lido_exit_decision",
-        {},
-        {
+        tells={
             "decision": "queue",
             "eth_equivalent": lambda look: About(_staked(look), 1),
             "market_eth": None,

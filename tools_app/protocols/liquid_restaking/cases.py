@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -96,6 +96,16 @@ CASES: Final = (
         rounding=_FEW_WEI,
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "lrt_withdraw_kelp",
+        {"amount": str(5 * _ETH)},
+        {"amount": str(6 * _ETH)},
+        {"amount": str(2 * _ETH)},
+        before="lrt_deposit_kelp",
+    ),
+)
 WALK: Final = (
     PutIn("lrt_deposit", "ETH", {"protocol": "kelp"}),
     TakeOut("lrt_withdraw", "rseth", "amount", {"protocol": "kelp", "mode": "queue"}),
@@ -125,8 +135,7 @@ def _worth(look: Look, symbol: str) -> int:
 READS: Final = (
     ReadCase(
         "lrt_get_apy",
-        {},
-        {
+        tells={
             "apys.#": 3,
             "apys[protocol=etherfi].exchange_rate": lambda look: _rate_text(look, "weETH"),
             "apys[protocol=kelp].exchange_rate": lambda look: _rate_text(look, "rsETH"),
@@ -138,8 +147,7 @@ READS: Final = (
     ),
     ReadCase(
         "lrt_get_position",
-        {},
-        {
+        tells={
             "holdings.#": 2,
             "holdings[protocol=kelp].balance_eth": lambda look: _worth(look, "rsETH"),
             "holdings[protocol=renzo].balance_eth": lambda look: _worth(look, "ezETH"),

@@ -115,9 +115,8 @@ class Desk:
 
 def open_desk(ctx: WriteContext, issuer: str) -> Desk:
     """The issuer on the call's chain. Raises ChainNotSupported, PositionsUnreadable."""
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the issuer")
     at = deployment_on(reader, issuer)
-    ctx.step("Reading the issuer")
     standing = drive(ask_standings(at, (issuer,)), reader.call_many)[issuer]
     held = holding_of(drive(ask_holdings(at, ctx.account, ()), reader.call_many), issuer, standing)
     return Desk(ctx, reader, at, issuer, held)

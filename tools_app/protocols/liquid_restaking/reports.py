@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.units import format_units
@@ -10,6 +9,7 @@ from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP
 from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
@@ -21,8 +21,7 @@ NO_SPLIT: Final = (
 NO_OPERATORS: Final = "which operators an issuer delegates to is not read; a slash of any shows as a rate that fell"
 
 
-@dataclass(frozen=True, slots=True)
-class DepositReport:
+class DepositReport(Told):
     """What a deposit gave. `exchange_rate` is ETH of one token; `current_apy` is simple and in percent, null where no
     rate a day old is known.
     """
@@ -33,8 +32,7 @@ class DepositReport:
     current_apy: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawReport:
+class WithdrawReport(Told):
     """What leaving did: `eth_received` at once, or `request_id` to claim with lrt_claim_withdrawal once it is paid.
 
     `estimated_completion` is the earliest time, null while nobody knows. `way` is `redeemed` or `queued`.
@@ -55,8 +53,7 @@ class ClaimReport(Report):
     eth_received: TokenAmount = seen(lambda outcome: TokenAmount(outcome.deltas.get(NATIVE, 0), _coin(outcome)))
 
 
-@dataclass(frozen=True, slots=True)
-class ApyRow:
+class ApyRow(Told):
     """One issuer's token: the simple yearly rate by which its worth in ETH grew in a week, in percent."""
 
     protocol: str
@@ -69,18 +66,15 @@ class ApyRow:
     points_program: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Apys:
+class Apys(OfChain):
     """The issuers' rates; parts that no chain tells are null."""
 
     apys: tuple[ApyRow, ...]
     basis: str
     why_null: str
-    is_simulated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HoldingRow:
+class HoldingRow(Told):
     """What is held of one issuer's token, at the issuer's own rate."""
 
     protocol: str
@@ -92,8 +86,7 @@ class HoldingRow:
     points_earned: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingRow:
+class WaitingRow(Told):
     """A request that waits; `eth` is what it gives now. `claimable_from` is null while nobody knows."""
 
     request_id: str
@@ -103,19 +96,16 @@ class WaitingRow:
     claimable_from: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(OfChain):
     """Holdings and requests of an account."""
 
     holdings: tuple[HoldingRow, ...]
     pending_withdrawals: tuple[WaitingRow, ...]
     has_more_requests: bool
     why_null: str
-    is_simulated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SlashRow:
+class SlashRow(Told):
     """A time at which the issuer's rate fell."""
 
     block_number: int
@@ -124,8 +114,7 @@ class SlashRow:
     loss_bps: int
 
 
-@dataclass(frozen=True, slots=True)
-class DepegRisk:
+class DepegRisk(OfChain):
     """How a token stands against its ether. Percents are of the issuer's rate, negative is a discount; null where no
     market tells. `withdrawal_queue_depth` is what waits, `queue_is_liquid` whether the issuer could pay it now.
     """
@@ -146,7 +135,6 @@ class DepegRisk:
     risk_factors: tuple[str, ...]
     risk_rule: str
     why_null: str
-    is_simulated: bool
 
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd
@@ -18,7 +18,6 @@ from tools_app.protocols.liquid_restaking.addresses import (
     CHAINS,
     ETHERFI,
     LABELS,
-    LOCAL_CHAIN_ID,
     NAME,
     SYMBOLS,
     TOKENS,
@@ -193,10 +192,9 @@ def lrt_claim_withdrawal(ctx: WriteContext, request_id: RequestName) -> TxPlan:
     Use after lrt_withdraw, once request:ready tells so; the ETH comes to the golem's own wallet.
     Does not wait, and does not claim for others.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading requests")
     issuer = request_id.partition("-")[0]
     at = deployment_on(reader, issuer)
-    ctx.step("Reading requests")
     holdings = _read_all(reader, at, ctx.account, request_id)
     request = find_request(holdings, request_id)
     if request is None:
@@ -220,10 +218,9 @@ def lrt_get_apy(ctx: ReadContext, protocol: IssuerOrAll = "all") -> Apys:
     Use before restaking, or to compare issuers. A rate is null where none a day old is known.
     Does not split the growth, and does not count points: no chain tells either.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading issuers")
     at = deployment_on(reader, None if protocol == "all" else protocol)
     issuers = issuers_of(at) if protocol == "all" else (protocol,)
-    ctx.step("Reading issuers")
     standings = drive(ask_standings(at, issuers), reader.call_many)
     ctx.step("Reading the past")
     return Apys(
@@ -242,7 +239,6 @@ def lrt_get_apy(ctx: ReadContext, protocol: IssuerOrAll = "all") -> Apys:
         ),
         basis=BASIS,
         why_null=NO_SPLIT,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -258,12 +254,9 @@ def lrt_get_position(ctx: ReadContext, account: Address | None = None) -> Held:
     accounts that the golem knows, because no contract lists them.
     Does not tell what a sale would bring.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading issuers")
     at = deployment_on(reader)
-    ctx.step("Reading issuers")
     holdings = _read_all(reader, at, owner)
     ctx.step("Reading the past")
     coin, book = reader.native(), PriceBook(reader)
@@ -299,7 +292,6 @@ def lrt_get_position(ctx: ReadContext, account: Address | None = None) -> Held:
         ),
         has_more_requests=any(each.has_more for each in holdings),
         why_null=NO_SPLIT,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -315,9 +307,8 @@ def lrt_get_depeg_risk(ctx: ReadContext, protocol: Issuer) -> DepegRisk:
     Use before restaking, and again when a market moves. `risk_rule` says how the class follows.
     Does not read operators' slashing terms: a slash shows as a rate that fell.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the issuer")
     at = deployment_on(reader, protocol)
-    ctx.step("Reading the issuer")
     standing = drive(ask_standings(at, (protocol,)), reader.call_many)[protocol]
     ctx.step("Asking markets")
     token = at[TOKENS[protocol]]
@@ -353,7 +344,6 @@ def lrt_get_depeg_risk(ctx: ReadContext, protocol: Issuer) -> DepegRisk:
         risk_factors=verdict.factors,
         risk_rule=RULE,
         why_null=NO_OPERATORS,
-        is_simulated=_is_simulated(reader),
     )
 
 
@@ -366,7 +356,3 @@ def _read_all(reader: ChainReader, at: Mapping[str, str], account: str, request_
     told = [parse_id(each) for each in (*hints, request_id)]
     numbers = sorted({each[1] for each in told if each is not None and each[0] == ETHERFI})
     return drive(ask_holdings(at, account, numbers), reader.call_many)
-
-
-def _is_simulated(reader: ChainReader) -> bool:
-    return reader.chain_id == LOCAL_CHAIN_ID

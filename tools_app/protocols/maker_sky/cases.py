@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, FromReport
+from tools_app.toolkit.case import About, Case, FromReport, Together
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -94,5 +94,16 @@ CASES: Final = (
         holds={"WETH": -10 * _WAD},
         owes={"DAI": About(-10_000 * _WAD, 1)},
         loses_bps=100,
+    ),
+)
+
+TOGETHER: Final = (
+    Together(
+        "maker_generate_dai",
+        {"dai_amount": str(10_000 * _WAD)},
+        {"dai_amount": str(9_000 * _WAD)},
+        {"dai_amount": str(1_000 * _WAD)},
+        before="maker_deposit_collateral",
+        is_cover=True,
     ),
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.protocols.maker_sky.positions import NEW_CDP
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, received, received_as, spent, spent_as, told
 from tools_app.toolkit.result import TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class VaultReport:
+class VaultReport(Told):
     """What became of a vault. The ratio is collateral over debt in percent, None without debt."""
 
     vault_id: str
@@ -48,8 +46,7 @@ class RepayReport(Report):
     collateralization_ratio: str | None = told("ratio")
 
 
-@dataclass(frozen=True, slots=True)
-class CloseReport:
+class CloseReport(Told):
     """Debt paid and collateral taken back."""
 
     vault_id: str

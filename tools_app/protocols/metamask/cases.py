@@ -34,8 +34,7 @@ _DAYS: Final = 400
 READS: Final = (
     ReadCase(
         "metamask_check_permission_health",
-        {},
-        {
+        tells={
             "health": "revoked",
             "principal": None,
             "days_remaining": 0,
@@ -44,8 +43,7 @@ READS: Final = (
     ),
     ReadCase(
         "metamask_check_permission_health",
-        {},
-        {
+        tells={
             "health": "healthy",
             "remaining_today": str(25 * USD),
             "days_remaining": _DAYS,

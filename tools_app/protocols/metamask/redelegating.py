@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -19,6 +19,7 @@ from tools_app.protocols.metamask.handed_on import HandedOn, Redelegations, hand
 from tools_app.protocols.metamask.received import NONCE_OF
 from tools_app.protocols.metamask.tools import find_standing, metamask
 from tools_app.standards.promised import read_fate
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, Bytes32, RawAmount, check_whole
@@ -104,9 +105,8 @@ def metamask_redelegate(
     left of its period; `delegation` its hash where there are several. Always needs the owners' approval.
     Does not widen anything: the runway's own caveats hold the key as well, and its giver ends both.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the runway")
     at = place_on(reader.chain_id)
-    ctx.step("Reading the runway")
     right, standing = find_standing(ctx, reader, delegation)
     token, parent = reader.token(right.token), open_terms(right.terms)
     if recipient in (ctx.account, right.principal):
@@ -166,9 +166,8 @@ def metamask_disable_redelegation(ctx: WriteContext, delegation: Bytes32) -> TxP
     Use when its key is not needed any more, or is in wrong hands. Does not undo what was taken, and does not end the
     runway itself: its giver alone does.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading what was handed on")
     at = place_on(reader.chain_id)
-    ctx.step("Reading what was handed on")
     found = _find(ctx, reader, delegation)
     if read_fate(reader, found.typed, Redelegations(), since=None) not in (Fate.OPEN, Fate.PARTLY):
         raise RedelegationOver("nobody redeems it any more: it was used up or taken back")
@@ -182,8 +181,7 @@ def metamask_disable_redelegation(ctx: WriteContext, delegation: Bytes32) -> TxP
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RedelegationTold:
+class RedelegationTold(OfChain):
     """`status` is open, partly_used, used_up, taken_back, expired, or runway_gone. `left` is what its own amount has
     left, of which the runway's period may allow less. `context` is what the key redeems, null without a signature.
     """
@@ -196,7 +194,6 @@ class RedelegationTold:
     left: TokenAmount
     ends_at: str
     context: str | None
-    block_number: int
 
 
 @metamask.read(
@@ -212,9 +209,8 @@ def metamask_get_redelegation(
     Use with the hash that redelegate answered. With the `signature` of that answer it tells the whole `context`, the
     first argument by which the key redeems at the manager. Does not tell what others handed on.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading what was handed on")
     at = place_on(reader.chain_id)
-    ctx.step("Reading what was handed on")
     typed, promises = _find(ctx, reader, delegation).typed, Redelegations()
     outcomes = reader.call_many(promises.ask(typed))
     fate = promises.judge(typed, outcomes, None)
@@ -242,7 +238,6 @@ def metamask_get_redelegation(
         left=TokenAmount(int(outcomes[2].values[0]), token),
         ends_at=tell_unix_time(terms.ends_at),
         context=context,
-        block_number=reader.block.number,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import CHAINS, MANAGER, NAME, place_on
 from tools_app.protocols.metamask.delegations import encode_redeem
 from tools_app.protocols.metamask.received import Delegations
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -57,8 +57,7 @@ class RunwayClosed(
     """Nothing may be drawn now: nothing is left in the period, or the golem's phase draws none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redeemed:
+class Redeemed(Told):
     """What was drawn; `remaining` is what the right has left in its present period, as planned."""
 
     redeemed: TokenAmount
@@ -67,8 +66,7 @@ class Redeemed:
     principal: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunwayHealth:
+class RunwayHealth(OfChain):
     """`health` is healthy, low, critical or revoked. Amounts are in the right's own token; null without a right."""
 
     health: str
@@ -79,7 +77,6 @@ class RunwayHealth:
     total_remaining: TokenAmount | None
     last_redemption_at: str | None
     expires_at: str | None
-    block_number: int
 
 
 def report(outcome: PlanOutcome) -> Redeemed:
@@ -119,9 +116,8 @@ def metamask_redeem_runway(
     what is left in the period times the share of the golem's phase: all, half in DEFENSIVE, a tenth in SURVIVAL.
     Does not draw for another golem, does not ask an owner for more, and does not draw beyond what was granted.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the runway")
     check_own(ctx, golem_id)
-    ctx.step("Reading the runway")
     right, standing = find_standing(ctx, reader)
     token, phase = reader.token(right.token), Phase(ctx.golem.phase)
     most = standing.available * SHARE_PERCENT.get(phase, 0) // 100
@@ -175,13 +171,12 @@ def metamask_check_permission_health(ctx: ReadContext, golem_id: GolemId | None 
     (three days or less), revoked (there is none that stands).
     Does not look at other golems and does not ask for a new one.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the runway")
     check_own(ctx, golem_id)
-    ctx.step("Reading the runway")
     try:
         right, standing = find_standing(ctx, reader)
     except NoRunway as error:
-        return RunwayHealth("revoked", error.detail, None, None, 0, None, None, None, reader.block.number)
+        return RunwayHealth("revoked", error.detail, None, None, 0, None, None, None)
     token, now = reader.token(right.token), reader.block.timestamp
     days = max(0, right.limit.ends_at - now) // DAY
     whole = max(0, right.limit.most_until_end(now) - (right.limit.most - min(standing.available, right.limit.most)))
@@ -200,7 +195,6 @@ def metamask_check_permission_health(ctx: ReadContext, golem_id: GolemId | None 
         total_remaining=TokenAmount(whole, token),
         last_redemption_at=used.last_at.isoformat() if used.last_at else None,
         expires_at=tell_unix_time(right.limit.ends_at),
-        block_number=reader.block.number,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase
+from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, percent
 
@@ -117,6 +117,24 @@ CASES: Final = (
     ),
 )
 
+TOGETHER: Final = (
+    Together(
+        "moonwell_withdraw",
+        {"amount": str(12_000 * _USD)},
+        {"amount": str(13_000 * _USD)},
+        {"amount": str(5_000 * _USD)},
+        before="moonwell_supply",
+    ),
+    Together(
+        "moonwell_borrow",
+        {"amount": str(3_500 * _USD)},
+        {"amount": str(3_700 * _USD)},
+        {"amount": str(1_000 * _USD)},
+        before="moonwell_cover",
+        is_cover=True,
+    ),
+)
+
 WALK: Final = (
     PutIn("moonwell_supply", "USDC", {"asset": "USDC", "covers_debts": False}),
     PutIn("moonwell_supply", "WETH", {"asset": "WETH"}),
@@ -156,8 +174,7 @@ def _owed(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "moonwell_get_markets",
-        {},
-        {
+        tells={
             "markets.#": 3,
             "markets[asset=USDC].market": lambda look: look.at("market_usdc"),
             "markets[asset=USDC].supply_apy": lambda look: compounded_percent(int(_of(look, _EARNS)) * _YEAR, 10**18),

@@ -171,9 +171,8 @@ def find_market(reader: ChainReader, asset: str) -> tuple[Place, Market, TokenMe
 
 def open_desk(ctx: WriteContext, asset: str) -> Desk:
     """What a write reads first. Raises MarketNotFound, ChainNotSupported, PositionsUnreadable."""
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the market")
     place, market, token = find_market(reader, asset)
-    ctx.step("Reading the market")
     whole = read_account(reader, place, ctx.account)
     return Desk(reader, place, ctx.account, whole, whole.of(market), token)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.protocols.moonwell.reads import yearly_ppm
 from tools_app.standards.lending_words import debt_left, percent
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.report import Report, all_received, received, seen, spent
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
@@ -49,8 +47,7 @@ class ClaimReport(Report):
     claimed: tuple[TokenAmount, ...] = all_received()
 
 
-@dataclass(frozen=True, slots=True)
-class MarketRow:
+class MarketRow(Told):
     """A market. Rates are percent a year, compounded, of interest alone; rooms are what caps leave, null without."""
 
     asset: str
@@ -68,15 +65,13 @@ class MarketRow:
     is_paused: bool
 
 
-@dataclass(frozen=True, slots=True)
 class MarketList(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PositionRow:
+class PositionRow(Told):
     """What an account has in one market. `reward_token` is null where nothing is claimable."""
 
     asset: str
@@ -88,7 +83,6 @@ class PositionRow:
     reward_token: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class PositionList(OfChain):
     """All of an account's markets. Health is null without a debt, and is of all of them together."""
 

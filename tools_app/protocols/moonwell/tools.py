@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.moonwell import signatures
@@ -35,7 +35,9 @@ from tools_app.toolkit.plan import Call, Statement, TxPlan
 from tools_app.toolkit.positions import ACCOUNT, PositionChange, drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
-moonwell = ToolFamily(prefix="moonwell", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True)
+moonwell = ToolFamily(
+    prefix="moonwell", category=Category.LENDING, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 
 @moonwell.write(
@@ -201,9 +203,8 @@ def moonwell_claim_rewards(ctx: WriteContext) -> TxPlan:
     Use to collect rewards of lending or borrowing, WELL on public chains.
     Does not sell them, and does not touch what is lent or owed.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading markets")
     place = place_on(reader.chain_id)
-    ctx.step("Reading markets")
     whole = read_account(reader, place, ctx.account)
     due: dict[str, int] = {}
     markets = []
@@ -231,7 +232,6 @@ def moonwell_claim_rewards(ctx: WriteContext) -> TxPlan:
 
 
 @moonwell.read(
-    query="moonwell_markets",
     snippet="moonwell_get_markets: rates, liquidity, caps and what covers debts in the markets of Moonwell.",
     guidelines=("Rates are of interest alone; rewards come on top where there are any.",),
 )
@@ -241,8 +241,7 @@ def moonwell_get_markets(ctx: ReadContext, asset: Token | None = None) -> Market
     Use to choose where to lend or borrow. With `asset` its market alone.
     Does not tell what rewards are worth a year.
     """
-    reader = ctx.chain()
-    ctx.step("Reading markets")
+    reader = ctx.begin("Reading markets")
     place = place_on(reader.chain_id)
     wanted = None if asset is None else find_market(reader, asset)[1]
     states = drive(ask_markets(place), reader.call_many)
@@ -252,7 +251,6 @@ def moonwell_get_markets(ctx: ReadContext, asset: Token | None = None) -> Market
 
 
 @moonwell.read(
-    query="moonwell_position",
     snippet="moonwell_get_position: what an account lends, owes and may borrow at Moonwell, and its health.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )
@@ -262,11 +260,8 @@ def moonwell_get_position(ctx: ReadContext, account: Address | None = None) -> P
     Use before repaying, taking out or borrowing more. Without `account` it is the golem.
     Does not show other lenders; lending_get_health_dashboard does.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("name an account; this golem has no wallet")
-    reader = ctx.chain()
-    ctx.step("Reading positions")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading positions")
     place = place_on(reader.chain_id)
     whole = read_account(reader, place, owner)
     return PositionList(

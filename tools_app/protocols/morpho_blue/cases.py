@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import percent
 
@@ -156,6 +156,24 @@ CASES: Final = (
     ),
 )
 
+TOGETHER: Final = (
+    Together(
+        "morpho_withdraw_market",
+        {"amount": str(12_000 * _USD)},
+        {"amount": str(13_000 * _USD)},
+        {"amount": str(5_000 * _USD)},
+        before="morpho_supply_market",
+    ),
+    Together(
+        "morpho_withdraw_collateral",
+        {"amount": str(3 * _ETH)},
+        {"amount": str(31 * _ETH // 10)},
+        {"amount": str(_ETH // 10)},
+        before="morpho_borrow_market",
+        is_cover=True,
+    ),
+)
+
 _STATE: Final = "function market(bytes32) view returns (uint128, uint128, uint128, uint128, uint128, uint128)"
 _POSITION: Final = "function position(bytes32, address) view returns (uint256, uint128, uint128)"
 _ID: Final = str(_MARKET["market_id"])
@@ -196,8 +214,7 @@ READS: Final = (
     ),
     ReadCase(
         "morpho_get_user_position",
-        {},
-        {
+        tells={
             "markets.#": 1,
             "markets.0.supply_shares": lambda look: _own(look, 0),
             "markets.0.borrow_shares": lambda look: _own(look, 1),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
-from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, FromReport, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import decimals_text
 
@@ -159,6 +159,16 @@ CASES: Final = (
         # Four percent a year on 5,400 for a week, less a twentieth.
         moves={"DAI": About(393 * _WAD // 100, 1_000)},
         holds={"DAI": About(-393 * _WAD // 100, 1_000)},
+    ),
+)
+
+TOGETHER: Final = (
+    Together(
+        "pendle_sell_pt",
+        {"amount": str(7_000 * _WAD)},
+        {"amount": str(8_000 * _WAD)},
+        {"amount": str(3_000 * _WAD)},
+        before="pendle_buy_pt",
     ),
 )
 _SMALL_STEP: Final = 300 * _WAD

@@ -41,6 +41,7 @@ from tools_app.protocols.pendle.plan_parts import (
 from tools_app.protocols.pendle.promises import NONCE, PendlePromises, read_rest
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Bytes32, ContractAddress, RawAmount, SlippageBps, check_whole
@@ -210,8 +211,7 @@ def pendle_cancel_limit_order(ctx: WriteContext, order_hash: Bytes32) -> TxPlan:
 
     Use to end an order before its time. Does not undo a fill, nor take the approval back.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the order")
+    reader = ctx.begin("Reading the order")
     place, found = _find_order(ctx, reader, order_hash)
     rest, filled, is_withdrawn = _look_at(reader, found.typed)
     if not rest or is_withdrawn:
@@ -227,8 +227,7 @@ def pendle_cancel_limit_order(ctx: WriteContext, order_hash: Bytes32) -> TxPlan:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OrderTold:
+class OrderTold(Told):
     """What became of an order. `side` is buy_pt, sell_pt, buy_yt or sell_yt, `status` open, partly_filled, filled,
     cancelled or expired; an order that ended after a part of it was filled is filled, and `filled` says how much.
     `handed_in` is whether its desk took it.
@@ -248,7 +247,6 @@ class OrderTold:
 
 
 @pendle.read(
-    query="pendle_limit_order",
     budget=TickBudget.FAST,
     snippet="pendle_get_limit_order: how much of a limit order that this golem signed was filled, from the chain.",
     guidelines=("What is left of an open order may be filled any moment.",),
@@ -259,8 +257,7 @@ def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
     Use with the order_hash that the commit answered. pendle_place_limit_order answers the hash. Does not tell orders of
     others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the order")
+    reader = ctx.begin("Reading the order")
     place, found = _find_order(ctx, reader, order_hash)
     message = found.typed.message
     side = Side(message["orderType"])

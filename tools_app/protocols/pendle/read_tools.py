@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.units import usd_to_micro
@@ -15,7 +14,7 @@ from tools_app.protocols.pendle.market_maths import (
 )
 from tools_app.protocols.pendle.market_state import Standing, ask_standings, shares_worth
 from tools_app.protocols.pendle.plan_parts import DAY_SECONDS, percent
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.params import (
     Address,
@@ -29,8 +28,7 @@ from tools_app.toolkit.views import TokenMeta
 _NOBODY: Final = "0x0000000000000000000000000000000000000001"
 
 
-@dataclass(frozen=True, slots=True)
-class MarketRow:
+class MarketRow(Told):
     """A market. Rates are percent; `tvl` is dollars, null without a price. A day's trades are not read."""
 
     address: str
@@ -49,15 +47,13 @@ class MarketRow:
     is_oracle_ready: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Markets(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
+class Holding(Told):
     """So many of a market's tokens. `counts_as` is what limits count, `market_value` the average price."""
 
     market: str
@@ -67,8 +63,7 @@ class Holding:
     market_value: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Told):
     """What an account has at Pendle; yield tokens count as nothing in `total_value_usd`."""
 
     pt_positions: tuple[Holding, ...]
@@ -78,7 +73,6 @@ class Holdings:
 
 
 @pendle.read(
-    query="pendle_markets",
     snippet="pendle_get_markets: known Pendle markets with maturity, implied yearly rate, discount and size.",
     guidelines=("is_oracle_ready false: nothing can be bought there yet.",),
 )
@@ -90,8 +84,7 @@ def pendle_get_markets(
     Use to choose a market, or to find PT and YT by it.
     Does not list markets that are not known here.
     """
-    reader = ctx.chain()
-    ctx.step("Reading markets")
+    reader = ctx.begin("Reading markets")
     places = places_on(reader.chain_id)
     wanted = None if underlying is None else reader.token(underlying).address
     standings = drive(ask_standings(reader.chain_id, places, _NOBODY), reader.call_many)
@@ -108,7 +101,6 @@ def pendle_get_markets(
 
 
 @pendle.read(
-    query="pendle_position",
     snippet="pendle_get_position: PT, YT and LP tokens of an account at Pendle and what each counts as.",
     guidelines=("YT count as nothing; market_value is what they would cost at the average.",),
 )
@@ -118,8 +110,7 @@ def pendle_get_position(ctx: ReadContext, account: Address) -> Holdings:
     Use before selling or redeeming.
     Does not show what was paid for it.
     """
-    reader = ctx.chain()
-    ctx.step("Reading positions")
+    reader = ctx.begin("Reading positions")
     places = places_on(reader.chain_id)
     standings = drive(ask_standings(reader.chain_id, places, account), reader.call_many)
     rows: dict[str, list[Holding]] = {"pt": [], "yt": [], "lp": []}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.plan_parts import percent
 from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class BoughtPt:
+class BoughtPt(Told):
     """Claims that were bought. Rates are yearly percent; `discount` is percent under what a claim is due, and
     `spot_price` what a claim cost in the market before.
     """
@@ -29,8 +27,7 @@ class BoughtPt:
     spot_price: str
 
 
-@dataclass(frozen=True, slots=True)
-class SoldPt:
+class SoldPt(Told):
     """Claims that were sold. `pnl_vs_par` is percent of what they would have been due, below 0 where less came."""
 
     underlying_received: TokenAmount
@@ -38,8 +35,7 @@ class SoldPt:
     implied_apy: str
 
 
-@dataclass(frozen=True, slots=True)
-class BoughtYt:
+class BoughtYt(Told):
     """Yield tokens that were bought. `leverage` is of how many assets each asset paid earns the yield."""
 
     yt_received: str
@@ -75,8 +71,7 @@ class RemovedLp(Report):
     underlying_value: TokenAmount = seen(lambda outcome: _asset_delta(outcome))
 
 
-@dataclass(frozen=True, slots=True)
-class Redeemed:
+class Redeemed(Told):
     """What came. When claims were bought is not on the chain: `realized_apy` is null."""
 
     underlying_received: TokenAmount | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -33,6 +33,16 @@ CASES: Final = (
     ),
 )
 
+TOGETHER: Final = (
+    Together(
+        "rocketpool_unstake",
+        {"amount": str(5 * _ETH)},
+        {"amount": str(6 * _ETH)},
+        {"amount": str(2 * _ETH)},
+        before="rocketpool_stake",
+    ),
+)
+
 _BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 _WORTH: Final = "function getEthValue(uint256) view returns (uint256)"
 _POOL: Final = "function getBalance() view returns (uint256)"
@@ -45,8 +55,7 @@ def _held(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "rocketpool_get_position",
-        {},
-        {
+        tells={
             "r_eth_balance": _held,
             "eth_equivalent": lambda look: look.call(look.at("reth"), _WORTH, _held(look)),
             "yield_earned_eth": 0,
@@ -57,8 +66,7 @@ READS: Final = (
     ),
     ReadCase(
         "rocketpool_get_rates",
-        {},
-        {
+        tells={
             "exchange_rate": About(1_122_663, 5),
             "deposit_pool_balance": lambda look: look.call(look.at("deposit_pool"), _POOL),
             "redeemable": lambda look: look.call(look.at("deposit_pool"), _POOL),
@@ -72,8 +80,7 @@ READS: Final = (
     ),
     ReadCase(
         "rocketpool_get_operators",
-        {},
-        {
+        tells={
             "total_operators": 4,
             "operators.#": 4,
             "operators[minipools=40].staked_eth": 38 * 32 * _ETH,

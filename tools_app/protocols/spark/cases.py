@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -55,6 +55,16 @@ CASES: Final = (
         owes={"DAI": About(-2_000 * _ETH, 1)},
         tells={"debt_remaining": "0"},
         refuses=(({"amount": str(_ETH)}, "INVALID_PARAMS"),),
+    ),
+)
+
+TOGETHER: Final = (
+    Together(
+        "spark_withdraw",
+        {"amount": str(12 * _ETH // 10)},
+        {"amount": str(13 * _ETH // 10)},
+        {"amount": str(_ETH // 2)},
+        before="spark_supply",
     ),
 )
 

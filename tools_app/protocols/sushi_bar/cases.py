@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.sushi_bar.addresses import ENTRY
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -42,6 +42,16 @@ CASES: Final = (
         holds={"DAI": About(-10_500 * _WAD, 1)},
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "sushi_bar_leave",
+        {"shares": str(6_000 * _WAD)},
+        {"shares": str(7_000 * _WAD)},
+        {"shares": str(3_000 * _WAD)},
+        before="sushi_bar_enter",
+    ),
+)
 WALK: Final = (PutIn("sushi_bar_enter", "DAI"), TakeOut("sushi_bar_leave", ENTRY, "shares"))
 
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
@@ -54,8 +64,7 @@ def _share_of_bar(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "sushi_bar_get_position",
-        {},
-        {
+        tells={
             "shares": 10_000 * _WAD,
             # What was put in, and nothing came since: the bar gives a share for 1.05.
             "worth": 10_500 * _WAD,

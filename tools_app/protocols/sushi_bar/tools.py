@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import encode_call
@@ -13,7 +12,7 @@ from tools_app.protocols.sushi_bar.positions import KIND, ref_of
 from tools_app.protocols.sushi_bar.reads import ask_bar
 from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -28,15 +27,13 @@ ENTER: Final = "function enter(uint256 amount)"
 LEAVE: Final = "function leave(uint256 share)"
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Told):
     """What an entry or an exit moved; `shares` are base units of xSUSHI that came or went, as planned."""
 
     amount: TokenAmount
     shares: str
 
 
-@dataclass(frozen=True, slots=True)
 class Held(OfChain):
     """What is held in the bar at `block_number`; `worth` is what the shares give now."""
 
@@ -69,8 +66,7 @@ def sushi_bar_enter(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     price that a donation blew up is refused.
     Does not buy SUSHI and does not enter for another account.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the bar")
+    reader = ctx.begin("Reading the bar")
     place, bar = _read(reader, ctx.account)
     token, after = reader.token(place.token), bar.after_entry(amount)
     gained, least = after.worth_of(after.held) - bar.worth_of(bar.held), amount - amount * MOST_LOSS_BPS // 10_000 - 1
@@ -102,8 +98,7 @@ def sushi_bar_leave(ctx: WriteContext, shares: RawAmountOrMax) -> TxPlan:
     Use to leave the bar or to take a part out. `shares` are base units of xSUSHI, or max.
     Does not sell xSUSHI on a market and does not give back shares of others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the bar")
+    reader = ctx.begin("Reading the bar")
     place, bar = _read(reader, ctx.account)
     given = bar.held if shares == EVERYTHING else shares
     worth = bar.worth_of(given)
@@ -133,8 +128,7 @@ def sushi_bar_get_position(ctx: ReadContext) -> Held:
     Use before leaving, or to see what was earned since entering.
     Does not say what was put in.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the bar")
+    reader = ctx.begin("Reading the bar")
     place, bar = _read(reader, ctx.golem.address or "0x" + "00" * 19 + "01")
     worth = TokenAmount(bar.worth_of(bar.held), reader.token(place.token))
     share = bar.held * 10_000 // bar.shares if bar.shares else 0

@@ -7,7 +7,7 @@ from typing import Final
 from eth_utils.crypto import keccak
 
 from tools_app.protocols.uniswap.position_changes import FEE_DUST
-from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase
+from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -563,6 +563,26 @@ _SDK_CASES: Final = (
 )
 CASES: Final = (*_UNISWAP_CASES, *_MINING_CASES, *_SDK_CASES)
 
+TOGETHER: Final = (
+    Together(
+        "uniswap_lp_remove_liquidity",
+        {"percent_to_remove": 60},
+        {"percent_to_remove": 70},
+        {"percent_to_remove": 30},
+        before="uniswap_lp_add_liquidity",
+    ),
+    Together(
+        "uniswap_lp_remove_liquidity",
+        {"percent_to_remove": 60},
+        {"percent_to_remove": 70},
+        {"percent_to_remove": 30},
+        before="uniswap_lp_add_v4",
+    ),
+    Together(
+        "uniswap_lp_remove_shares", {"percent_to_remove": 60}, {"percent_to_remove": 70}, {"percent_to_remove": 30}
+    ),
+)
+
 _OWED: Final = (
     "function getRewardInfo((address,address,uint256,uint256,address),uint256) view returns (uint256 reward, uint160)"
 )
@@ -607,8 +627,13 @@ _READS: Final = (
     ),
     ReadCase(
         "hook_discover",
-        {},
-        {"pools.#": 1, "total": 1, "pools.0.hook": _FEE_HOOK, "pools.0.fee_tier": None, "pools.0.needs_owners": True},
+        tells={
+            "pools.#": 1,
+            "total": 1,
+            "pools.0.hook": _FEE_HOOK,
+            "pools.0.fee_tier": None,
+            "pools.0.needs_owners": True,
+        },
         refuses=(
             ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),
             ({"token_a": "NOTOKEN", "token_b": "DAI"}, "TOKEN_NOT_FOUND"),

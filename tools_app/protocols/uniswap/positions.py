@@ -95,13 +95,9 @@ class UniswapPositions:
             for number, told in zip(hinted_v3, kept, strict=True)
             if told.ok and told.values[0] == account
         }
-        amounts = {
-            pair: outcome.values[0]
-            for pair, outcome in zip((*pairs, *hinted), balances, strict=True)
-            if outcome.ok and outcome.values[0]
-        }
+        told = dict(zip((*pairs, *hinted), balances, strict=True))
         pairs.update(_confirm(place, hinted, named))
-        held = {pair: amount for pair, amount in amounts.items() if pair in pairs}
+        held = {pair: amount for pair in pairs if (amount := _read_shares(told[pair], pair))}
         (count,) = _answer(counted[0], "how many V3 positions there are")
         nfts = _Nfts.of(count, [ref for ref in hints if ref.kind == NFT and ref.protocol == NAME])
         older: tuple[Position, ...] = ()
@@ -255,13 +251,11 @@ def _read_v4(
     """V4 positions at the feeds' ratio, with their fees: those of `numbers`, and where the account has more, those
     among the newest of all. A plan that opens one is measured so.
     """
-    if not all(each.ok for each in counted):
+    if all(each.is_absent for each in counted) and not numbers:
         # Where V4 is not, nothing was opened.
-        if numbers:
-            raise PositionsUnreadable(
-                f"Uniswap does not tell how many V4 positions there are: {counted[0].revert_reason}"
-            )
         return ()
+    for outcome in counted:
+        _answer(outcome, "how many V4 positions there are")
     records = v4_reads.make_records(numbers, told)
     own = [each for each in records if each.owner == account]
     (held,), (next_number,) = (each.values for each in counted)
@@ -425,6 +419,11 @@ def _confirm(place: Deployment, hinted: Iterable[str], named: Sequence[ReadOutco
             if v2_pair_address(place.v2_factory, *tokens) == pair:
                 found[pair] = tokens
     return found
+
+
+def _read_shares(outcome: ReadOutcome, pair: str) -> int:
+    """Shares of a pair; none where nobody made it yet. Raises PositionsUnreadable."""
+    return 0 if outcome.is_absent else int(_answer(outcome, f"how many shares of {pair} there are")[0])
 
 
 def _answer(outcome: ReadOutcome, what: str) -> tuple[Any, ...]:

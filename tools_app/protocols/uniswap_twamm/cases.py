@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, FromReport, ReadCase
+from tools_app.toolkit.case import Case, FromReport, LeftWhole, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -33,6 +33,8 @@ CASES: Final = (
         refuses=(({"order_id": "999999"}, "TWAMM_ORDER_UNKNOWN"),),
     ),
 )
+
+TOGETHER: Final = (LeftWhole("uniswap_lp_cancel_twamm_order"),)
 
 
 READS: Final = (

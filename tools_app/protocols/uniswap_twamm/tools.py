@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -19,7 +18,7 @@ from tools_app.protocols.uniswap_twamm.reads import SUBMITTED, OrderRead, make_o
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -65,8 +64,7 @@ class TwammOrderUnknown(
     """No order over time has this number on this chain, or it is not the golem's, or it has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(Told):
     """What was ordered; times are ISO 8601 in UTC."""
 
     order_id: str
@@ -76,7 +74,6 @@ class Submitted:
     least_amount_out_units: str
 
 
-@dataclass(frozen=True, slots=True)
 class TwammStatus(OfChain):
     """An order as it stands. `status` is open, executed, cancelled or expired.
 
@@ -133,9 +130,8 @@ def uniswap_lp_submit_twamm_order(
     what that leaves unsold comes back when the order is closed.
     Does not follow the price: an order whose least price is not met sells nothing. Does not take the chain's coin.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading prices")
     contract = contract_on(reader.chain_id)
-    ctx.step("Reading prices")
     sold, bought = _erc20(reader, token_in), _erc20(reader, token_out)
     if sold.address == bought.address:
         raise TwammOrderRefused("an order sells one token for another; both are the same")
@@ -182,9 +178,8 @@ def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> 
     Use to end it early, or to have what it bought paid out once it is sold or over. uniswap_lp_submit_twamm_order
     answers the id. Does not undo what was sold.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the order")
     contract = contract_on(reader.chain_id)
-    ctx.step("Reading the order")
     order = _read_order(reader, order_id, ctx.account)
     if order.fate is not OrderFate.OPEN:
         raise TwammOrderUnknown(f"order {order_id} has ended: {order.fate.value.lower()}", status=order.fate.value)
@@ -219,8 +214,7 @@ def uniswap_lp_get_twamm_order_status(ctx: ReadContext, order_id: TwammOrderId) 
     Use to decide whether to wait or to close it. uniswap_lp_submit_twamm_order answers the id. Does not tell orders of
     other accounts.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the order")
+    reader = ctx.begin("Reading the order")
     order = _read_order(reader, order_id, ctx.golem.address or "")
     sold, bought = reader.token(order.token_in), reader.token(order.token_out)
     paid = Ratio(order.bought, order.sold) if order.sold else None

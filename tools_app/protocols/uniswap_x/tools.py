@@ -27,6 +27,7 @@ from tools_app.standards.permit2_nonces import use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
 from tools_app.standards.still_tokens import StillReads
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -111,9 +112,8 @@ def uniswap_approve_uniswapx(ctx: WriteContext, token: Token, amount: RawAmount)
 
     Use before uniswap_submit_uniswapx_order. Does not sign an order and gives nobody a right of its own.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the allowance")
     meta = _erc20(reader, token)
-    ctx.step("Reading the allowance")
     held, allowed = reader.call_many(
         [erc20.balance_call(meta.address, ctx.account), erc20.allowance_call(meta.address, ctx.account, PERMIT2)]
     )
@@ -166,8 +166,7 @@ def uniswap_submit_uniswapx_order(
     the Trading API's; its terms are this server's, and nobody's quote is signed.
     Does not send a transaction, and does not promise that anybody fills it.
     """
-    reader = ctx.chain()
-    ctx.step("Reading prices")
+    reader = ctx.begin("Reading prices")
     sold, bought = _erc20(reader, token_in), _erc20(reader, token_out)
     if sold.address == bought.address:
         raise OrderRefused("an order gives one token for another; both are the same")
@@ -245,9 +244,8 @@ def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId) -> TxPla
 
     Use to end an order before its time. Does not undo a fill and does not take the approval back.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Building calls")
     number = int(nonce)
-    ctx.step("Building calls")
     call, statement = use_up(number, label=f"Cancel the order of nonce {number}")
     return TxPlan(
         chain_id=reader.chain_id,
@@ -258,8 +256,7 @@ def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId) -> TxPla
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OrderStatus:
+class OrderStatus(Told):
     """What `uniswap_get_uniswapx_order_status` answers.
 
     `status` is pending (no desk took it yet), open, filled, cancelled, expired or used (its nonce is used, and no log

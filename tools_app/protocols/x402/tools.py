@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,6 +20,7 @@ from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.position_logs import follow_trails
 from tools_app.standards.promised import read_fate
+from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -33,7 +33,9 @@ from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.views import TokenMeta
 
-x402 = ToolFamily(prefix="x402", category=Category.WALLET, chains=CHAINS, venue=NAME, picks_chain=True)
+x402 = ToolFamily(
+    prefix="x402", category=Category.WALLET, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 PaymentRequired = Annotated[
     str,
@@ -87,9 +89,8 @@ def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount) -> TxPlan:
     Use before x402_pay. `amount` is base units.
     Does not sign a payment and gives nobody a right of its own.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the allowance")
     meta = _erc20(reader, token)
-    ctx.step("Reading the allowance")
     held, allowed = _ask_token(reader, meta, ctx.account)
     check_enough(meta, balance=held, needed=amount)
     ctx.step("Building calls")
@@ -131,9 +132,8 @@ def x402_pay(
     units at most. With upto a facilitator says how much of it is taken. A resource and `reference` are paid once.
     Does not send the request, and does not sign a token's own permits (EIP-3009).
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading what is asked for")
     meta = _erc20(reader, token)
-    ctx.step("Reading what is asked for")
     if recipient == ctx.account:
         raise PaymentRefused("the recipient is the golem itself")
     asked = read_asked(payment_required, chain_id=reader.chain_id, token=meta.address, payee=recipient, most=most)
@@ -194,8 +194,7 @@ def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32) -> TxPlan:
 
     Use to end a payment before its time. Does not undo one that was settled.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the payment")
+    reader = ctx.begin("Reading the payment")
     found = _find(ctx, reader, payment_id)
     if read_fate(reader, found.typed, Payments(), since=found.since_block) is not Fate.OPEN:
         raise PaymentSigned("nobody can settle that payment any more: it was settled or taken back")
@@ -211,8 +210,7 @@ def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32) -> TxPlan:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentTold:
+class PaymentTold(OfChain):
     """What became of a payment: open, settled, cancelled, expired, or used (its nonce is used, and no log tells by
     what). `paid` is what its payee got of `amount`, null where that is not known.
     """
@@ -224,11 +222,9 @@ class PaymentTold:
     amount: TokenAmount
     paid: TokenAmount | None
     ends_at: str
-    block_number: int
 
 
 @x402.read(
-    query="x402_payment",
     budget=TickBudget.FAST,
     snippet="x402_payment: what became of a payment that this golem signed, from the chain and not from its payee.",
     guidelines=("A payee who says that it was not paid, or was, is held to this.",),
@@ -239,8 +235,7 @@ def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
     Use with the payment_id that the commit answered, before paying again. x402_pay answers the id. Does not tell
     payments of others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the payment")
+    reader = ctx.begin("Reading the payment")
     found = _find(ctx, reader, payment_id)
     typed, message = found.typed, found.typed.message
     fate = read_fate(reader, typed, Payments(), since=found.since_block)
@@ -261,7 +256,6 @@ def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
         amount=TokenAmount(message["permitted"]["amount"], meta),
         paid=TokenAmount(paid, meta) if paid is not None else None,
         ends_at=tell_unix_time(message["deadline"]),
-        block_number=reader.block.number,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.yearn.addresses import LOCAL_CHAIN_ID, USDC, deployments
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut, Together
 from tools_app.toolkit.enums import ActionClass
 
 _USD: Final = 10**6
@@ -44,6 +44,16 @@ CASES: Final = (
         holds={"USDC": About(-10_200 * _USD, 1)},
     ),
 )
+
+TOGETHER: Final = (
+    Together(
+        "yearn_withdraw",
+        {"shares": str(6_000 * _USD)},
+        {"shares": str(7_000 * _USD)},
+        {"shares": str(3_000 * _USD)},
+        before="yearn_deposit",
+    ),
+)
 _WORTH: Final = "function convertToAssets(uint256) view returns (uint256)"
 _SHARES: Final = "function balanceOf(address) view returns (uint256)"
 _ALL: Final = "function totalAssets() view returns (uint256)"
@@ -77,8 +87,7 @@ READS: Final = (
     ),
     ReadCase(
         "yearn_get_position",
-        {},
-        {
+        tells={
             "positions.0.shares": _shares,
             "positions.0.assets_value": _worth,
             "positions.0.yield_earned": About(0, 1),

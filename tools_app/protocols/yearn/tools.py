@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import percent_text
@@ -20,7 +20,7 @@ from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standin
 from tools_app.standards import erc20
 from tools_app.standards.erc4626 import TO_ASSETS, SharesMissing, Vault, VaultClosed, sum_shares
 from tools_app.standards.vault_logs import read_put_in
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -38,7 +38,9 @@ from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.report import Report, seen, spent, told
 from tools_app.toolkit.result import TokenAmount
 
-yearn = ToolFamily(prefix="yearn", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True)
+yearn = ToolFamily(
+    prefix="yearn", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True, reads_named=True
+)
 
 REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner, uint256 max_loss)"
 WEEK, MONTH, LOOK_BACK_DAYS = 7, 30, 90
@@ -71,8 +73,7 @@ class DepositReport(Report):
     strategy_name: str = told("vault_name")
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawReport:
+class WithdrawReport(Told):
     """What shares gave. `realized_yield` is that part of what they earned since they were put in; null where some came
     otherwise, or more than 90 days ago.
     """
@@ -82,8 +83,7 @@ class WithdrawReport:
     realized_yield: TokenAmount | None
 
 
-@dataclass(frozen=True, slots=True)
-class VaultRow:
+class VaultRow(Told):
     """A vault. Yearly rates are simple and in percent: what unlocks now, and what a week and a month reported, null
     where the chain is younger. `risks` are facts.
     """
@@ -100,7 +100,6 @@ class VaultRow:
     risks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Vaults(OfChain):
     """The known vaults that fit, highest rate first. `source` says where the list is from."""
 
@@ -108,8 +107,7 @@ class Vaults(OfChain):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeldVault:
+class HeldVault(Told):
     """Shares of a vault and what they stand for; `yield_earned` is null where some came otherwise or long ago."""
 
     vault: str
@@ -121,7 +119,6 @@ class HeldVault:
     yield_earned: TokenAmount | None
 
 
-@dataclass(frozen=True, slots=True)
 class HeldVaults(OfChain):
     """What an account has in known vaults; the sum is null where one of them has no price."""
 
@@ -159,8 +156,7 @@ def yearn_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     is measured, so a price that was blown up is refused.
     Does not choose a vault, and does not deposit for another account.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = _find(reader, vault)
     standing, token = read_standing(reader, found), reader.token(found.asset)
     ctx.step("Building calls")
@@ -196,8 +192,7 @@ def yearn_withdraw(
     always says how much loss is taken: Yearn's own default takes any. yearn_get_position names its vaults. Does not
     wait for a vault whose strategies cannot give, and does not redeem shares of others.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the vault")
+    reader = ctx.begin("Reading the vault")
     found = _find(reader, vault)
     owned, reachable, within = (
         int(outcome.values[0]) if outcome.ok else 0
@@ -250,7 +245,6 @@ def yearn_withdraw(
 
 
 @yearn.read(
-    query="yearn_vaults",
     snippet="yearn_vaults: known Yearn V3 vaults with rates, size and what speaks against each; changes nothing.",
     guidelines=("A rate is what unlocks now; a week and a month say how steady it was.",),
 )
@@ -266,8 +260,7 @@ def yearn_get_vaults(
     `min_tvl`.
     Does not list vaults that are not known here.
     """
-    reader = ctx.chain()
-    ctx.step("Reading vaults")
+    reader = ctx.begin("Reading vaults")
     wanted = None if asset is None else reader.token(asset).address
     rows = []
     for vault in known_vaults(reader.chain_id):
@@ -287,7 +280,6 @@ def yearn_get_vaults(
 
 
 @yearn.read(
-    query="yearn_position",
     budget=TickBudget.FAST,
     snippet="yearn_position: shares of Yearn V3 vaults, what they stand for and earned; changes nothing.",
     guidelines=("What shares stand for is not always what can leave at once: withdraw_yearn says how much can.",),
@@ -298,11 +290,8 @@ def yearn_get_position(ctx: ReadContext, account: Address | None = None) -> Held
     Use before depositing more or leaving. `account` defaults to the golem's own.
     Does not tell vaults that are not known here.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain()
-    ctx.step("Reading vaults")
+    owner = whose(ctx, account)
+    reader = ctx.begin("Reading vaults")
     held, worths = [], []
     ctx.step("Reading the past")
     for vault in known_vaults(reader.chain_id):

@@ -166,8 +166,7 @@ READS: Final = (
     ),
     ReadCase(
         "data_get_positions_by_owner",
-        {},
-        {
+        tells={
             "owner": lambda look: look.account,
             "positions.#": 1,
             "positions.0.token_id": lambda look: look.told("position_id"),

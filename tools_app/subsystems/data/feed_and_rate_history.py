@@ -94,8 +94,7 @@ def data_get_feed_history(
     Use to compare a price with its past without trusting a pool. Asking has the feed followed by this server's index
     for a while. Does not know what was answered before it was followed and read back, and says so.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the feed")
+    reader = ctx.begin("Reading the feed")
     meta = reader.token(token)
     price = reader.price(meta)
     told_by = find_teller(reader, price.feed)
@@ -140,8 +139,7 @@ def data_get_rate_history(
     a while. A lender that logs no rates is asked once an hour from then on.
     Does not know what such a lender's rate was before somebody asked.
     """
-    reader = ctx.chain()
-    ctx.step("Reading what is kept")
+    reader = ctx.begin("Reading what is kept")
     meta = reader.token(token)
     tellers = [each for each in SHELF.on(reader.chain_id) if each.rates is not None or each.lending is not None]
     found = next((each for each in tellers if protocol in (each.name, each.name.partition("_")[0])), None)

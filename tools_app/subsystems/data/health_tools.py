@@ -57,9 +57,8 @@ def data_get_pool_health_score(ctx: ReadContext, pool: PoolName) -> PoolHealth:
     100 less a point for every 10 bps of price range in 24 h. What is unknown is left out of the mean.
     Does not say whether the tokens themselves are trustworthy.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the pool")
     found = markets.read(reader, pool)
     if not found.is_usable:
         raise PoolNotFound(f"the pool {pool} was made but never given a price", pool_address=pool)

@@ -87,9 +87,8 @@ def data_get_pool_info(ctx: ReadContext, pool_address: PoolName) -> PoolInfo:
     from the pool's own logs and are null, with a reason, when it is younger than that.
     Does not look at other exchanges, and does not run a pool's hook.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the pool")
     pool = markets.read(reader, pool_address)
     if not pool.is_usable:
         raise PoolNotFound(f"the pool {pool_address} was made but never given a price", pool_address=pool_address)
@@ -162,9 +161,8 @@ def data_get_pools_by_token_pair(ctx: ReadContext, token0: Token, token1: Token)
     Use to find a pool's address or to compare fee tiers. The order of the tokens does not matter.
     Does not list V4 pools, and answers an empty list when there is no pool.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Finding pools")
     markets = markets_on(reader.chain_id)
-    ctx.step("Finding pools")
     pair = [markets.asset(reader.token(token)) for token in (token0, token1)]
     if pair[0] == pair[1]:
         raise InvalidParams("token0 and token1 are one asset", fields={"token1": "same as token0"})
@@ -199,9 +197,8 @@ def data_get_pools_by_token(ctx: ReadContext, token: Token, limit: Limit = 10) -
     Use to see where a token can be traded. Looks at its pairs with every token registered on the chain.
     Does not find pools against unregistered tokens and does not list V4 pools.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Finding pools")
     markets = markets_on(reader.chain_id)
-    ctx.step("Finding pools")
     meta = reader.token(token)
     wanted = markets.asset(meta)
     others = {markets.hubs(reader)[0], *(other.address for other in reader.registered_tokens())} - {wanted}
@@ -264,9 +261,8 @@ def data_get_new_pools(
     Does not judge whether a token is genuine. On a slow node a call that runs out of time goes on where it was when
     it is made again with the same parameters within ten minutes.
     """
-    reader = ctx.chain()
+    reader = ctx.begin(_READING_LOGS)
     markets = markets_on(reader.chain_id)
-    ctx.step(_READING_LOGS)
     found_count, latest = _scan_created(ctx, reader, markets, hours)
     newest = latest[::-1]
     ctx.step("Valuing pools")

@@ -73,9 +73,8 @@ def data_get_position(ctx: ReadContext, token_id: RangeId) -> PositionInfo:
     give now, rounded as the pool rounds. A V4 one is `v4:NUMBER`. wallet_get_status lists the golem's own. Does not
     read V2 shares.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the position")
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the position")
     position = markets.read_range(reader, token_id)
     ref = markets.name_range(position)
     worth = weigh_ranges(reader, position.owner, [ref])
@@ -119,9 +118,8 @@ def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) 
     account = owner or ctx.golem.address
     if account is None:
         raise WalletNotConfigured("this golem has no wallet; name an owner")
-    reader = ctx.chain()
+    reader = ctx.begin("Listing positions")
     markets = markets_on(reader.chain_id)
-    ctx.step("Listing positions")
     listed = [(each, *each.list_ids(reader, account, limit=MOST_POSITIONS)) for each in markets.ranges]
     held = sum(count for _, _, count in listed)
     ctx.step("Reading positions")

@@ -56,9 +56,8 @@ def data_get_tick_data(ctx: ReadContext, pool: PoolName, range: PoolTickRange = 
     Use to choose a price range or to judge a large swap. `range` counts tick spacings on each side.
     Does not read V2 pools, which have no ticks.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the pool")
     found = markets.read(reader, pool)
     if not found.is_concentrated or not found.is_usable:
         raise PoolNotFound(

@@ -56,8 +56,7 @@ def data_search_tokens(ctx: ReadContext, text: SearchedText, limit: Limit = 10) 
     published list of set-up; an address that is in neither is asked of its contract.
     Does not find tokens that only pools know, and does not say that a token is safe.
     """
-    reader = ctx.chain()
-    ctx.step("Looking through tokens")
+    reader = ctx.begin("Looking through tokens")
     address = _address_in(text)
     if address is not None:
         return TokensFound(reader.chain_id, (_find_by_address(reader, address),), 0)

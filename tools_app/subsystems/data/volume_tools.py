@@ -105,9 +105,8 @@ def data_get_pool_volume_history(
     Use to compare days or to see a trend before you provide liquidity. The newest `limit` hours or days are told.
     Does not know pools that nobody here watches or holds, and does not fill gaps by guessing: it names them.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the pool")
     pool = markets.read(reader, pool_address)
     tokens = reader.token(pool.token0), reader.token(pool.token1)
     ctx.step("Reading what is kept of it")

@@ -116,9 +116,8 @@ def hook_discover(ctx: ReadContext, token_a: Token | None = None, token_b: Token
     Use to see whether a pair has pools with other rules than the usual ones. Give both tokens for one pair, or none.
     Does not judge what a hook does, and does not find pools that were opened before the first block it names.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Searching logs")
     hooked, _ = hooked_on(reader.chain_id)
-    ctx.step("Searching logs")
     pair = None
     if token_a is not None and token_b is not None:
         wrapped = get_deployment(reader.chain_id).wrapped_native
@@ -146,9 +145,8 @@ def hook_evaluate(ctx: ReadContext, pool: PoolName) -> HookEvaluation:
     somebody who is in the pool gets out, in again and out again in a simulation.
     Does not send anything, and does not know what the hook does tomorrow.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     hooked, markets = hooked_on(reader.chain_id)
-    ctx.step("Reading the pool")
     found = markets.read(reader, pool)
     ctx.step("Trying swaps")
     swaps = tuple(map(_report_swap, hooked.try_swaps(reader, found)))

@@ -131,8 +131,7 @@ def _ether_less_fee(look: Look) -> About:
 READS: Final = (
     ReadCase(
         "intel_get_chain_status",
-        {},
-        {
+        tells={
             "chain_id": lambda look: look.chain_id,
             "block_number": lambda look: look.block,
             "base_fee_gwei": lambda look: _gwei(look.gas_price()[0]),
@@ -392,8 +391,12 @@ READS: Final = (
     ),
     ReadCase(
         "intel_defilama_get_yields",
-        {},
-        {"total_matching": 1, "pools.0.apy_pct": "3.25", "pools.0.tvl_usd": "2500000.00", "source.untrusted": True},
+        tells={
+            "total_matching": 1,
+            "pools.0.apy_pct": "3.25",
+            "pools.0.tvl_usd": "2500000.00",
+            "source.untrusted": True,
+        },
     ),
     ReadCase(
         "intel_get_defi_context",
@@ -410,8 +413,7 @@ READS: Final = (
     ),
     ReadCase(
         "intel_get_market_sentiment",
-        {},
-        {
+        tells={
             "fear_greed_index": 22,
             "regime_hint": "fearful",
             # From 1.00 to 1.24 thousand million; the mean of 0.01 and 0.03 percent.

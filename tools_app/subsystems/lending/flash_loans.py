@@ -103,9 +103,8 @@ def lending_flash_loan(
     with data nobody here can tell.
     Does not lend to other contracts, does nothing between loan and repayment, and refuses a plain account.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the terms")
     token = reader.token(asset)
-    ctx.step("Reading the terms")
     lender, offer = find_lender(reader, provider)
     check_receiver(reader, ctx.account, lender.label, offer.flash_probe(reader.chain_id, ctx.account, token.address))
     terms = _read_terms(reader, lender, offer, token)

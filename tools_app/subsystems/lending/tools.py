@@ -152,9 +152,8 @@ def lending_execute_leverage_loop(
     With `flash_provider` it is one round paid by that lender's flash loan, for an account that runs steps within one.
     Does not go below a health factor of 1.5.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the market")
     collateral, debt = reader.token(collateral_asset), reader.token(borrow_asset)
-    ctx.step("Reading the market")
     _, offer = find_lender(reader, protocol)
     pair = drive(offer.pair(reader.chain_id, ctx.account, collateral.address, debt.address), reader.call_many)
     check_enough(collateral, balance=_balance(reader, collateral, ctx.account), needed=initial_amount)
@@ -298,8 +297,7 @@ def _own_loop(
         raise InvalidParams(
             f"a golem changes its own loans alone; its account is {ctx.account}", fields={"account": "not its own"}
         )
-    reader = ctx.chain()
-    ctx.step("Reading the position")
+    reader = ctx.begin("Reading the position")
     lender, offer = find_lender(reader, protocol)
     return reader, offer, read_loop(reader, account, lender, offer, named=named)
 

@@ -117,8 +117,7 @@ def safety_audit_approvals(ctx: ReadContext, include_revoked: Flag = False) -> A
     Does not find what a token gave without a log, and does not judge a contract's code.
     """
     account = choose_account(ctx, None)
-    reader = ctx.chain()
-    ctx.step("Searching logs")
+    reader = ctx.begin("Searching logs")
     found = find_given_allowances(chain=reader, account=account)
     ctx.step("Asking what still stands")
     rows = [_describe(reader, each) for each in found.standing]
@@ -160,8 +159,7 @@ def safety_batch_revoke_approvals(ctx: WriteContext, approvals: ApprovalsToRevok
     of Permit2, and operators of collections (ERC-721, ERC-1155). Those that are over already are left out; all others
     go in one plan, which runs whole or not at all. Does not move tokens, and ends no approval of a single item.
     """
-    reader = ctx.chain()
-    ctx.step("Reading approvals")
+    reader = ctx.begin("Reading approvals")
     wanted = dict.fromkeys((_find_asset(reader, each["token"]), each["spender"]) for each in approvals)
     if any(asset.meta is not None and asset.meta.is_native for asset, _ in wanted):
         raise InvalidParams("the chain's coin knows no approvals", fields={"approvals": "name tokens"})

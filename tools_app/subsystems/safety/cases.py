@@ -65,8 +65,7 @@ def _ether(look: Look) -> int:
 READS: Final = (
     ReadCase(
         "safety_audit_approvals",
-        {},
-        {
+        tells={
             "total_approvals": 2,
             "approvals.#": 2,
             "approvals.0.spender": lambda look: look.told("old_spender"),
@@ -78,8 +77,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_protocol_exposure",
-        {},
-        {
+        tells={
             "by_protocol[name=wallet].held_usd": lambda look: _near(_wallet(look)),
             "by_protocol[name=Aave V3].held_usd": dollars(_SUPPLIED),
             "by_protocol[name=Aave V3].owed_usd": dollars(_OWED),
@@ -92,8 +90,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_portfolio_health",
-        {},
-        {
+        tells={
             "total_value_usd": lambda look: _near(_wallet(look) + _SUPPLIED),
             "debt_usd": dollars(_OWED),
             "net_worth_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
@@ -107,8 +104,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_liquidation_risks",
-        {},
-        {
+        tells={
             "risky_positions.#": 1,
             # One less debt over cover, 1 - 3,000 / 11,500, and never told as more than it is.
             "risky_positions.0.collateral_may_fall_percent": "73.91",
@@ -122,8 +118,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_get_risk_dashboard",
-        {},
-        {
+        tells={
             "net_worth_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
             "total_debt_usd": dollars(_OWED),
             "critical_positions": [],
@@ -136,8 +131,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_simulate_price_stress",
-        {},
-        {
+        tells={
             "scenarios[price_change_pct=-20].total_loss_usd": lambda look: _near(_ether(look) // 5),
             "scenarios[price_change_pct=-60].total_loss_usd": lambda look: _near(_ether(look) * 3 // 5),
             "scenarios[price_change_pct=-60].liquidated_positions": [],
@@ -149,8 +143,7 @@ READS: Final = (
     ),
     ReadCase(
         "safety_estimate_unwind_cost",
-        {},
-        {
+        tells={
             "positions.#": 1,
             "positions.0.tool": "aave_repay",
             "positions.0.steps": _STEPS,

@@ -179,8 +179,7 @@ def safety_validate_token(ctx: ReadContext, token: Token) -> TokenCheck:
     Use for every token that the owner did not name. Symbols are compared with registered ones as an eye reads them.
     Does not read off-chain lists or audits, and a Safe is no promise of a price.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the token")
+    reader = ctx.begin("Reading the token")
     meta = reader.token(token)
     if meta.is_native:
         raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.protocols.erc8004.addresses import CHAINS, registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentId
 from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.reads import read_agents
 from tools_app.protocols.erc8004.tools.family import identity
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.credentials import Credential, CredentialBook
 from tools_app.toolkit.enums import TickBudget
 
 
-@dataclass(frozen=True, slots=True)
-class CredentialList:
+class CredentialList(Told):
     """Fingerprints, scopes and ends. `agent_id` is the newest agent the golem's account registered and still owns, as
     far as one look through the logs of its home chain goes; null where none was found.
     """

@@ -14,7 +14,8 @@ from tools_app.protocols.erc8004.agent_ids import AgentId
 from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.reads import Voices, read_agents, read_voices
 from tools_app.protocols.erc8004.registration_file import AgentFile, read_file
-from tools_app.protocols.erc8004.tools.family import Score, identity_on, is_simulated, line, passage
+from tools_app.protocols.erc8004.tools.family import Score, identity_on, line, passage
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import PLAIN, Limit
@@ -31,8 +32,7 @@ Order = Annotated[
 Page = Annotated[str, Field(pattern=r"^[0-9]{1,16}:[0-9]{1,4}$", description="next_page of the answer before.")]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAgent:
+class FoundAgent(Told):
     """One agent. Names and words are its own; `average_score` is in hundredths of a star, null where nobody rated."""
 
     agent_id: str
@@ -46,15 +46,13 @@ class FoundAgent:
     relevance_score: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAgents:
+class FoundAgents(OfChain):
     """`total` counts those of the blocks looked through; more follow with `next_page`, which is null at the end."""
 
     agents: tuple[FoundAgent, ...]
     total: int
     has_more: bool
     next_page: str | None
-    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +91,8 @@ def identity_discover_agents(
     Use to find an agent to work with. Files that lie on the chain are read; others are not asked for here.
     Does not vouch for anybody: who registered says of himself what he likes, and stars can be bought.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Searching the logs")
     at = registries_on(reader)
-    ctx.step("Searching the logs")
     to_block, offset = (reader.block.number, 0) if page is None else map(int, page.split(":"))
     found = find_registrations(reader, at, to_block=to_block)
     ctx.step("Reading agents")
@@ -119,7 +116,6 @@ def identity_discover_agents(
         total=len(rows),
         has_more=next_page is not None,
         next_page=next_page,
-        is_simulated=is_simulated(reader),
     )
 
 

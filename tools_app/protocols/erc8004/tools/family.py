@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.protocols.erc8004.addresses import CHAINS, LOCAL_CHAIN_ID, NAME
-from tools_app.toolkit.context import ChainReader
+from tools_app.protocols.erc8004.addresses import CHAINS, NAME
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
@@ -33,11 +32,6 @@ def line(text: object) -> ForeignText:
 def passage(text: object) -> ForeignText:
     """A longer text of a stranger."""
     return mark_foreign(text, most=LONGEST_TEXT)
-
-
-def is_simulated(reader: ChainReader) -> bool:
-    """Whether our own contracts stand in for the registries there."""
-    return reader.chain_id == LOCAL_CHAIN_ID
 
 
 def percent(millionths: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -16,6 +15,7 @@ from tools_app.protocols.erc8004.tools.family import Score, Tag, identity_on
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import PLAIN
@@ -24,8 +24,7 @@ from tools_app.toolkit.plan import PlanOutcome, TxPlan
 Review = Annotated[str, Field(min_length=1, max_length=500, description="What to publish with the score."), PLAIN]
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackReport:
+class FeedbackReport(Told):
     """`feedback_id` is agent, client and the client's own count of what it said of the agent."""
 
     feedback_id: str | None
@@ -67,9 +66,8 @@ def identity_submit_feedback(
     Does not rate an agent that the golem's account owns or manages: the standard forbids it.
     """
     check_published(review=review, tag1=tag1, tag2=tag2)
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the agent")
     named, at = agent_on(reader, agent_id), registries_on(reader)
-    ctx.step("Reading the agent")
     agent = read_agent(reader, at, named.number)
     if may_manage(reader, at, agent, ctx.account):
         raise OwnAgentFeedback(f"agent {named} is this golem's own to manage", agent_id=agent_id)

@@ -54,9 +54,8 @@ def identity_transfer_ownership(ctx: WriteContext, agent_id: AgentIdText, recipi
     Use when its owner moves the golem's identity elsewhere; owners approve it. The agent's wallet is forgotten by it.
     Does not hand over what the golem holds, and does not take the agent back.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the agent")
     named, at = agent_on(reader, agent_id), registries_on(reader)
-    ctx.step("Reading the agent")
     agent = read_agent(reader, at, named.number)
     if agent.owner != ctx.account or recipient == ctx.account:
         raise AgentNotOwned(
@@ -82,9 +81,8 @@ def identity_claim_milestone(ctx: WriteContext, agent_id: AgentIdText, tier: Mil
     Use to show it to those who do not count themselves. Refused while the points are too few.
     Does not change what the golem itself may do.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the agent")
     named, at = agent_on(reader, agent_id), registries_on(reader)
-    ctx.step("Reading the agent")
     check_managed(reader, at, named, ctx.account)
     (claimed,) = reader.call_many([ReadCall(at[IDENTITY], erc8004.GET_METADATA, (named.number, plans.MILESTONE_KEY))])
     ctx.step("Counting points")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.protocols.erc8004 import math
@@ -11,7 +10,8 @@ from tools_app.protocols.erc8004.agent_ids import AgentIdText, parse_agent_id
 from tools_app.protocols.erc8004.endpoint_domains import DomainProof, check_domains
 from tools_app.protocols.erc8004.reads import Feedback, read_agent, read_voices
 from tools_app.protocols.erc8004.registration_file import FileSource, fetch_file
-from tools_app.protocols.erc8004.tools.family import identity, is_simulated, line, passage
+from tools_app.protocols.erc8004.tools.family import identity, line, passage
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.foreign_text import ForeignText
 from tools_app.toolkit.params import Flag
@@ -19,8 +19,7 @@ from tools_app.toolkit.params import Flag
 MOST_SHOWN: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceLine:
+class ServiceLine(Told):
     """A door, as the agent names it; nobody called it. `domain` is what the door's domain says of the agent: verified
     (it names it), not_named, refused (not a public https address), unreachable, malformed, not_asked.
     """
@@ -31,8 +30,7 @@ class ServiceLine:
     domain: DomainProof
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackLine:
+class FeedbackLine(Told):
     """What one client said: `value` divided by 10 ** `decimals`; `score` in hundredths of a star, null of no rating."""
 
     client: str
@@ -45,8 +43,7 @@ class FeedbackLine:
     is_revoked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackSummary:
+class FeedbackSummary(Told):
     """`average_score` in hundredths of a star, null where nobody rated. Not whole: only the newest was read."""
 
     clients: int
@@ -55,8 +52,7 @@ class FeedbackSummary:
     is_whole: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AgentProfile:
+class AgentProfile(OfChain):
     """An agent. `registration` says where its file was read: on_chain, fetched, not_asked (ipfs), refused (an address
     that is not public), unreachable, malformed or none. `engagement` is how many different clients spoke of it.
     """
@@ -79,7 +75,6 @@ class AgentProfile:
     engagement: int
     feedback_summary: FeedbackSummary
     feedback_history: tuple[FeedbackLine, ...] | None
-    is_simulated: bool
 
 
 @identity.read(
@@ -140,7 +135,6 @@ def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_
             voices.clients, len(voices.said), math.mean_score(ratings) if ratings else None, voices.is_whole
         ),
         feedback_history=tuple(_show(each) for each in voices.said[:MOST_SHOWN]) if include_feedback else None,
-        is_simulated=is_simulated(reader),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.protocols.erc8004 import plans
@@ -27,6 +26,7 @@ from tools_app.protocols.erc8004.tools.registration_fields import (
 )
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.own_doors import OwnDoors
@@ -38,8 +38,7 @@ _A2A_VERSION: Final = "1.0"
 _MCP_VERSION: Final = "2025-06-18"
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrationReport:
+class RegistrationReport(Told):
     """The new agent, as `chain:number`."""
 
     agent_id: str | None
@@ -91,9 +90,8 @@ def identity_register_agent(
     told = parse_fields(RegistrationFields, registration, parameter="registration")
     check_image(image)
     check_published(name=name, registration=registration, description=description, image=image)
-    reader = ctx.chain()
+    reader = ctx.begin("Writing the file")
     at = registries_on(reader)
-    ctx.step("Writing the file")
     doors = ctx.services.get(OwnDoors)
     own = doors if isinstance(doors, OwnDoors) else OwnDoors()
     card = told.a2a_endpoint or own.card_of(ctx.golem.id)
@@ -135,9 +133,8 @@ def identity_update_metadata(ctx: WriteContext, agent_id: AgentIdText, updates: 
     """
     told = parse_fields(UpdateFields, updates, parameter="updates")
     check_published(updates=updates)
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the agent")
     named, at = agent_on(reader, agent_id), registries_on(reader)
-    ctx.step("Reading the agent")
     agent = check_managed(reader, at, named, ctx.account)
     found = read_file(agent.uri)
     if found.source is not FileSource.ON_CHAIN:

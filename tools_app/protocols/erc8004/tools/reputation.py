@@ -5,7 +5,6 @@ nothing.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -15,7 +14,8 @@ from tools_app.protocols.erc8004.addresses import registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, parse_agent_id
 from tools_app.protocols.erc8004.agent_reputation import Standing, read_standing
 from tools_app.protocols.erc8004.reads import count_passed, read_agent, read_recent, read_voices
-from tools_app.protocols.erc8004.tools.family import Score, identity, is_simulated, line, percent
+from tools_app.protocols.erc8004.tools.family import Score, identity, line, percent
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
@@ -32,24 +32,21 @@ Voters = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class TagCount:
+class TagCount(Told):
     """How often a tag was given."""
 
     tag: ForeignText
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Told):
     """A client and how often it spoke."""
 
     client: str
     feedback: int
 
 
-@dataclass(frozen=True, slots=True)
-class BetaDistribution:
+class BetaDistribution(Told):
     """Beta(alpha, beta) from the prior Beta(1, 1), one voice a client; `mean` and `least`, two deviations below it."""
 
     alpha: str
@@ -58,8 +55,7 @@ class BetaDistribution:
     least: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReputationSummary:
+class ReputationSummary(OfChain):
     """What clients said, each counted once by its newest rating. Scores in hundredths of a star."""
 
     agent_id: str
@@ -71,11 +67,9 @@ class ReputationSummary:
     top_providers: tuple[Provider, ...]
     beta_distribution: BetaDistribution
     is_whole: bool
-    is_simulated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TrustBreakdown:
+class TrustBreakdown(Told):
     """Each 0 to 100; identity weighs 20, reputation 50, validation 30."""
 
     identity_score: int
@@ -83,8 +77,7 @@ class TrustBreakdown:
     validation_score: int
 
 
-@dataclass(frozen=True, slots=True)
-class TrustReport:
+class TrustReport(OfChain):
     """A figure of 0 to 100 out of what is public, and what is odd about it."""
 
     agent_id: str
@@ -93,11 +86,9 @@ class TrustReport:
     confidence: str
     flags: tuple[str, ...]
     recommendation: str
-    is_simulated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTier:
+class AgentTier(OfChain):
     """How much was said of an agent, in a word. `next_tier_threshold` is null at the last."""
 
     agent_id: str
@@ -105,17 +96,14 @@ class AgentTier:
     points: int
     next_tier_threshold: int | None
     tier_benefits: tuple[str, ...]
-    is_simulated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Eligibility:
+class Eligibility(OfChain):
     """Whether an agent meets what was asked, and what is missing."""
 
     agent_id: str
     eligible: bool
     missing: tuple[str, ...]
-    is_simulated: bool
 
 
 @identity.read(
@@ -169,7 +157,6 @@ def identity_get_reputation_summary(
             percent(posterior.alpha), percent(posterior.beta), percent(posterior.mean), percent(posterior.least)
         ),
         is_whole=voices.is_whole,
-        is_simulated=is_simulated(reader),
     )
 
 
@@ -202,7 +189,6 @@ def identity_evaluate_agent_trust(ctx: ReadContext, agent_id: AgentIdText) -> Tr
         confidence=math.name_confidence(len(found.ratings)),
         flags=flags,
         recommendation=_recommend(score, len(found.ratings)),
-        is_simulated=is_simulated(reader),
     )
 
 
@@ -231,7 +217,6 @@ def identity_get_tier(ctx: ReadContext, agent_id: AgentIdText) -> AgentTier:
         points=points,
         next_tier_threshold=math.next_threshold(points),
         tier_benefits=("Information for others. No limit, phase or permission of a golem follows from it.",),
-        is_simulated=is_simulated(reader),
     )
 
 
@@ -268,7 +253,7 @@ def identity_check_eligibility(
         (not requires_validation or count_passed(found.validations) > 0, "a validator that passed it"),
     )
     missing = tuple(words for is_met, words in checks if not is_met)
-    return Eligibility(agent_id, not missing, missing, is_simulated(reader))
+    return Eligibility(agent_id, not missing, missing)
 
 
 def _list_flags(found: Standing) -> tuple[str, ...]:

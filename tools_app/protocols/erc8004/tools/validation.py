@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -13,10 +12,11 @@ from tools_app.protocols.erc8004.addresses import VALIDATION, VALIDATION_CHAINS,
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on, parse_agent_id
 from tools_app.protocols.erc8004.errors import ValidationNotOffered, ValidationRequested
 from tools_app.protocols.erc8004.reads import Validation, read_agent, read_validations
-from tools_app.protocols.erc8004.tools.family import Method, identity, identity_on, is_simulated, line
+from tools_app.protocols.erc8004.tools.family import Method, identity, identity_on, line
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
@@ -36,8 +36,7 @@ class ValidationRequestReport(Report):
     request_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationLine:
+class ValidationLine(Told):
     """One question; `response` of 0 to 100, null while nothing of an answer is to be seen. `method` is as answered."""
 
     request_hash: str
@@ -47,8 +46,7 @@ class ValidationLine:
     last_update: str
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationStatus:
+class ValidationStatus(OfChain):
     """What validators said, newest first. Anybody can be a validator: ask who he is before it counts."""
 
     agent_id: str
@@ -58,7 +56,6 @@ class ValidationStatus:
     validation_score: int | None
     history: tuple[ValidationLine, ...]
     is_offered: bool
-    is_simulated: bool
 
 
 @identity_on.write(
@@ -134,7 +131,6 @@ def identity_get_validation_status(ctx: ReadContext, agent_id: AgentIdText) -> V
         validation_score=None if last is None else last.response,
         history=tuple(_show(each) for each in found),
         is_offered=VALIDATION in at,
-        is_simulated=is_simulated(reader),
     )
 
 

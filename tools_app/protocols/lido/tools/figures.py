@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.lido.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on
@@ -23,6 +22,7 @@ from tools_app.protocols.lido.reads import (
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.market_orders import quote_swap
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, Days
@@ -34,8 +34,7 @@ _MONTH_DAYS = 30
 HOLD, QUEUE, SELL, NOTHING = "hold", "queue", "sell", "nothing_held"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
+class OpenRequest(Told):
     """A place in the queue. `eth` is what it gives now, or would."""
 
     request_id: str
@@ -45,8 +44,7 @@ class OpenRequest:
     estimated_ready_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class StakedPosition:
+class StakedPosition(Told):
     """What an account has at Lido. Rates are ETH of a whole share; deltas null where no report is that young.
 
     Away from the pool there is wstETH alone: its rate is that of the pool on `pool_chain_id`, and what it earned since
@@ -68,8 +66,7 @@ class StakedPosition:
     pool_chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class RatePoint:
+class RatePoint(Told):
     """One report: ETH of a whole share after it, and the yearly rate it means, in percent."""
 
     timestamp: str | None
@@ -77,8 +74,7 @@ class RatePoint:
     apy: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class StakingRates:
+class StakingRates(Told):
     """Yearly rates in percent, simple. Null where no report is that young."""
 
     share_rate: str
@@ -94,8 +90,7 @@ class StakingRates:
     pool_chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class OracleStatus:
+class OracleStatus(Told):
     """The accounting oracle, in epochs of the beacon chain."""
 
     last_finalized_epoch: int
@@ -110,8 +105,7 @@ class OracleStatus:
     pool_chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExitDecision:
+class ExitDecision(Told):
     """What leaving would give through the queue and on a market; `decision` is hold, queue, sell or nothing_held."""
 
     decision: str
@@ -324,9 +318,8 @@ def _open_pool(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
 
 def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], owner: str) -> StakedPosition:
     """What an account has of wstETH on a chain without the pool."""
-    here = ctx.chain()
+    here = ctx.begin("Reading the pool")
     token = find_bridged(here, BRIDGED, symbol="wstETH")
-    ctx.step("Reading the pool")
     state = read_staking(pool, at, None)
     ctx.step("Reading the past")
     rebases, now = read_rebases(pool, at, days=_MONTH_DAYS).rebases, pool.block.timestamp
@@ -358,9 +351,7 @@ def _ether_on(reader: ChainReader) -> str | None:
 
 
 def _account(ctx: ReadContext, account: str | None) -> str:
-    found = account or ctx.golem.address
-    if found is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
+    found = whose(ctx, account)
     return found
 
 

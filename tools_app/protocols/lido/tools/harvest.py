@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, format_units
@@ -17,6 +17,7 @@ from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text,
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import OwnAccount, PercentWhole, RawAmount
@@ -31,8 +32,7 @@ _WIDEST_BPS: Final = 1_000
 _LOOK_BACK_DAYS: Final = 90
 
 
-@dataclass(frozen=True, slots=True)
-class HarvestReport:
+class HarvestReport(Told):
     """What a harvest sold. `share_rate_delta_used` is the ETH by which a share grew over the time it was earned in."""
 
     wst_eth_sold: TokenAmount
@@ -84,9 +84,8 @@ def lido_harvest_yield(
     """
     if account is not None and account != ctx.account:
         raise NothingToHarvest("only the golem's own yield can be harvested", account=account)
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the past")
     at = deployment_on(reader)
-    ctx.step("Reading the past")
     state = read_staking(reader, at, ctx.account)
     check_oracle(state.oracle)
     past = read_past(reader, at, ctx.account, days=_LOOK_BACK_DAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tools_app.core.units import apply_bps_down, format_units
@@ -18,6 +18,7 @@ from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import MarketClosed
@@ -29,8 +30,7 @@ from tools_app.toolkit.views import NATIVE, TokenMeta
 DIRECT, SECONDARY = "direct", "secondary_market"
 
 
-@dataclass(frozen=True, slots=True)
-class StakeReport:
+class StakeReport(Told):
     """What staking did. `share_rate` is the ETH of one wstETH at the preview."""
 
     eth_staked: TokenAmount
@@ -41,8 +41,7 @@ class StakeReport:
     staking_limit_remaining: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WrapReport:
+class WrapReport(Told):
     """stETH that became wstETH."""
 
     st_eth_wrapped: TokenAmount
@@ -50,8 +49,7 @@ class WrapReport:
     share_rate: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnwrapReport:
+class UnwrapReport(Told):
     """wstETH that became stETH."""
 
     wst_eth_unwrapped: TokenAmount
@@ -122,9 +120,8 @@ def lido_stake(
     (no slippage beyond a wei or two of rounding), or is traded on a market that gives more; `max_slippage_bps` bounds
     the trade. Does not lend, restake or borrow, and does not stake WETH: unwrap it first.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
-    ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
     check_oracle(state.oracle)
     if state.is_queue_paused:
@@ -248,9 +245,8 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     Use to hold staked ETH in a form whose balance does not change by itself. `amount` is wei of stETH.
     Does not stake ETH and does not wrap ETH into WETH.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
-    ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
     check_oracle(state.oracle)
     steth = reader.token(at["steth"])
@@ -284,9 +280,8 @@ def lido_unwrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     Use before something that takes stETH only. `amount` is base units of wstETH.
     Does not give ETH; the withdrawal queue takes wstETH as it is.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
-    ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account)
     wsteth = reader.token(at["wsteth"])
     check_enough(wsteth, balance=state.wrapped, needed=amount)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
@@ -22,6 +21,7 @@ from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import RawAmount, RawAmounts, RequestIds
@@ -39,8 +39,7 @@ CLAIMED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UnstakeReport:
+class UnstakeReport(Told):
     """What joined the queue. `estimated_wait_time` is seconds, null while nobody can say."""
 
     request_ids: tuple[str, ...]
@@ -49,8 +48,7 @@ class UnstakeReport:
     estimated_ready_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
+class ClaimReport(Told):
     """What came out of the queue."""
 
     requests_claimed: tuple[str, ...]
@@ -163,9 +161,8 @@ def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
     Use when a request is final; the ETH comes to the golem's own wallet. lido_get_position lists requests. Does not
     wait for requests that are not final, and does not claim for others.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the queue")
     at = deployment_on(reader)
-    ctx.step("Reading the queue")
     asked = list(dict.fromkeys(int(each) for each in request_ids))
     (last,) = read_all(reader, [ReadCall(at["queue"], reads.LAST_REQUEST)])
     if any(not 0 < each <= int(last[0]) for each in asked):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.errors import InvalidParams
@@ -27,6 +26,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.retiring_sales import RETIRES
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
@@ -51,8 +51,7 @@ class BorrowReport(Report):
     liquidation_ltv: str
 
 
-@dataclass(frozen=True, slots=True)
-class RepayReport:
+class RepayReport(Told):
     """What was paid back, and what is left to pay when all shares of the debt are not cleared; the collateral that
     came out with it, None where none was asked for.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.units import format_units
@@ -27,6 +26,7 @@ from tools_app.standards.erc20 import balance_of
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.retiring_sales import Sale, sell_falling
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
@@ -56,8 +56,7 @@ class SupplyReport(Report):
     supply_apy: str
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawReport:
+class WithdrawReport(Told):
     """What was taken back; no shares are given up for collateral."""
 
     market_id: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units, value_in_micro_usd
 from tools_app.protocols.morpho_blue import math, plans
@@ -11,6 +9,7 @@ from tools_app.protocols.morpho_blue.errors import LiquidationAtALoss, NotLiquid
 from tools_app.protocols.morpho_blue.reads import ask_holdings
 from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, open_market
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.params import Address, RawAmount
@@ -20,8 +19,7 @@ from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 
-@dataclass(frozen=True, slots=True)
-class LiquidateReport:
+class LiquidateReport(Told):
     """What was seized and paid. `profit_usd` is at the feeds' prices of the preview, without gas."""
 
     market_id: str

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import usd_to_micro, value_in_micro_usd
@@ -24,7 +22,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
     supply_apy,
 )
 from tools_app.standards.position_logs import follow_trails
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, MicroUsdText, Token
@@ -33,8 +31,7 @@ from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 
-@dataclass(frozen=True, slots=True)
-class MarketRow:
+class MarketRow(Told):
     """One market. Rates, utilization and `lltv` are percent; `tvl` is None with a reason where nothing prices it."""
 
     market_id: str
@@ -54,7 +51,6 @@ class MarketRow:
     oracle_answers: bool
 
 
-@dataclass(frozen=True, slots=True)
 class MarketList(OfChain):
     """What `morpho_get_market_info` answers."""
 
@@ -62,8 +58,7 @@ class MarketList(OfChain):
     markets: tuple[MarketRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PositionRow:
+class PositionRow(Told):
     """What an account has in one market. Ratios are percent; health is debt's cover over debt, 1.00 is liquidation."""
 
     market_id: str
@@ -80,7 +75,6 @@ class PositionRow:
     is_liquidatable: bool | None
 
 
-@dataclass(frozen=True, slots=True)
 class PositionList(OfChain):
     """What `morpho_get_user_position` answers; logs were searched from `searched_from_block` on."""
 
@@ -115,9 +109,8 @@ def morpho_get_market_info(
     keeps those where at least so many dollars are lent; `market_id` answers that market alone.
     Does not list every market ever created: anyone can create one, and most are not to be trusted.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading markets")
     contract_on(reader.chain_id)
-    ctx.step("Reading markets")
     if market_id is not None:
         markets = [read_market(reader, id_of(market_id))]
     else:
@@ -154,12 +147,9 @@ def morpho_get_user_position(
     and those the account entered lately as the chain's logs tell; `market_id` looks at that one alone.
     Does not find a position in an unknown market that was entered before `searched_from_block`.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("name an account; this golem has no wallet")
-    reader = ctx.chain()
+    owner = whose(ctx, account)
+    reader = ctx.begin("Finding markets")
     contract_on(reader.chain_id)
-    ctx.step("Finding markets")
     since: int | None = None
     if market_id is not None:
         ids = [read_market(reader, id_of(market_id)).id]

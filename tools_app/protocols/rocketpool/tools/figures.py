@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from tools_app.adapters import WalletNotConfigured
+from tools_app.adapters import whose
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
@@ -16,6 +15,7 @@ from tools_app.protocols.rocketpool.reads import Operator, read_network, read_op
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.params import Address, CommissionPercent, Count
 from tools_app.toolkit.result import TokenAmount
@@ -27,8 +27,7 @@ MOST_OPERATORS = 100
 _WEI_OF_A_MINIPOOL = 32 * ONE
 
 
-@dataclass(frozen=True, slots=True)
-class StakedPosition:
+class StakedPosition(Told):
     """What an account has at Rocket Pool. Rates are ETH of a whole rETH; null where no report is that old.
 
     Away from the network there is rETH alone, at the rate of `pool_chain_id`, and what it earned there is null: times
@@ -48,8 +47,7 @@ class StakedPosition:
     pool_chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkRates:
+class NetworkRates(Told):
     """The network. Rates in percent, amounts in ETH; null where the network does not tell."""
 
     exchange_rate: str
@@ -67,8 +65,7 @@ class NetworkRates:
     pool_chain_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorLine:
+class OperatorLine(Told):
     """One operator. `performance_score` is the percentage of its active minipools that stake; null without any.
 
     `slashing_history` is empty where `slashing_is_told` is false: the network's contracts do not tell it.
@@ -83,8 +80,7 @@ class OperatorLine:
     slashing_is_told: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Operators:
+class Operators(Told):
     """Operators that pass the filters, out of the first hundred in the network's own order."""
 
     operators: tuple[OperatorLine, ...]
@@ -110,14 +106,11 @@ def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) ->
     Use before staking more or leaving, and for rETH on another chain. `account` defaults to the golem's own. Does not
     value in dollars.
     """
-    owner = account or ctx.golem.address
-    if owner is None:
-        raise WalletNotConfigured("this golem has no wallet; name an account")
+    owner = whose(ctx, account)
     reader, at = _open_network(ctx)
-    here = ctx.chain()
+    here = ctx.begin("Reading the network")
     is_home = here.chain_id == reader.chain_id
     token = at["reth"] if is_home else find_bridged(here, BRIDGED, symbol="rETH")
-    ctx.step("Reading the network")
     network = read_network(reader, at, owner if is_home else None)
     held = network.held if is_home else read_balance(here, token, owner)
     ctx.step("Reading the past")

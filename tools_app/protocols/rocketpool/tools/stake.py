@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from tools_app.chain.abi import encode_call
@@ -17,6 +17,7 @@ from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
@@ -33,8 +34,7 @@ REPORT_BPS = 50
 """More than one report of the network moves the worth of rETH."""
 
 
-@dataclass(frozen=True, slots=True)
-class StakeReport:
+class StakeReport(Told):
     """What staking did. `exchange_rate` is the ETH of one rETH at the preview, the pool's balance that before it."""
 
     eth_staked: TokenAmount
@@ -43,8 +43,7 @@ class StakeReport:
     deposit_pool_balance: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnstakeReport:
+class UnstakeReport(Told):
     """What unstaking did; `route` is burn or secondary_market."""
 
     r_eth_burned: TokenAmount
@@ -98,9 +97,8 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     Use to earn staking yield in a token whose balance does not change. `amount` is wei of ETH, of which the network
     keeps its deposit fee. Does not run a node, does not buy rETH on a market and does not stake WETH.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the network")
     at = find_contracts(reader)
-    ctx.step("Reading the network")
     network = read_network(reader, at, ctx.account)
     coin = reader.native()
     check_enough(coin, balance=reader.native_balance(ctx.account), needed=amount)
@@ -141,9 +139,8 @@ def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: S
     Use to leave. `amount` is base units of rETH; `max_slippage_bps` bounds what a market may take against full worth.
     Does not wait in a queue: Rocket Pool has none.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the network")
     at = find_contracts(reader)
-    ctx.step("Reading the network")
     network = read_network(reader, at, ctx.account)
     reth, coin = reader.token(at["reth"]), reader.native()
     check_enough(reth, balance=network.held, needed=amount)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from tools_app.chain.abi import decode_log
@@ -30,6 +29,7 @@ from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX
 from tools_app.standards.erc721 import TRANSFER_EVENT
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.params import SlippageBps
@@ -37,8 +37,7 @@ from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.views import LogEntry
 
 
-@dataclass(frozen=True, slots=True)
-class OperationResult:
+class OperationResult(Told):
     """One step: what it was, and the position it worked on or opened."""
 
     op_type: str
@@ -47,8 +46,7 @@ class OperationResult:
     gas_used: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BatchReport:
+class BatchReport(Told):
     """What a batch did. `gas_saved_vs_separate` is null: nobody ran them one by one; so is the gas of a step that
     shares its call with others.
     """

@@ -22,6 +22,7 @@ from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX, is_v4
 from tools_app.standards.erc721 import TRANSFER_EVENT
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
@@ -43,8 +44,7 @@ from tools_app.toolkit.views import TokenMeta
 INCREASE_EVENT = "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
 
 
-@dataclass(frozen=True, slots=True)
-class AddReport:
+class AddReport(Told):
     """What opening a position did."""
 
     position_id: str
@@ -56,8 +56,7 @@ class AddReport:
     amount1_deposited: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class IncreaseReport:
+class IncreaseReport(Told):
     """What adding to a position did."""
 
     liquidity_added: str
@@ -135,9 +134,8 @@ def uniswap_lp_add_liquidity(
     A V4 `pool` is named by its id; one of the chain's coin takes the coin itself, and one whose hook could take
     something waits for the owners. Does not create a pool, does not swap to the right ratio, takes no coin into V3.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading tokens")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading tokens")
     named = (reader.token(token0), reader.token(token1))
     ctx.step("Reading the pool")
     if pool is not None:
@@ -218,9 +216,8 @@ def uniswap_lp_increase_liquidity(
     Does not change the range. Fees stay in a V3 position; V4 counts them against what goes in.
     """
     check_amounts(amount0, amount1)
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the position")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the position")
     if is_v4(position_id):
         amounts = (amount0, amount1)
         return grow_v4_range(ctx, reader, position_id, amounts=amounts, slippage_bps=slippage_bps, seconds=deadline)

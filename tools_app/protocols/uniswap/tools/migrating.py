@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -22,6 +21,7 @@ from tools_app.protocols.uniswap.v4.keys import list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of, read_states
 from tools_app.protocols.uniswap.v4.positions import read_pool
 from tools_app.standards import concentrated as ranges
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
@@ -34,8 +34,7 @@ TargetVersion = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class MigrateReport:
+class MigrateReport(Told):
     """What moving a position to another pool did."""
 
     old_position_id: str

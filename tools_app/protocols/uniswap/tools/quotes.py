@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from tools_app.protocols.uniswap.swap_calls import build_swap_call
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.standards import permit2
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
@@ -34,8 +35,7 @@ PERMIT_LIFE_SECONDS = 1_800
 ROUTE_TYPE = "CLASSIC"
 
 
-@dataclass(frozen=True, slots=True)
-class RouteHop:
+class RouteHop(Told):
     """One pool of a route; `fee_tier` in hundredths of a basis point."""
 
     pool: str
@@ -45,8 +45,7 @@ class RouteHop:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class QuotePart:
+class QuotePart(Told):
     """What goes one way where a swap is split: its route's name, and base units in and out as decimal text."""
 
     route_name: str
@@ -54,8 +53,7 @@ class QuotePart:
     amount_out: str
 
 
-@dataclass(frozen=True, slots=True)
-class QuotedCall:
+class QuotedCall(Told):
     """The router's call, to be simulated; a token that is sold needs an approval first. `value` is wei of the coin."""
 
     to: str
@@ -63,8 +61,7 @@ class QuotedCall:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Told):
     """What `uniswap_get_quote` answers. Percentages and prices are decimal text, the deadline Unix seconds.
 
     `parts` are the two ways of a swap that is split, empty for one that is not; `route` has the pools of both. `call`
@@ -128,8 +125,7 @@ def uniswap_get_quote(
     router's call of the golem's wallet, for safety_simulate_transaction; previews build their own.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
-    reader = ctx.chain()
-    ctx.step("Reading tokens")
+    reader = ctx.begin("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
     deployment = deployment_on(reader.chain_id)
@@ -224,8 +220,7 @@ def describe_parts(split: Split) -> list[dict[str, Any]]:
     return [asdict(part) for part in _list_parts(split)]
 
 
-@dataclass(frozen=True, slots=True)
-class Permit2Right:
+class Permit2Right(Told):
     """What the spender may take through Permit2 besides, until `expiration` (Unix seconds).
 
     `typed_data` is JSON that the account's owner may sign for the amount asked about, where that is not allowed yet.
@@ -238,8 +233,7 @@ class Permit2Right:
     typed_data: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Told):
     """What `uniswap_check_allowance` answers; `permit2` is None without Permit2 on the chain, and of Permit2 itself."""
 
     token: TokenMeta
@@ -279,9 +273,8 @@ def uniswap_check_allowance(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an allowance belongs to a wallet, and this golem has none")
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the allowance")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the allowance")
     meta = reader.token(token)
     known = {
         deployment.v3_router: "Uniswap SwapRouter02",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.errors import InvalidParams
@@ -18,14 +17,14 @@ from tools_app.protocols.uniswap.tools.withdrawals import COLLECT_EVENT, DECREAS
 from tools_app.protocols.uniswap.v3.deposits import ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v4.positions import is_v4
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.params import DecimalText, FeeTier, Flag, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
 
-@dataclass(frozen=True, slots=True)
-class RebalanceReport:
+class RebalanceReport(Told):
     """What moving a position to another range did; fees are base units of the pool's tokens."""
 
     old_position_id: str
@@ -37,8 +36,7 @@ class RebalanceReport:
     fees_collected1: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompoundReport:
+class CompoundReport(Told):
     """What compounding did; amounts are base units, `swap_amount` what was planned of `swap_token`."""
 
     fees_collected0: str

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 
-@dataclass(frozen=True, slots=True)
-class Reward:
+class Reward(Told):
     """What came, or is owed, of one token; dollars are null where it has no price."""
 
     token: TokenMeta
@@ -55,8 +53,7 @@ class PositionCameBack(Report):
     left_at_staker: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StakeTold:
+class StakeTold(Told):
     """One stake: its incentive by its parts, until when it runs, and what is owed for it now."""
 
     incentive: str
@@ -64,8 +61,7 @@ class StakeTold:
     owed: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class AtStaker:
+class AtStaker(Told):
     """A position at the staker. `unknown_incentives` are those of its stakes that no log tells."""
 
     position_id: str
@@ -74,8 +70,7 @@ class AtStaker:
     unknown_incentives: int
 
 
-@dataclass(frozen=True, slots=True)
-class IncentiveTold:
+class IncentiveTold(Told):
     """An incentive that runs in a pool: what is left in it until `ends_at`, and how many positions share it."""
 
     incentive: str
@@ -85,8 +80,7 @@ class IncentiveTold:
     stakes: int
 
 
-@dataclass(frozen=True, slots=True)
-class RewardsTold:
+class RewardsTold(Told):
     """What lies at the staker, what was earned before and not fetched, and what runs in the pool that was asked about.
 
     `known_since` is the block from which on logs were read: what was staked or opened before is not told.

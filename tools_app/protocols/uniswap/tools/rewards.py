@@ -100,9 +100,8 @@ def uniswap_lp_stake_position(
     taken, of those in tokens that have a price.
     Does not stake V4 positions. The position stays the golem's, is worth the same, and comes back at any time.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the position")
     deployment, contracts = deployment_on(reader.chain_id), contracts_on(reader.chain_id)
-    ctx.step("Reading the position")
     position = read_own_position(reader, deployment, position_id, ctx.account)
     if not position.liquidity:
         raise PositionEmpty(f"position {position_id} has no liquidity that could earn", position_id=position_id)
@@ -159,8 +158,7 @@ def uniswap_lp_unstake_position(
     lists positions. Does not take liquidity out. A reward token that is not registered is not claimed, so that none
     stops the way out.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the staker")
+    reader = ctx.begin("Reading the staker")
     deployment = deployment_on(reader.chain_id)
     named = _named(incentive)
     deposit, found = read_own_deposit(reader, deployment, ctx.account, position_id, named=named)
@@ -193,9 +191,8 @@ def uniswap_lp_claim_rewards(
     Use when what is owed is worth the gas. The position is staked again in the same call where its incentive goes on.
     Does not collect the fees of the pool, and does not claim tokens that are neither registered nor named.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading rewards")
     deployment, contracts = deployment_on(reader.chain_id), contracts_on(reader.chain_id)
-    ctx.step("Reading rewards")
     known = [each for each in (contracts.staker, contracts.distributor) if each is not None]
     if reward_contract not in (AUTO, *known):
         raise RewardContractUnknown(
@@ -234,9 +231,8 @@ def uniswap_lp_harvest_rewards(ctx: WriteContext, positions: StakedIds | None = 
     something, at most twenty.
     Does not collect the fees of the pools.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading rewards")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading rewards")
     asked = _small(positions) if positions else list_deposited(reader, ctx.account)
     found = read_mined(reader, deployment, ctx.account, list(dict.fromkeys(asked)))
     if positions:
@@ -265,9 +261,8 @@ def uniswap_lp_get_rewards(ctx: ReadContext, position_id: PositionId | None = No
     Use before stake_position and claim_rewards.
     Does not tell incentives in tokens without a price, nor what logs do not reach back to.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the staker")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the staker")
     account = ctx.golem.address
     if account is None:
         raise WalletNotConfigured("the golem has no wallet yet")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -18,6 +17,7 @@ from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute_swap
 from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, hold_to_plan
 from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import RiskLayer, TickBudget
@@ -30,16 +30,14 @@ from tools_app.toolkit.views import TokenMeta
 MAKER: Final = "Uniswap's SDK"
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Told):
     """A route as swap takes it, and what the chain's own quoter says it gives."""
 
     route: str
     amount_out: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class SecondOpinion:
+class SecondOpinion(Told):
     """Our route beside the SDK's, both asked of the chain at `block_number`.
 
     `sdk` is null where the SDK finds no way; `sdk_said` is its own figure. `sdk_gives_more_bps` is negative where ours
@@ -67,9 +65,8 @@ def uniswap_get_second_opinion(ctx: ReadContext, token_in: Token, token_out: Tok
     SDK_FALLBACK_UNAVAILABLE, and quote and swap work without it.
     Does not tell V4 pools of the coin or with hooks to the SDK, and changes nothing.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading tokens")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
 

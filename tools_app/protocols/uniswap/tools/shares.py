@@ -21,6 +21,7 @@ from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.pool_maths import reserves_at
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.markets import PositionNotFound
@@ -32,8 +33,7 @@ from tools_app.toolkit.result import TokenAmount
 _BPS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveSharesReport:
+class RemoveSharesReport(Told):
     """What giving shares back brought."""
 
     amount0_received: TokenAmount
@@ -91,9 +91,8 @@ def uniswap_lp_remove_shares(
     would be less by more than the slippage.
     Does not unwrap the coin, does not swap what comes out, and does not touch V3 positions.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the pair")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the pair")
     found = _read_pair(reader, deployment, pair, ctx.account)
     shares = found.held * percent_to_remove // 100
     if shares == 0:

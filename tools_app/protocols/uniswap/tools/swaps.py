@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_parts, describe_route, effective_price
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -30,8 +30,7 @@ from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
 
-@dataclass(frozen=True, slots=True)
-class SwapReport:
+class SwapReport(Told):
     """What a committed swap did, from its receipt and the wallet's balance differences."""
 
     token_in: TokenMeta
@@ -102,9 +101,8 @@ def uniswap_execute_swap(
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
     UniswapX or limit orders.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading tokens")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
     routers = (deployment.v2_router, deployment.v3_router, PERMIT2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import PositionEmpty
@@ -16,6 +15,7 @@ from tools_app.protocols.uniswap.v3.positions import Position, least_amounts, re
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer
 from tools_app.toolkit.params import DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
@@ -28,8 +28,7 @@ COLLECT_EVENT = "event Collect(uint256 indexed tokenId, address recipient, uint2
 DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveReport:
+class RemoveReport(Told):
     """What taking liquidity out did; `amount0_received` and `amount1_received` include the fees collected with it."""
 
     amount0_received: TokenAmount
@@ -38,8 +37,7 @@ class RemoveReport:
     fees_collected1: TokenAmount
 
 
-@dataclass(frozen=True, slots=True)
-class CollectReport:
+class CollectReport(Told):
     """What a harvest brought."""
 
     fees_collected0: TokenAmount
@@ -105,9 +103,8 @@ def uniswap_lp_remove_liquidity(
     V4's NFT is burned with the last of it, V3's is not. Does not unwrap the coin and does not swap what comes out, but
     for a token that retires behind the golem's cage: as much of that as surely comes out is sold in the same plan.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the position")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the position")
     if is_v4(position_id):
         return shrink_v4_range(
             ctx,
@@ -189,9 +186,8 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: RangeId) -> TxPlan:
     positions. Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind
     the golem's cage are sold for the other one in the same plan.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading the position")
     deployment = deployment_on(reader.chain_id)
-    ctx.step("Reading the position")
     if is_v4(position_id):
         return harvest_v4_range(ctx, reader, position_id)
     position = read_own_position(reader, deployment, position_id, ctx.account)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.adapters import WalletNotConfigured
@@ -19,6 +18,7 @@ from tools_app.protocols.uniswap.trading_api.requests import name_token, post_qu
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import Category, Requirement, TickBudget
@@ -37,8 +37,7 @@ _APPROVE: Final = "function approve(address spender, uint256 amount)"
 _MOST_PLACES: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ApiApproval:
+class ApiApproval(Told):
     """One token: whether the service sees it approved, and what its transaction would allow whom."""
 
     token: TokenMeta
@@ -50,8 +49,7 @@ class ApiApproval:
     needs_reset_first: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ApiApprovals:
+class ApiApprovals(Told):
     """What `uniswap_api_check_approval` answers. The bytes themselves are not told: writes here approve exactly."""
 
     all_approved: bool
@@ -74,9 +72,8 @@ def uniswap_api_check_approval(ctx: ReadContext, token: Token, amount: RawAmount
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an approval belongs to a wallet, and this golem has none")
-    reader = ctx.chain()
+    reader = ctx.begin("Asking the service")
     meta = reader.token(token)
-    ctx.step("Asking the service")
     body = {"walletAddress": ctx.golem.address, "token": name_token(meta), "amount": str(amount)}
     answer = ask(ctx, API, post_question("/check_approval", ApprovalAnswer, **body, chainId=reader.chain_id))
     made = answer.value.approval
@@ -114,8 +111,7 @@ def _read_approval(data: str) -> tuple[str, int]:
     return spender, amount
 
 
-@dataclass(frozen=True, slots=True)
-class ApiTransfer:
+class ApiTransfer(Told):
     """What `uniswap_api_create_token_transfer` answers. `calldata` is never told: `transfer` sends, under a permit.
 
     `is_plain`: the service's transaction is this very transfer and nothing besides; else it is refused.
@@ -153,8 +149,7 @@ def uniswap_api_create_token_transfer(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("a transfer leaves a wallet, and this golem has none")
-    reader = ctx.chain()
-    ctx.step("Reading the token")
+    reader = ctx.begin("Reading the token")
     meta = reader.token(token)
     ctx.step("Asking the service")
     answer = ask(
@@ -196,8 +191,7 @@ def uniswap_api_create_token_transfer(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ApiDelegation:
+class ApiDelegation(Told):
     """One chain: whether an account runs a contract's code (EIP-7702), and whose."""
 
     chain_id: int
@@ -206,8 +200,7 @@ class ApiDelegation:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApiDelegations:
+class ApiDelegations(Told):
     """What `uniswap_api_check_wallet_delegation` answers."""
 
     delegations: tuple[ApiDelegation, ...]
@@ -252,8 +245,7 @@ def uniswap_api_check_wallet_delegation(
     return ApiDelegations(tuple(lines), answer.source)
 
 
-@dataclass(frozen=True, slots=True)
-class ApiDestination:
+class ApiDestination(Told):
     """One place a token can be bridged to, as the service names it."""
 
     chain_id: int
@@ -262,8 +254,7 @@ class ApiDestination:
     bridge_protocol: None
 
 
-@dataclass(frozen=True, slots=True)
-class ApiDestinations:
+class ApiDestinations(Told):
     """What `uniswap_api_get_bridgeable_tokens` answers. The service does not name the bridge."""
 
     destinations: tuple[ApiDestination, ...]
@@ -287,8 +278,7 @@ def uniswap_api_get_bridgeable_tokens(ctx: ReadContext, token_in: Token) -> ApiD
     Use to see where a way exists at all. Tokens are a stranger's list: the address counts, never the name.
     Does not quote and does not bridge.
     """
-    reader = ctx.chain()
-    ctx.step("Reading the token")
+    reader = ctx.begin("Reading the token")
     meta = reader.token(token_in)
     ctx.step("Asking the service")
     query = (("tokenIn", name_token(meta)), ("tokenInChainId", str(reader.chain_id)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.adapters import WalletNotConfigured
@@ -16,6 +15,7 @@ from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uni
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
@@ -36,8 +36,7 @@ from tools_app.toolkit.views import TokenMeta
 _STATES: Final = frozenset({"PENDING", "SUCCESS", "NOT_FOUND", "FAILED", "EXPIRED"})
 
 
-@dataclass(frozen=True, slots=True)
-class ApiOrder:
+class ApiOrder(Told):
     """One order as the service lists it."""
 
     order_id: ForeignText
@@ -51,8 +50,7 @@ class ApiOrder:
     settled: tuple[dict[str, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ApiOrders:
+class ApiOrders(Told):
     """What `uniswap_api_get_orders` answers: orders of the golem's own account alone."""
 
     orders: tuple[ApiOrder, ...]
@@ -113,8 +111,7 @@ def _tell_order(order: ListedOrder) -> ApiOrder:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ApiSwap:
+class ApiSwap(Told):
     """One transaction as the service sees it."""
 
     tx_hash: str
@@ -122,8 +119,7 @@ class ApiSwap:
     details: ForeignText
 
 
-@dataclass(frozen=True, slots=True)
-class ApiSwaps:
+class ApiSwaps(Told):
     """What `uniswap_api_check_swap_status` answers, in the order of the question; the chain itself decides."""
 
     swaps: tuple[ApiSwap, ...]
@@ -166,8 +162,7 @@ def uniswap_api_check_swap_status(ctx: ReadContext, transaction_hashes: Transact
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ApiLimitQuote:
+class ApiLimitQuote(Told):
     """What `uniswap_api_get_limit_order_quote` answers: what such an order would give and take, as the service says."""
 
     token_in: TokenMeta
@@ -205,8 +200,7 @@ def uniswap_api_get_limit_order_quote(
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an order belongs to a wallet, and this golem has none")
-    reader = ctx.chain()
-    ctx.step("Reading tokens")
+    reader = ctx.begin("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Asking the service")
     answer = ask(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.trading_api.answer_types import (
     ListedPool,
@@ -12,6 +10,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api, uniswap_api_anywhere
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.requests import post_question
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
@@ -23,8 +22,7 @@ from tools_app.toolkit.params import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ApiPool:
+class ApiPool(Told):
     """One pool as the service describes it. What it does not tell (value, volume, fees, rewards) is null."""
 
     pool_id: ForeignText
@@ -114,8 +112,7 @@ def uniswap_api_get_lp_pool_info(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class NoEndpoint:
+class NoEndpoint(Told):
     """Why the service cannot do it, and what can be done instead."""
 
     is_available: bool

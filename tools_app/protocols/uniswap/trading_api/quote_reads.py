@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.ratio import bps_as_percent
@@ -15,6 +14,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
 from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.requests import check_chain, name_token
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
@@ -37,8 +37,7 @@ _ROUTINGS: Final = frozenset(
 _LONG: Final = 400
 
 
-@dataclass(frozen=True, slots=True)
-class ApiQuote:
+class ApiQuote(Told):
     """What `uniswap_api_get_quote` answers. Amounts are the service's words; nothing of it is signed or promised.
 
     An order's quote names no amount that comes out: it is null, and `amount_out_reason` says so. `permit_data` and
@@ -92,10 +91,9 @@ def uniswap_api_get_quote(
     `exact_output`. An answer about another token, amount, chain or account is refused, and so is one that pays a part
     to somebody. Does not execute, and hands out nothing to sign.
     """
-    reader = ctx.chain()
+    reader = ctx.begin("Reading tokens")
     far = token_out_chain_id if token_out_chain_id is not None else reader.chain_id
     check_chain(far)
-    ctx.step("Reading tokens")
     sold = reader.token(token_in)
     bought = (reader if far == reader.chain_id else ctx.chain(far)).token(token_out)
     ctx.step("Asking the service")

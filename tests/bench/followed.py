@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from uuid import uuid4
 
 from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Heartbeat
 from golem_project.demo.seed import CHAIN_ID, seed_demo
@@ -34,8 +37,8 @@ from tools_app.models.history import SourceKind
 from tools_app.toolkit.protocol import SHELF
 
 MOST_MORE_PERCENT = 10.0
-_ROUNDS = 24
-_TICKS = 10
+_ROUNDS = 48
+_TICKS = 5
 
 
 def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
@@ -44,28 +47,36 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
     pulse = make_like(demo, f"followed {uuid4().hex[:8]}")
     pulse.save(force_insert=True)
     Heartbeat.objects.create(golem=pulse, is_on=True)
-    pools = _take_up_pools(str(pulse.pk))
 
     def tick() -> None:
         if run_heartbeat_tick(claim=claim_of(pulse)) is None:
             raise RuntimeError("the measured tick did not run")
 
+    unfollowed = _count_statements(tick)
+    pools = _take_up_pools(str(pulse.pk))
     times: dict[str, list[float]] = {FOLLOW: [], LEAVE: []}
     more: list[float] = []
+    more_here: list[float] = []
     before, read = _next_block(), 0
     try:
         with _miner() as miner:
             for number in range(rounds):
                 # Who goes first takes turns too.
                 took: dict[str, list[float]] = {}
+                used: dict[str, float] = {}
                 for word in (FOLLOW, LEAVE) if number % 2 else (LEAVE, FOLLOW):
                     miner.say(word)
                     begun = _next_block()
-                    took[word] = time_calls(tick, count=_TICKS, warm_up=2)
+                    time_calls(tick, count=1, warm_up=1)
+                    used[word] = time.process_time()
+                    took[word] = time_calls(tick, count=_TICKS, warm_up=0)
+                    used[word] = time.process_time() - used[word]
                     times[word] += took[word]
                     read += _next_block() - begun if word == FOLLOW else 0
                 # Against its neighbour in time: what else the machine does drifts from round to round.
                 more.append(percentile(took[FOLLOW], 50) / percentile(took[LEAVE], 50))
+                more_here.append(used[FOLLOW] / used[LEAVE])
+            followed = _count_statements(tick)
         if read <= 0:
             raise RuntimeError(f"nothing was followed between block {before} and {_next_block()}")
     finally:
@@ -79,8 +90,25 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
         round((percentile(more, 50) - 1) * 100, 1),
         "%",
         target=MOST_MORE_PERCENT,
-        reference=f"{without:g} ms without, {with_it:g} ms with it; {read} blocks were read in those turns",
+        reference=f"{without:g} ms without, {with_it:g} ms with it; {read} blocks were read in those turns;"
+        f" {round((percentile(more_here, 50) - 1) * 100, 1):g}% more processor time of the tick's own process",
     )
+    yield Figure(
+        "history.quiet_tick_statements",
+        "statements more of a quiet tick once its pools are followed",
+        followed - unfollowed,
+        "",
+        target=0,
+        reference=f"{unfollowed} before, {followed} after",
+    )
+
+
+def _count_statements(tick: Callable[[], None]) -> int:
+    """Those of the second of two ticks: the first may fill what a process keeps."""
+    tick()
+    with CaptureQueriesContext(connection) as captured:
+        tick()
+    return len(captured.captured_queries)
 
 
 def _take_up_pools(wanted_by: str) -> list[int]:

@@ -129,7 +129,6 @@ READS: Final = (
         "eigenlayer_get_avs_list",
         tells={
             "avs_services[address=0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F].operator_count": 1,
-            "is_simulated": True,
         },
         most_exchanges=8,
     ),

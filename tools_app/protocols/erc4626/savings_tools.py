@@ -10,14 +10,14 @@ from tools_app.protocols.erc4626.tools import VaultNotKnown, vault_tools
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_REDEEM, TO_ASSETS
-from tools_app.toolkit.answer import OfChain
+from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address
 from tools_app.toolkit.result import TokenAmount
 
 
-class Savings(OfChain):
+class Savings(Told):
     """A savings vault. `savings_rate` is percent a year with interest on interest, as long as nobody changes it;
     `share_price` assets for a whole share; `shares` are base units of the account, `redeemable_shares` those that the
     vault takes back now, and `assets` what they stand for.
@@ -30,6 +30,7 @@ class Savings(OfChain):
     shares: str
     redeemable_shares: str
     assets: TokenAmount
+    block_number: int
     is_simulated: bool
 
 
@@ -69,5 +70,6 @@ def vault_get_savings(ctx: ReadContext, account: Address | None = None) -> Savin
         shares=str(shares),
         redeemable_shares=str(redeemable),
         assets=TokenAmount(int(worth), token),
+        block_number=reader.block.number,
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
     )

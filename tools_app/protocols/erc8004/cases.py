@@ -120,7 +120,6 @@ READS: Final = (
             "services.0.endpoint.value": "https://agents.example/card.json",
             "feedback_summary.total_feedback": 5,
             "feedback_summary.clients": _count_clients,
-            "is_simulated": True,
         },
         after=_REGISTERED,
         given=_PRAISED,

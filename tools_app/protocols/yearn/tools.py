@@ -256,8 +256,7 @@ def yearn_get_vaults(
 ) -> Vaults:
     """List known Yearn V3 vaults, highest rate first.
 
-    Use to choose where to deposit. `min_apy` is in percent, `min_tvl` in dollars; a vault without a price fits no
-    `min_tvl`.
+    Use to choose where to deposit. `min_apy` is in percent, `min_tvl` in dollars, which no vault without a price fits.
     Does not list vaults that are not known here.
     """
     reader = ctx.begin("Reading vaults")

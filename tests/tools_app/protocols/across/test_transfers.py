@@ -114,29 +114,38 @@ def test_its_status_is_told_with_both_transactions(across: Across) -> None:
 
 
 def test_cost_and_time_are_those_of_the_last_transfers_and_none_where_too_few_were_seen(across: Across) -> None:
-    asked = {"bridge": "across", "token": "USDC", "source_chain": CHAIN_ID, "dest_chain": SECOND_ID}
     across.others_send(4)
-    few = read(across.live, "bridge_get_quote", **asked, amount=str(SENT))
+    few = read(across.live, "bridge_get_quote", **WAY, amount=str(SENT))
     assert few["amount_out"] is None and "fewer than 3" in few["why_null"]
     assert refused(lambda: across.preview(max_fee_bps=None)).code == "BRIDGE_FEE_UNKNOWN"
     across.others_send(2, 8, 40, seconds=90)
-    quote = read(across.live, "bridge_get_quote", **asked, amount=str(SENT))
+    quote = read(across.live, "bridge_get_quote", **WAY, amount=str(SENT))
     # Of 2, 4, 8 and 40 basis points three of four are 8 or less.
     assert (quote["fee_bps"], quote["transfers_seen"]) == (8, 4)
     assert quote["amount_out"] == str(SENT - SENT * 8 // 10_000)
     assert float(quote["total_fee_usd"]) == pytest.approx(4, rel=0.01)
-    times = read(across.live, "bridge_estimate_time", bridge="across", source_chain=CHAIN_ID, dest_chain=SECOND_ID)
-    assert times["transfers_seen"] == 4 and 60 <= times["p50_time"] <= times["p90_time"] <= 120
-    limits = read(across.live, "bridge_get_limits", **asked)
-    assert limits["largest_seen"] == str(1_000 * USDC) and limits["max_amount"] is None
-    ranked = read(across.live, "bridge_compare", token="USDC", amount=str(SENT), **{k: asked[k] for k in CHAINS})
-    assert [each["rank"] for each in ranked["routes"]] == [1, None, None]
-    assert ranked["recommendation"]["bridge"] == "across"
     # A fifth more than was seen, so that a relayer takes it also when gas rises.
     permit = across.live.permit(across.preview(max_fee_bps=None)["permit_id"])
     assert permit.bounds["details"]["max_fee_bps"] == 10
 
 
+def test_times_and_sizes_are_those_of_the_last_transfers(across: Across) -> None:
+    across.others_send(4, 2, 8, 40, seconds=90)
+    asked = {"bridge": "across", "source_chain": CHAIN_ID, "dest_chain": SECOND_ID}
+    times = read(across.live, "bridge_estimate_time", **asked)
+    assert times["transfers_seen"] == 4 and 60 <= times["p50_time"] <= times["p90_time"] <= 120
+    limits = read(across.live, "bridge_get_limits", **WAY)
+    assert limits["largest_seen"] == str(1_000 * USDC) and limits["max_amount"] is None
+
+
+def test_bridges_of_which_nothing_is_known_have_no_rank(across: Across) -> None:
+    across.others_send(4, 2, 8, seconds=90)
+    ranked = read(across.live, "bridge_compare", token="USDC", amount=str(SENT), **{k: WAY[k] for k in CHAINS})
+    assert [each["rank"] for each in ranked["routes"]] == [1, None, None]
+    assert ranked["recommendation"]["bridge"] == "across"
+
+
+WAY: dict[str, Any] = {"bridge": "across", "token": "USDC", "source_chain": CHAIN_ID, "dest_chain": SECOND_ID}
 CHAINS = ("source_chain", "dest_chain")
 
 

@@ -46,19 +46,26 @@ def refused(golem: Golem, tool: str, **params: Any) -> GolemError:
     return found.value
 
 
-def test_a_slash_is_told_of_the_deposit_the_operator_and_whoever_joins_it(golem: Golem) -> None:
+def test_a_slash_is_told_of_the_deposit_that_it_took_from(golem: Golem) -> None:
     before = read(golem, "eigenlayer_get_position")["strategies"][0]
     slash(golem.chain, WAD // 4)
     after = read(golem, "eigenlayer_get_position")["strategies"][0]
     assert after["shares"] == before["shares"]
     assert int(after["withdrawable_shares"]) in range(DAI * 3 // 4 - 2, DAI * 3 // 4 + 1)
     assert after["token"] == "DAI" and after["eth_value"] is not None
+
+
+def test_a_slash_is_told_of_the_operator_and_of_whoever_joins_it(golem: Golem) -> None:
+    slash(golem.chain, WAD // 4)
     (row,) = (each for each in read(golem, "eigenlayer_get_operators")["operators"] if each["address"] == OPERATOR)
-    assert row["slashing_risk"] == "medium"
     (told,) = row["slashing_history"]
     assert (told["service"], told["slashed_wad"], told["reason"]) == (SERVICE, [str(WAD // 4)], "a test")
     more = report_of("eigenlayer_deposit_lst", golem.act("eigenlayer_deposit_lst", token="DAI", amount=str(WAD)))
-    assert (more["delegated_to"], more["slashing_risk"]) == (OPERATOR, "medium")
+    assert (more["delegated_to"], more["slashing_risk"], row["slashing_risk"]) == (OPERATOR, "medium", "medium")
+
+
+def test_an_operator_that_was_slashed_still_counts_for_its_service(golem: Golem) -> None:
+    slash(golem.chain, WAD // 4)
     services = read(golem, "eigenlayer_get_avs_list")["avs_services"]
     assert [each["operator_count"] for each in services if each["address"] == SERVICE] == [1]
 

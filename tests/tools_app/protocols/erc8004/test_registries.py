@@ -215,14 +215,20 @@ def test_a_milestone_is_claimed_once_and_not_before_others_spoke(chain: World) -
     with pytest.raises(GolemError) as early:
         call_tool(make_context(chain, address=owner.address), "identity_claim_milestone", **claim)
     assert (early.value.code, early.value.data["points"]) == ("MILESTONE_NOT_REACHED", 10)
-    asked: dict[str, Any] = {"agent_id": agent_id, "min_reputation": 400, "min_clients": 4}
-    assert ask(chain, "identity_check_eligibility", **asked)["eligible"] is False
     for _ in range(4):
         speak(chain, agent_id, 100)
-    told = ask(chain, "identity_get_tier", agent_id=agent_id)
-    assert (told["tier"], told["points"], told["next_tier_threshold"]) == ("silver", 50, 100)
-    assert ask(chain, "identity_check_eligibility", **asked)["eligible"] is True
     act(chain, owner, "identity_claim_milestone", **claim)
     with pytest.raises(GolemError) as again:
         call_tool(make_context(chain, address=owner.address), "identity_claim_milestone", **claim)
     assert "already" in again.value.detail
+
+
+def test_a_tier_and_what_an_agent_is_eligible_for_follow_from_how_many_spoke(chain: World) -> None:
+    asked: dict[str, Any] = {"agent_id": register(chain, chain.new_account(ETH))}
+    wanted = {**asked, "min_reputation": 400, "min_clients": 4}
+    assert ask(chain, "identity_check_eligibility", **wanted)["eligible"] is False
+    for _ in range(4):
+        speak(chain, asked["agent_id"], 100)
+    told = ask(chain, "identity_get_tier", **asked)
+    assert (told["tier"], told["points"], told["next_tier_threshold"]) == ("silver", 50, 100)
+    assert ask(chain, "identity_check_eligibility", **wanted)["eligible"] is True

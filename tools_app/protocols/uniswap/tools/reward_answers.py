@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
-from tools_app.toolkit.answer import Told
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen, told
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -80,7 +80,7 @@ class IncentiveTold(Told):
     stakes: int
 
 
-class RewardsTold(Told):
+class RewardsTold(OfChain):
     """What lies at the staker, what was earned before and not fetched, and what runs in the pool that was asked about.
 
     `known_since` is the block from which on logs were read: what was staked or opened before is not told.
@@ -90,7 +90,6 @@ class RewardsTold(Told):
     credited: tuple[Reward, ...]
     running: tuple[IncentiveTold, ...]
     known_since: int
-    block_number: int
 
 
 def list_came(outcome: PlanOutcome) -> tuple[Reward, ...]:

@@ -305,7 +305,6 @@ def uniswap_lp_get_rewards(ctx: ReadContext, position_id: PositionId | None = No
             for each in running
         ),
         known_since=found.known_since,
-        block_number=reader.block.number,
     )
 
 

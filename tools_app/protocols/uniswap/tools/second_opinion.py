@@ -17,7 +17,7 @@ from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute_swap
 from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, hold_to_plan
 from tools_app.protocols.uniswap.v4.addresses import v4_on
-from tools_app.toolkit.answer import Told
+from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import RiskLayer, TickBudget
@@ -37,7 +37,7 @@ class Opinion(Told):
     amount_out: TokenAmount
 
 
-class SecondOpinion(Told):
+class SecondOpinion(OfChain):
     """Our route beside the SDK's, both asked of the chain at `block_number`.
 
     `sdk` is null where the SDK finds no way; `sdk_said` is its own figure. `sdk_gives_more_bps` is negative where ours
@@ -50,7 +50,6 @@ class SecondOpinion(Told):
     sdk_gives_more_bps: int | None
     pools_compared: int
     note: str
-    block_number: int
 
 
 @uniswap.read(
@@ -99,7 +98,6 @@ def uniswap_get_second_opinion(ctx: ReadContext, token_in: Token, token_out: Tok
         sdk_gives_more_bps=more,
         pools_compared=len(told.pools),
         note="V4 pools of the coin, with hooks or with a protocol's part of the fee are not told to the SDK",
-        block_number=reader.block.number,
     )
 
 

@@ -8,6 +8,7 @@ followed turn begins, before that turn is measured.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from archetypes_app.models import Heartbeat
 from golem_project.demo.seed import CHAIN_ID, seed_demo
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from tests.bench.figures import Figure, percentile, time_calls
-from tests.bench.heartbeat import claim_of, make_like
+from tests.bench.heartbeat import BOUNDARIES, claim_of, make_like
 from tests.bench.miner import FOLLOW, LEAVE
 from tools_app.chain.chains import open_reader
 from tools_app.chain.networks import get_network
@@ -52,7 +53,7 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
         if run_heartbeat_tick(claim=claim_of(pulse)) is None:
             raise RuntimeError("the measured tick did not run")
 
-    unfollowed = _count_statements(tick)
+    unfollowed = _list_statements(tick)
     pools = _take_up_pools(str(pulse.pk))
     times: dict[str, list[float]] = {FOLLOW: [], LEAVE: []}
     more: list[float] = []
@@ -76,7 +77,7 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
                 # Against its neighbour in time: what else the machine does drifts from round to round.
                 more.append(percentile(took[FOLLOW], 50) / percentile(took[LEAVE], 50))
                 more_here.append(used[FOLLOW] / used[LEAVE])
-            followed = _count_statements(tick)
+            followed = _list_statements(tick)
         if read <= 0:
             raise RuntimeError(f"nothing was followed between block {before} and {_next_block()}")
     finally:
@@ -93,22 +94,26 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
         reference=f"{without:g} ms without, {with_it:g} ms with it; {read} blocks were read in those turns;"
         f" {round((percentile(more_here, 50) - 1) * 100, 1):g}% more processor time of the tick's own process",
     )
+    new = [each for each in followed if followed.count(each) > unfollowed.count(each)]
     yield Figure(
         "history.quiet_tick_statements",
         "statements more of a quiet tick once its pools are followed",
-        followed - unfollowed,
+        len(followed) - len(unfollowed),
         "",
         target=0,
-        reference=f"{unfollowed} before, {followed} after",
+        reference=f"{len(unfollowed)} before, {len(followed)} after{''.join('; ' + each[:160] for each in new)}",
     )
 
 
-def _count_statements(tick: Callable[[], None]) -> int:
-    """Those of the second of two ticks: the first may fill what a process keeps."""
-    tick()
-    with CaptureQueriesContext(connection) as captured:
-        tick()
-    return len(captured.captured_queries)
+def _list_statements(tick: Callable[[], None]) -> list[str]:
+    """Those of the tick of five that has fewest: what is done every few ticks is in none of them."""
+    ticks = []
+    for _ in range(5):
+        with CaptureQueriesContext(connection) as captured:
+            tick()
+        said = (re.sub(r"'[^']*'|\b\d+\b", "?", str(each["sql"])) for each in captured.captured_queries)
+        ticks.append([each for each in said if not each.startswith(BOUNDARIES)])
+    return min(ticks, key=len)
 
 
 def _take_up_pools(wanted_by: str) -> list[int]:

@@ -30,7 +30,7 @@ _WARM_SECONDS = 12.0
 _START_SECONDS = 60.0
 _COUNT = 60
 # What only opens and closes a transaction reads and writes nothing.
-_BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
+BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
 
 
 @measure("heartbeat")
@@ -71,7 +71,7 @@ def _measure_quiet_tick(golem: Golem) -> Iterator[Figure]:
     claim = claim_of(golem)
     with CaptureQueriesContext(connection) as captured:
         run_heartbeat_tick(claim=claim)
-    queries = [row for row in captured.captured_queries if not str(row["sql"]).startswith(_BOUNDARIES)]
+    queries = [row for row in captured.captured_queries if not str(row["sql"]).startswith(BOUNDARIES)]
     everything = f"{len(captured.captured_queries)} with the beginnings and ends of transactions"
     yield Figure("heartbeat.quiet_tick_queries", "statements of a quiet tick", len(queries), "", 12, everything)
     Heartbeat.objects.filter(golem=golem).update(is_on=False)

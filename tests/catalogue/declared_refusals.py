@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
 
+from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import ChainNotSupported
 from tools_app.toolkit.tooldef import ToolDef
@@ -30,6 +31,8 @@ MAY_BE_NOTHING: Final[Mapping[str, str]] = {
     "value": "a call that sends no coin",
 }
 """Amounts that may be nothing, each with what it means."""
+NO_TOKEN: Final = "NOTOKEN"
+_TOKEN: Final = r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$"
 _AMOUNTS: Final = ("^[0-9]{1,78}$", "^([0-9]{1,78}|max)$")
 
 Refusal: TypeAlias = tuple[Mapping[str, Any], str]
@@ -51,6 +54,18 @@ def list_declared(tool: ToolDef) -> Iterator[Refusal]:
             yield {name: "0"}, InvalidParams.code
     if has_chains(tool):
         yield {"chain_id": NOWHERE}, ChainNotSupported.code
+
+
+def list_unknown_tokens(tool: ToolDef, params: Mapping[str, Any]) -> Iterator[Refusal]:
+    """A token that nobody knows, for each that a call with these parameters names, and for the only one it may name."""
+    tokens = [name for name, schema in tool.schema["properties"].items() if _is_token(schema)]
+    for name in tokens:
+        if name in params or len(tokens) == 1:
+            yield {name: NO_TOKEN}, TokenNotFound.code
+
+
+def _is_token(schema: Mapping[str, Any]) -> bool:
+    return any(form.get("pattern") == _TOKEN for form in schema.get("anyOf", [schema]))
 
 
 def is_declared(tool: ToolDef, changes: Mapping[str, Any], code: str) -> bool:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from archetypes_app.toolset import view_golem
 from tests.bench.shelf import counted
+from tests.catalogue.declared_refusals import list_unknown_tokens
 from tests.catalogue.orders import find_out_of_order
 from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID
@@ -190,7 +191,7 @@ def _find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
         if not is_same(found, expected):
             shown = "nothing" if found is _NOTHING else repr(found)
             wrong.append(f"{path} is {shown[:300]}, and worked out another way {expected!r}")
-    for changes, code in case.refuses:
+    for changes, code in (*case.refuses, *list_unknown_tokens(find_read(case), case.params)):
         try:
             ask(stage, case, **changes)
         except GolemError as error:

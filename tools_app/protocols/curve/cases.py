@@ -235,10 +235,7 @@ READS: Final = (
             "pools.0.coins.0.token.symbol": "DAI",
             "pools.0.coins_apart_bps": 0,
         },
-        refuses=(
-            ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
-            ({"pool": "0x" + "11" * 20}, "CURVE_POOL_NOT_FOUND"),
-        ),
+        refuses=(({"pool": "0x" + "11" * 20}, "CURVE_POOL_NOT_FOUND"),),
         most_exchanges=10,
     ),
     ReadCase(
@@ -252,7 +249,6 @@ READS: Final = (
             "pools.0.cvx_apy": None,
             "pools.0.extra_apy": "0",
         },
-        refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=12,
     ),
 )

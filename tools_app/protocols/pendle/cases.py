@@ -207,7 +207,6 @@ READS: Final = (
             "markets.0.is_oracle_ready": True,
             "markets.0.volume_24h": None,
         },
-        refuses=(({"underlying": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=6,
     ),
     ReadCase(

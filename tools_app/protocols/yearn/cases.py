@@ -82,7 +82,6 @@ READS: Final = (
             "vaults.0.apy": "0",
             "vaults.0.strategy_type": "single",
         },
-        refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=10,
     ),
     ReadCase(

@@ -95,10 +95,7 @@ READS: Final = (
             "pools[fee_tier=3000].token0.symbol": "WETH",
             "pools[fee_tier=500].version": "v3",
         },
-        refuses=(
-            ({"token1": "WETH"}, "INVALID_PARAMS"),
-            ({"token1": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
-        ),
+        refuses=(({"token1": "WETH"}, "INVALID_PARAMS"),),
         most_exchanges=9,
     ),
     ReadCase(
@@ -106,7 +103,6 @@ READS: Final = (
         {"token": "WETH", "limit": 2},
         # The two that hold most, of eight.
         {"pools.#": 2, "pools.0.fee_tier": 500, "pools.1.version": "v2"},
-        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=13,
     ),
     ReadCase(
@@ -132,7 +128,6 @@ READS: Final = (
             "feed_price_usd": lambda look: str(look.price("WETH") // 10**8),
             "quote_currency": "USD",
         },
-        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=5,
     ),
     ReadCase(
@@ -221,17 +216,13 @@ READS: Final = (
             "past.is_followed": True,
             "past.source": "this server's index",
         },
-        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"),),
         most_exchanges=6,
     ),
     ReadCase(
         "data_get_rate_history",
         {"protocol": "aave_v3", "token": "USDC"},
         {"token.symbol": "USDC", "past.data_points.#": 0, "past.is_followed": True, "is_simulated": False},
-        refuses=(
-            ({"protocol": "uniswap"}, "NO_PAST_TOLD"),
-            ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
-        ),
+        refuses=(({"protocol": "uniswap"}, "NO_PAST_TOLD"),),
         most_exchanges=6,
     ),
 )

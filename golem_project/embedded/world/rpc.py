@@ -71,13 +71,23 @@ class JsonRpc:
             if not reused:
                 raise EmbeddedError(f"The local chain hung up ({error}). Fix: start it again.") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            self._connection.close()
-            raise EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.") from error
+            raise self._give_up(body, error) from error
         try:
             return self._exchange(body)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            self._connection.close()
-            raise EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.") from error
+            raise self._give_up(body, error) from error
+
+    def _give_up(self, body: bytes, error: Exception) -> EmbeddedError:
+        """What to say of an exchange that failed. One that took too long was of a chain that may well be there."""
+        self._connection.close()
+        if not isinstance(error, TimeoutError):
+            return EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.")
+        asked = json.loads(body)
+        named = asked["method"] if isinstance(asked, dict) else f"{len(asked)} calls from {asked[0]['method']} on"
+        return EmbeddedError(
+            f"The local chain did not answer {named} within {self._connection.timeout:g} seconds."
+            " Fix: ask for less at a time, or start it again where it answers nothing."
+        )
 
     def _exchange(self, body: bytes) -> Any:
         if self._connection.sock is None:

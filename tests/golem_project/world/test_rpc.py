@@ -48,3 +48,14 @@ def test_a_connection_that_was_kept_and_closed_meanwhile_is_opened_once_more() -
         serve(server, [[ANSWER], [ANSWER]])
         rpc = JsonRpc(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_seconds=60)
         assert [rpc.call("eth_chainId"), rpc.call("eth_chainId")] == ["0x1", "0x1"]
+
+
+def test_a_node_that_takes_too_long_is_told_with_the_call_and_the_seconds_and_not_as_gone() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for ask, named in (
+            (lambda rpc: rpc.call("anvil_mine", "0x2710"), "anvil_mine"),
+            (lambda rpc: rpc.call_all([("eth_call", []), ("eth_call", [])]), "2 calls from eth_call on"),
+        ):
+            rpc = JsonRpc(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_seconds=0.1)
+            with pytest.raises(EmbeddedError, match=f"did not answer {named} within 0.1 seconds. Fix: ask for less"):
+                ask(rpc)

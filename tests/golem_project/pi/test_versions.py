@@ -14,7 +14,16 @@ from django.core.management.base import CommandError
 
 from golem_project.management.commands import snapshots
 from golem_project.pi.manifest import hash_schema
-from golem_project.pi.schema_lines import describe_document, describe_tool, list_types, render_lines, tell_differences
+from golem_project.pi.schema_lines import (
+    describe_document,
+    describe_tool,
+    find_shared,
+    leave_out,
+    list_types,
+    put_back,
+    render_lines,
+    tell_differences,
+)
 from tools_app.toolkit.registry import REGISTRY
 
 SWAP: Final = "uniswap_execute_swap"
@@ -145,6 +154,15 @@ def test_a_parameter_that_tools_share_stands_once_and_does_not_change_unseen(wri
         (written / snapshots.SHARED).write_text(json.dumps(shared))
         with pytest.raises(CommandError, match="schema_version did not rise|cannot be read"):
             call_command("snapshots", "--check")
+
+
+def test_a_parameter_of_four_tools_stands_once_and_of_three_with_each() -> None:
+    four, three = {"type": "string"}, {"type": "integer"}
+    tools = [{"parameters": {"a": four, **({"b": three} if number else {})}} for number in range(4)]
+    shared = find_shared(tools)
+    assert list(shared.values()) == [four]
+    assert [put_back(leave_out(tool, shared), shared) for tool in tools] == tools
+    assert leave_out({"parameters": {"a": three}}, shared)["parameters"] == {"a": three}
 
 
 def test_a_tool_that_is_gone_and_one_that_is_new_are_told(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

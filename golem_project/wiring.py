@@ -25,6 +25,7 @@ from golem_project.outside.door import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from golem_project.runtime.dev_chains import EmbeddedDevChains
+from golem_project.runtime.golem_transfers import OwnersTransfers
 from golem_project.runtime.local_faucet import LocalFaucet
 from golem_project.runtime.sdk_socket import SdkSocket
 from golem_project.stream import sealed_secrets
@@ -67,6 +68,7 @@ from tools_app.toolkit.callable_contracts import CallableContracts
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.faucets import Faucet
+from tools_app.toolkit.golem_transfers import GolemTransfers
 from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
@@ -230,6 +232,7 @@ def _build_services() -> dict[type, object]:
         RightsBook: StoredRights(),
         PredictionBook: KeptPredictions(),
         Faucet: LocalFaucet(),
+        GolemTransfers: OwnersTransfers(),
         OwnDoors: OwnDoors(
             public_url=settings.GOLEM_PUBLIC_URL,
             has_mcp=settings.GOLEM_MCP,

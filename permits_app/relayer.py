@@ -1,6 +1,7 @@
 """The relayer: a key that pays for gas and can do nothing else. It sends what owners of a Safe signed.
 
 It sends two kinds of calls only: execTransaction of a Safe behind a cage or of a golem's own, a cage's applyChange.
+Beside them it carries the word of a golem's key that its account runs known code, or none (EIP-7702), in an empty call.
 One transaction at a time per chain, so that nonces need no cursor; bytes are stored before they are sent, and sent
 again when a reorganisation takes them out; what it may spend on gas within 24 h is capped, and one owner leaves half of
 it to the others. A key that owns the Safe, or
@@ -28,8 +29,10 @@ from permits_app.approval_errors import (
     RelayerNotConfigured,
     RelayerRefuses,
 )
+from permits_app.custody.account_code import check_known_code
 from permits_app.custody.safe_view import open_chain
-from permits_app.custody.signers.base import SignedTransaction, Signer, UnsignedTransaction
+from permits_app.custody.signers.accounts import read_authorization
+from permits_app.custody.signers.base import SignedAuthorization, SignedTransaction, UnsignedTransaction
 from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import SimulationRecognised
@@ -67,6 +70,7 @@ _MAY_CALL: Final = {
 }
 _GAS_MARGIN_BPS: Final = 13_000
 _GAS_SPARE: Final = 40_000
+_AUTHORIZATION_GAS: Final = 25_000
 _SEND_BUDGET_MS: Final = 10_000
 _SIMULATION_BUDGET_MS: Final = 8_000
 _DAY: Final = timedelta(hours=24)
@@ -75,7 +79,7 @@ _MOST_FINALS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RelayOrder:
-    """One call to be relayed: no coins go with it."""
+    """One call to be relayed: no coins go with it. With an `authorization` it is empty, and to the account of `key`."""
 
     purpose: RelayPurpose
     to: str
@@ -84,6 +88,8 @@ class RelayOrder:
     mirror: CageMirror | None = None
     subject: str = ""
     owners: Sequence[str] = ()
+    authorization: SignedAuthorization | None = None
+    key: SigningKey | None = None
 
     @property
     def golem(self) -> Golem | None:
@@ -91,6 +97,8 @@ class RelayOrder:
         if self.owner_transaction is not None:
             golem: Golem = self.owner_transaction.request.golem
             return golem
+        if self.key is not None:
+            return self.key.golem
         return self.mirror.cage.golem if self.mirror is not None else None
 
 
@@ -113,7 +121,7 @@ def create_relayer() -> str:
     return address
 
 
-def open_relayer() -> Signer:
+def open_relayer() -> LocalSigner:
     """The relayer's signer. Raises RelayerNotConfigured, RelayerRefuses for a key that is more than a relayer's."""
     address = find_relayer_address()
     if not address:
@@ -141,6 +149,7 @@ def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> Relay
     fees = chain.fees()
     outcome = free.calls[0]
     gas = (outcome.gas_before_refunds or outcome.gas_used) * _GAS_MARGIN_BPS // 10_000 + _GAS_SPARE
+    gas += _AUTHORIZATION_GAS if order.authorization is not None else 0
     owner_id = order.golem.owner_id if order.golem is not None else None
     _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now, owner_id=owner_id)
     _rehearse_signed(request, free, gas=gas, fees=fees, block_hash=chain.block.hash)
@@ -207,6 +216,16 @@ def sign_empty(asked: OwnerTransaction) -> bytes:
     return signature[:64] + bytes([signature[64] + _SIGNED_MESSAGE])
 
 
+def sign_code(key: SigningKey, *, chain_id: int, contract: str) -> SignedAuthorization:
+    """The word of a golem's key that its own account runs the code of `contract` from now on (EIP-7702).
+
+    Raises SignerMismatch for code that is not known here, SignerUnavailable, NonceUnsettled, what a node raises.
+    """
+    signer = LocalSigner(keystore=open_keystore(), address=key.address)
+    nonce = _read_used_nonce(chain_id, key.address)
+    return signer.sign_authorization(chain_id=chain_id, contract=contract, nonce=nonce)
+
+
 def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
     """Relayed calls that a reorganisation took out of their block, marked so; what lies deep enough is final.
 
@@ -247,10 +266,23 @@ def _has_left(row: RelayedTransaction, hashes: Mapping[int, str | None]) -> bool
 
 
 def _check_order(order: RelayOrder, address: str) -> None:
+    if order.purpose == RelayPurpose.DELEGATE:
+        _check_authorization(order)
+        return
     if order.data[:4] != _MAY_CALL[order.purpose] or not _is_known(order):
         raise RelayerRefuses("the relayer sends owners' transactions and due changes of mirrored cages, nothing else")
     if address in order.owners:
         raise RelayerRefuses(f"{address} owns the Safe; this server must not hold an owner's key", address=address)
+
+
+def _check_authorization(order: RelayOrder) -> None:
+    """An empty call to the account of a golem's key, with that key's word for known code or none. Raises
+    RelayerRefuses, SignerMismatch.
+    """
+    word = order.authorization
+    if word is None or order.data or not SigningKey.objects.filter(address=order.to, had_code=True).exists():
+        raise RelayerRefuses("the relayer carries what a golem's own key signed for its own account, nothing else")
+    check_known_code(chain_id=word.chain_id, contract=word.contract)
 
 
 def _is_known(order: RelayOrder) -> bool:
@@ -364,7 +396,12 @@ def _sum_fees(rows: QuerySet[RelayedTransaction]) -> int:
 
 
 def _of_owner(owner_id: int) -> Q:
-    return Q(mirror__cage__golem__owner_id=owner_id) | Q(owner_transaction__request__golem__owner_id=owner_id)
+    keys = SigningKey.objects.filter(golem__owner_id=owner_id)
+    return (
+        Q(mirror__cage__golem__owner_id=owner_id)
+        | Q(owner_transaction__request__golem__owner_id=owner_id)
+        | Q(purpose=RelayPurpose.DELEGATE, to__in=keys.values("address"))
+    )
 
 
 def _has_others(chain_id: int, owner_id: int) -> bool:
@@ -375,9 +412,11 @@ def _has_others(chain_id: int, owner_id: int) -> bool:
 
 
 def _store(
-    order: RelayOrder, plain: UnsignedTransaction, signer: Signer, *, replaced: RelayedTransaction | None = None
+    order: RelayOrder, plain: UnsignedTransaction, signer: LocalSigner, *, replaced: RelayedTransaction | None = None
 ) -> RelayedTransaction:
-    return _keep(order, plain, signer.address, signer.sign(plain), replaced)
+    word = order.authorization
+    signed = signer.sign(plain) if word is None else signer.sign_carrying(plain, word)
+    return _keep(order, plain, signer.address, signed, replaced)
 
 
 @retry_aborted
@@ -478,6 +517,7 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
         owner_transaction=row.owner_transaction,
         mirror=row.mirror,
         subject=row.subject,
+        authorization=read_authorization(bytes.fromhex(row.raw[2:])),
     )
     _send(_store(order, plain, open_relayer(), replaced=row))
 
@@ -504,7 +544,7 @@ def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
 
 
 def _read_used_nonce(chain_id: int, address: str) -> int:
-    """Raises NonceUnsettled, what a node raises."""
+    """How many nonces of an account are used, by two readings. Raises NonceUnsettled, what a node raises."""
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
     return payload_delivery.read_used_nonce(
         chain_id=chain_id, address=address, is_of_operations=False, deadline=deadline

@@ -33,6 +33,7 @@ from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
+from permits_app.actions.settle_account_codes import settle_account_codes
 from permits_app.actions.sweep import (
     end_outlived,
     forget_answers,
@@ -229,9 +230,10 @@ def commit_deaths_task() -> dict[str, int]:
 @shared_task(ignore_result=True)
 def commit_openings_task() -> dict[str, int]:
     """Look whether anybody can act for a Safe or a key of a golem, and tell its owners; what they sign to close a Safe
-    is prepared.
+    is prepared, and accounts take up or drop the code that they agreed to.
     """
-    return _run_alone("openings", lambda: {**find_open_safes(now=clock.now()), **find_delegations(now=clock.now())})
+    sweeps = (find_open_safes, settle_account_codes, find_delegations)
+    return _run_alone("openings", lambda: {name: n for each in sweeps for name, n in each(now=clock.now()).items()})
 
 
 @shared_task(ignore_result=True)

@@ -245,6 +245,7 @@ def _list_delegated(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...
             show_age(line.since, now=now),
         )
         for line in list_delegation_lines(seen)
+        if not line.is_agreed
     )
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.custody.account_code import choose_code
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
@@ -32,7 +33,8 @@ _AT_ONCE: Final = 100
 def find_delegations(*, now: datetime) -> dict[str, int]:
     """Look at every key that signs or may come to, on each chain of its golem. A chain that fails stops no other's."""
     silent = set(list_silent_chains(now=now))
-    keys = SigningKey.objects.exclude(state=KeyState.DROPPED).select_related("golem").order_by("pk")
+    looked_at = SigningKey.objects.exclude(state=KeyState.DROPPED, had_code=False)
+    keys = looked_at.select_related("golem").order_by("pk")
     by_chain: dict[int, list[SigningKey]] = defaultdict(list)
     for key in keys:
         for chain_id in set(list_chains(key.golem)) - silent:
@@ -67,6 +69,7 @@ def _keep(seen: SigningKey, chain_id: int, runs: str, now: datetime) -> None:
         facts = {"chain_id": str(chain_id), "account": key.address, "contract": runs}
         name = "SignerDelegated" if runs else "SignerDelegationEnded"
         audit_log.append(golem_id=key.golem_id, event=name, actor=_ACTOR, data=facts, now=now)
-        if runs:
+        # What its owners gave it themselves is no alarm.
+        if runs and runs != choose_code(key, chain_id):
             told = {"account": key.address, "contract": runs, "chain_id": chain_id}
             event_bus.emit(golem_id=key.golem_id, event=Event(EventType.SIGNER_DELEGATED, told), now=now)

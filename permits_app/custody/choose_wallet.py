@@ -38,8 +38,8 @@ from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.position_search import begin_search
 from tools_app.toolkit.golem_chains import list_chains
 
-NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_nonce": None}
-"""Of a Safe that nobody looked at yet."""
+NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_nonce": None, "runs": {}}
+"""Of an account that nobody looked at yet, and whose owners agreed to no code of it."""
 
 
 @dataclass(frozen=True, slots=True)

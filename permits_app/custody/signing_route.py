@@ -59,7 +59,8 @@ class SigningRoute:
     """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend.
 
     SAFE is one that the signer suffices for, OWNERS one whose owners sign each plan: `safe` is what it said of itself,
-    `signatures` what they signed, empty while they are asked. OPERATION is a user operation of a smart account, which
+    `signatures` what they signed, empty while they are asked. `runs` is whose code the signer's own account runs
+    (EIP-7702), as its owners agreed, or empty. OPERATION is a user operation of a smart account, which
     counts its nonces itself at the EntryPoint, `through`, and pays the gas unless a `paymaster` does. `payees` are whom
     the cage lets the golem pay, as `list_payees` tells: a transfer to one of them goes through the cage's own door,
     where it is no loss. `ends_at`, Unix seconds, is when what a Safe's owners sign ends by itself; 0 where it does not.
@@ -74,6 +75,7 @@ class SigningRoute:
     paymaster: str = ""
     payees: Mapping[tuple[str, str], int] = field(default_factory=dict)
     ends_at: int = 0
+    runs: str = ""
 
     @property
     def acts_for(self) -> str:
@@ -205,7 +207,8 @@ def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
     """
     wallet: Wallet | None = getattr(golem, "wallet", None)
     if wallet is None or wallet.kind in OF_A_KEY:
-        return plain_route(golem.address)
+        agreed = wallet.runs.get(str(chain.chain_id), {}) if wallet is not None and chain is not None else {}
+        return replace(plain_route(golem.address), runs=agreed["contract"]) if agreed else plain_route(golem.address)
     if wallet.kind == WalletKind.POLICY_CAGE:
         return _route_through_cage(golem, wallet)
     if wallet.kind == WalletKind.ZERODEV:

@@ -108,6 +108,7 @@ class OwnerSignature(models.Model):
 class RelayPurpose(models.TextChoices):
     EXECUTE = "EXECUTE", "The Safe executes what its owners signed"
     APPLY = "APPLY", "A cage's waiting change is applied; anyone may"
+    DELEGATE = "DELEGATE", "A golem's account takes up code, or drops it, by its key's signature; anyone may"
 
 
 class RelayState(models.TextChoices):
@@ -162,7 +163,7 @@ class RelayedTransaction(TimeStamped):
                 name="relayer_one_mined_per_nonce",
             ),
             models.CheckConstraint(
-                condition=Q(purpose="APPLY", owner_transaction__isnull=True)
+                condition=Q(purpose__in=["APPLY", "DELEGATE"], owner_transaction__isnull=True)
                 | Q(purpose="EXECUTE", owner_transaction__isnull=False),
                 name="relayed_for_something",
             ),

@@ -46,6 +46,10 @@ class SigningKey(TimeStamped):
         default=dict, blank=True, help_text="The contract whose code its own account runs (EIP-7702), by chain"
     )
 
+    had_code = models.BooleanField(
+        default=False, help_text="Its owners let its own account run code (EIP-7702), and it may run it still"
+    )
+
     class Meta:
         verbose_name = "signing key"
         constraints = [

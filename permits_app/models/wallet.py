@@ -33,6 +33,11 @@ class Wallet(TimeStamped):
     backed_up_at = models.DateTimeField(null=True, blank=True)
     safe = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
     safe_noted = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
+    runs = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="By chain, the code that its owners let the account itself run (EIP-7702): contract and code_hash",
+    )
     safe_nonce = models.PositiveBigIntegerField(null=True, blank=True, help_text="The Safe's own nonce as last seen")
 
     class Meta:

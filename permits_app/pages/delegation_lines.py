@@ -10,6 +10,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from archetypes_app.models import Golem
+from permits_app.custody.account_code import choose_code
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
 from tools_app.wording.formats import format_chain
@@ -19,11 +20,12 @@ _MOST_SHOWN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class DelegationLine:
-    """One key on one chain; `since` is when it was last seen otherwise."""
+    """One key on one chain; `since` is when it was last seen otherwise. `is_agreed`: its owners let it run that."""
 
     golem: Golem
     sentence: str
     since: datetime
+    is_agreed: bool = False
 
 
 def list_delegation_lines(golems: QuerySet[Golem] | Sequence[Golem]) -> tuple[DelegationLine, ...]:
@@ -36,6 +38,17 @@ def _describe(key: SigningKey) -> Iterator[DelegationLine]:
     # A smart account's key signs for another account; what its own one runs means nothing to that.
     holds = "It signs nothing itself there. " if not key.account else "Its own account is not the golem's. "
     for chain_id, contract in sorted(key.delegated.items()):
+        if contract == choose_code(key, int(chain_id)):
+            yield DelegationLine(
+                golem=key.golem,
+                sentence=(
+                    f"Its account {key.address} on {format_chain(int(chain_id))} runs the code of {contract}, as you"
+                    " agreed (EIP-7702). It drops that by itself once the golem acts with another account."
+                ),
+                since=key.updated_at,
+                is_agreed=True,
+            )
+            continue
         yield DelegationLine(
             golem=key.golem,
             sentence=(

@@ -12,13 +12,17 @@ from archetypes_app.models import Golem
 from permits_app.actions.carry_out_wish import carry_out_wish
 from permits_app.actions.request_change import WISH
 from permits_app.actions.stage_key import stage_key_elsewhere
+from permits_app.approval_errors import RelayerNotConfigured, RelayerRefuses
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
+from permits_app.approvals.operations.code_wallet import CODE_WALLET
 from permits_app.errors import SignerMismatch, SignerUnavailable, WalletExists
 from permits_app.models import ChangeRequest, Wallet
 from permits_app.models.signing_key import KeyHolder
 from permits_app.models.wallet import WalletKind
+from permits_app.relayer import open_relayer
 from permits_app.tools.wallet import wallet
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -30,7 +34,7 @@ Provider = Annotated[
     Literal["config", "local", "safe", "privy", "turnkey", "kms", "zerodev", "eip7702"],
     Field(
         description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`. privy,"
-        " turnkey, kms: a new key there."
+        " turnkey, kms: a new key there. eip7702: a new key of this server whose account runs known code."
     ),
 ]
 Label = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
@@ -40,10 +44,6 @@ _ELSEWHERE: Final = {
     "turnkey": (KeyHolder.TURNKEY, WalletKind.TURNKEY),
     "kms": (KeyHolder.AWS_KMS, WalletKind.AWS_KMS),
 }
-_EIP7702: Final = (
-    "a golem's own key never runs another contract's code (EIP-7702), which could then do anything with what it holds;"
-    " an owner's account that does lets the golem draw by a delegation (request_runway), and pays it by that"
-)
 _ZERODEV: Final = "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs"
 
 
@@ -59,7 +59,9 @@ class ProviderNeedsOwner(
 
 @dataclass(frozen=True, slots=True)
 class Provisioned:
-    """The wallet the golem acts with now. `account_type` is eoa or safe."""
+    """The wallet the golem acts with now. `account_type` is eoa, safe or eip7702: an eoa that takes up known code in
+    the next seconds, and signs nothing before.
+    """
 
     address: str
     provider: str
@@ -73,8 +75,8 @@ def preview_provision(
 ) -> LocalEffect:
     """The owners' operation that is asked for. Raises ProviderNeedsOwner, WalletExists, InvalidParams."""
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
-    if provider in ("zerodev", "eip7702"):
-        raise ProviderNeedsOwner(_ZERODEV if provider == "zerodev" else _EIP7702, provider=provider)
+    if provider == "zerodev":
+        raise ProviderNeedsOwner(_ZERODEV, provider=provider)
     if provider == "safe":
         return _ask_for_safe(ctx, golem, address)
     if address is not None:
@@ -86,8 +88,21 @@ def preview_provision(
         )
     if provider in _ELSEWHERE:
         return _ask_for_key_elsewhere(ctx, golem, provider, label)
+    if provider == "eip7702":
+        return _ask_for_code(ctx, golem, label)
     wish: dict[str, Any] = {"name": "new_wallet", "arguments": {"label": label or ""}}
     return LocalEffect("asks the owners for a wallet: a new key of this server's keystore", {WISH: wish})
+
+
+def _ask_for_code(ctx: WriteContext, golem: Golem, label: str | None) -> LocalEffect:
+    try:
+        open_relayer()
+        asked = _open_operation(CODE_WALLET).observe(golem, {"label": label or ""}, now=ctx.now)
+    except (RelayerNotConfigured, RelayerRefuses, ChainNotSupported) as error:
+        raise ProviderNeedsOwner(error.detail, provider="eip7702") from None
+    contract = asked["seen"]["contract"]
+    wish = {"name": CODE_WALLET, "arguments": asked}
+    return LocalEffect(f"asks the owners for a wallet whose account runs the code of {contract}", {WISH: wish})
 
 
 def _ask_for_key_elsewhere(ctx: WriteContext, golem: Golem, provider: str, label: str | None) -> LocalEffect:
@@ -107,8 +122,8 @@ def _ask_for_key_elsewhere(ctx: WriteContext, golem: Golem, provider: str, label
     return LocalEffect(f"asks the owners to let it act with {key.address}, {kind.label}", {WISH: wish})
 
 
-def _open_operation() -> ObservingOperation:
-    operation = find_operation("signer")
+def _open_operation(name: str = "signer") -> ObservingOperation:
+    operation = find_operation(name)
     if not isinstance(operation, ObservingOperation):
         raise TypeError("the operation looks at no chain")
     return operation
@@ -139,8 +154,8 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
     privileged=True,
     aliases=("bootstrap_setup_wallet",),
     snippet=(
-        "provision: ask your owners for a wallet: a new key where the golem has none, here, at Privy, Turnkey or in AWS"
-        " KMS, or a Safe that they made; they decide with a second factor."
+        "provision: ask your owners for a wallet: a new key where the golem has none, here (also one whose account runs"
+        " known code, eip7702), at Privy, Turnkey or in AWS KMS, or a Safe that they made; they decide."
     ),
     guidelines=("A golem has one wallet. Ask once, and tell the owner what it needs to hold for gas.",),
 )
@@ -164,8 +179,8 @@ def wallet_provision(
         made = Wallet.objects.get(golem_id=ctx.golem.id)
     return Provisioned(
         address=made.address,
-        provider=made.kind.lower(),
+        provider="eip7702" if made.runs else made.kind.lower(),
         chain_id=ctx.golem.home_chain_id,
-        account_type="safe" if made.kind == WalletKind.GNOSIS_SAFE else "eoa",
+        account_type="safe" if made.kind == WalletKind.GNOSIS_SAFE else "eip7702" if made.runs else "eoa",
         request_id=str(request.pk),
     )

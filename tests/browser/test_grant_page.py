@@ -24,6 +24,7 @@ from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.protocols("metamask")]
 
+HELPER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 # How a wallet announces itself to a page (EIP-6963); it asks the test, which holds the key.
 WALLET = """
 (() => {
@@ -106,10 +107,18 @@ def test_an_owner_grants_watches_and_takes_back_in_their_own_wallet(
     page.get_by_label("Token").select_option(label="USDC")
     page.get_by_label("At most in a day").fill("12.5")
     page.get_by_label("For how many days").fill("7")
+    page.get_by_label("A helper’s key").fill("0xnobody")
+    page.get_by_role("button", name="Ask your wallet").click()
+    expect(page.get_by_text("A helper’s key is an address")).to_be_visible()
+    page.get_by_label("A helper’s key").fill(HELPER)
     owner_wallet.gives = 10 * USD
     page.get_by_role("button", name="Ask your wallet").click()
     expect(page.get_by_text("Granted in your wallet")).to_be_visible()
     assert int(owner_wallet.asked[0]["permission"]["data"]["periodAmount"], 16) == 12_500_000
+    assert owner_wallet.asked[0]["rules"][1] == {
+        "type": "redeemer",
+        "data": {"addresses": [shared_golem.golem.address, HELPER]},
+    }
     press(page.get_by_role("button", name="Read it and bring it in"))
     right = ReceivedRight.objects.get()
     assert (int(right.most), right.principal) == (10 * USD, owner_wallet.wallet.address), "as granted, not as asked"

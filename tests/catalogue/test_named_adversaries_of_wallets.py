@@ -27,6 +27,13 @@ ELSEWHERE = "golem_project/a2a/test_a_sale_on_another_chain.py"
 SIGN_IN = "golem_project/oauth/test_sign_in.py"
 LIFE = "permits_app/tools/test_wallet_life.py"
 STOPPED = "permits_app/tools/test_migrations_stopped_half_way.py"
+CODED = "permits_app/tools/test_code_wallets.py"
+SISTERS, BRIDGED = "permits_app/tools/test_funding_from_golems.py", "permits_app/tools/test_funding.py"
+CHAINS = "permits_app/tools/test_wallet_chains.py"
+PAID_OUT = "permits_app/approvals/test_withdrawals.py"
+KEPT_ELSEWHERE = "permits_app/execution/signers/test_keys_elsewhere.py"
+GRANTING = "browser/test_grant_page.py"
+MARKET, SOLD = "memory_app/test_market.py", "golem_project/a2a/test_sold_publications.py"
 BUDGET, BUDGET_PAGE = "permits_app/test_owner_budget.py", "permits_app/test_owner_budget_page.py"
 
 BAD_INPUT: dict[str, tuple[str, ...]] = {
@@ -139,7 +146,18 @@ OF_A_PART: dict[str, tuple[str, ...]] = {
         f"{SIGN_IN}::test_a_code_in_a_link_is_not_taken",
         f"{SIGN_IN}::test_two_that_collect_or_renew_at_once_end_with_one_key_and_tokens_that_work",
     ),
+    "an account that runs code": (
+        f"{CODED}::test_somebody_else_s_code_is_an_alarm_stops_it_and_is_not_fought_over",
+        f"{CODED}::test_a_key_gives_its_word_for_known_code_alone_and_the_relayer_carries_no_other",
+        f"{CODED}::test_other_code_than_owners_were_shown_is_not_taken_up",
+        f"{CODED}::test_what_a_reorganisation_took_out_is_sent_again",
+        f"{CODED}::test_nothing_is_signed_while_the_golem_has_something_under_way",
+        f"{CODED}::test_the_code_is_dropped_once_the_golem_acts_with_another_account",
+    ),
     "a wallet's life": (
+        f"{SISTERS}::test_a_golem_of_other_people_gives_nothing",
+        f"{SISTERS}::test_what_stopped_being_the_owners_between_asking_and_agreeing_is_not_sent",
+        f"{SISTERS}::test_the_givers_own_limits_and_recipients_hold_it",
         f"{LIFE}::test_a_migration_waits_for_owners_and_a_stranger_is_paid_nothing",
         f"{LIFE}::test_a_provider_that_makes_no_wallet_here_is_refused_by_name_with_what_to_do",
         f"{LIFE}::test_real_money_is_an_owners_to_send_and_the_refusal_says_where",
@@ -149,6 +167,84 @@ OF_A_PART: dict[str, tuple[str, ...]] = {
     ),
 }
 """What is tried against each part."""
+PARTS: dict[str, tuple[str, ...]] = {
+    "an owner grants, watches and takes back on a page": (
+        f"{GRANTING}::test_an_owner_grants_watches_and_takes_back_in_their_own_wallet",
+    ),
+    "what was granted is read from the grant, and drawn under permits": (
+        f"{RUNWAY}::test_what_was_granted_is_read_from_the_grant_and_not_from_what_was_asked_for",
+        f"{RUNWAY}::test_a_runway_is_drawn_day_by_day_and_no_more_than_was_granted",
+    ),
+    "narrower, handed on": (f"{HANDED_ON}::test_a_part_of_a_runway_is_handed_on_taken_by_its_key_once_and_told",),
+    "rights are dropped, and their health is told": (
+        f"{RUNWAY}::test_a_runway_that_is_given_up_is_used_no_more_and_what_is_open_on_the_chain_is_named",
+        f"{RUNWAY}::test_health_is_told_from_the_contracts_and_a_golem_looks_for_itself_alone",
+    ),
+    "a delegation without amount, end or nonce is refused": (
+        f"{RUNWAY}::test_a_grant_without_an_amount_an_end_or_a_nonce_is_refused",
+    ),
+    "session keys: provisioned, listed, ended, counted": (
+        f"{CAGED}::test_a_session_key_is_signed_by_owners_counted_on_chain_and_ended_by_owners",
+        f"{ALLOWED}::test_an_allowance_is_asked_for_signed_told_counted_and_ended",
+        f"{KEYS}::test_a_delegation_to_the_golems_key_is_told_with_what_it_may_and_how_often_it_was_used",
+    ),
+    "a wallet by its provider": (
+        f"{LIFE}::test_a_golem_without_a_wallet_gets_one_when_its_owner_agreed_and_not_before",
+        f"{LIFE}::test_a_safe_that_owners_made_is_taken_up_with_their_approval",
+        f"{LIFE}::test_a_key_elsewhere_is_made_when_it_is_asked_for_and_acts_once_its_owners_agreed",
+        f"{CODED}::test_an_account_takes_up_the_code_that_its_owners_agreed_to_and_acts_then_and_not_before",
+    ),
+    "funded by faucet, transfer and bridge": (
+        f"{LIFE}::test_the_faucet_gives_a_bounded_gift_on_the_local_chain",
+        f"{SISTERS}::test_a_golem_is_sent_what_owners_agreed_to_by_another_under_that_one_s_own_permit",
+        f"{BRIDGED}::test_what_the_golem_has_on_another_chain_comes_by_the_bridges_own_call",
+    ),
+    "account types and chains": (
+        f"{CHAINS}::test_an_address_is_told_by_the_code_that_is_there",
+        f"{CHAINS}::test_a_chain_that_answers_is_healthy_and_one_that_does_not_is_down",
+        f"{CODED}::test_owners_read_that_it_runs_what_they_agreed_to_and_nobody_is_alarmed",
+    ),
+    "everything moves to another wallet in one bounded plan": (
+        f"{LIFE}::test_everything_moves_to_a_registered_wallet_tokens_first_and_the_coin_last",
+    ),
+    "an owner withdraws to a registered address, without an agent": (
+        f"{PAID_OUT}::test_what_owners_approved_leaves_once_and_is_told_as_a_withdrawal",
+        f"{PAID_OUT}::test_the_owner_who_asks_does_not_approve_and_nothing_leaves_without_a_second_factor",
+        f"{PAID_OUT}::test_money_goes_to_no_address_that_was_not_registered",
+    ),
+    "keys in KMS behind the signer": (
+        f"{KEPT_ELSEWHERE}::test_a_golem_swaps_with_its_key_in_kms_and_nothing_is_stored_that_it_did_not_sign",
+    ),
+    "an agent pays within caps and gets a receipt": (
+        f"{RECEIPTS}::test_an_agent_asks_is_asked_for_money_pays_and_is_answered",
+        f"{RECEIPTS}::test_payments_that_nobody_settled_yet_are_of_the_days_budget_until_they_end",
+        f"{RECEIPTS}::test_a_settled_payment_stands_in_the_months_statement_and_in_its_file",
+        f"{PAYING}::test_a_halt_takes_every_payment_back_and_facilitators_come_too_late",
+        f"{PAYING}::test_of_a_payment_of_up_to_an_amount_its_facilitator_takes_what_it_says_and_nobody_else",
+        f"{HOSTS}::test_caps_of_a_host_hold_for_one_payment_and_for_the_day_also_at_once",
+    ),
+    "a read has a price, over A2A too": (
+        f"{CHARGING}::test_the_standards_own_client_pays_and_is_answered_and_the_golems_account_has_the_money",
+        f"{CHARGING}::test_over_a2a_a_task_waits_to_be_paid_for_and_is_answered",
+    ),
+    "short-lived tokens of agents": (
+        f"{SIGN_IN}::test_an_agent_is_signed_in_by_the_code_that_its_owner_types_and_acts_for_that_golem",
+        f"{SIGN_IN}::test_the_library_renews_by_itself_and_the_token_before_stays_good_for_its_minutes",
+    ),
+    "publish, price, catalogue, paid reads": (
+        f"{MARKET}::test_what_episodes_bear_out_is_published_with_a_confidence_that_follows_from_them",
+        f"{SOLD}::test_a_publication_is_found_without_its_words_and_bought_for_its_own_price",
+    ),
+    "one budget over several golems": (
+        f"{BUDGET}::test_what_one_golem_spends_is_missing_for_the_other_of_the_same_owner",
+    ),
+}
+"""What wallets were asked to do, part by part."""
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_that_was_asked_for_is_held_by_tests_that_exist(part: str) -> None:
+    assert [name for name in PARTS[part] if not _exists(name)] == []
 
 
 @pytest.mark.parametrize("phrase", BAD_INPUT)

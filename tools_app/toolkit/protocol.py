@@ -210,6 +210,8 @@ class ProtocolDef:
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
     why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire. `has_doors`:
     places of it say how rules go in and leave at once (`YieldOffer.way_in`), so that an owner may let them choose it.
+    `account_code` is the key in `deployments` of code that a plain account may run (EIP-7702): whoever acts through it
+    has the account's own signature.
     """
 
     name: str
@@ -252,6 +254,7 @@ class ProtocolDef:
     uncaged: str = ""
     no_lending: str = ""
     has_doors: bool = False
+    account_code: str = ""
 
     def list_gaps(self) -> list[str]:
         """What it leaves unsaid of where something is held and of its debts; a shelf takes none with a gap."""
@@ -374,6 +377,16 @@ class Shelf:
         """How its protocol prices a token of its own; None for any other."""
         owner = self.of_contract(chain_id, token)
         return owner.prices(chain_id, token) if owner is not None and owner.prices is not None else None
+
+    def find_account_code(self, chain_id: int) -> tuple[str, str] | None:
+        """Whose code a plain account may run on a chain (EIP-7702): the protocol's label and the contract; None where
+        nobody's is known.
+        """
+        for protocol in self.on(chain_id):
+            contract = protocol.address(chain_id, protocol.account_code) if protocol.account_code else None
+            if contract is not None:
+                return protocol.label, contract
+        return None
 
     def is_simulated(self, name: str, chain_id: int) -> bool:
         """Whether our own contracts stand in for the protocol of a name; not for one that is not known."""

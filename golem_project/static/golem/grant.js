@@ -49,17 +49,25 @@
     return Number(text);
   };
 
+  const readHelper = (text) => {
+    const said = text.trim();
+    if (said && !/^0x[0-9a-fA-F]{40}$/.test(said)) throw new NextStep("A helper’s key is an address: 0x and 40 digits or letters from a to f.");
+    return said;
+  };
+
   const writeRequest = () => {
     const token = box.querySelector("#grant-token").selectedOptions[0];
     const amount = readUnits(box.querySelector("#grant-amount").value, Number(token.dataset.decimals));
     const now = Math.floor(Date.now() / 1000);
     const ends = now + readDays(box.querySelector("#grant-days").value) * DAY;
+    const helper = readHelper(box.querySelector("#grant-helper").value);
+    const redeemer = { type: "redeemer", data: { addresses: [box.dataset.account, ...(helper ? [helper] : [])] } };
     const data = { tokenAddress: token.value, periodAmount: `0x${amount.toString(16)}`, periodDuration: DAY, startTime: now };
     return {
       chainId: chain,
       to: box.dataset.account,
       permission: { type: "erc20-token-periodic", isAdjustmentAllowed: true, data: { ...data, justification: box.dataset.why } },
-      rules: [{ type: "expiry", data: { timestamp: ends } }],
+      rules: [{ type: "expiry", data: { timestamp: ends } }, redeemer],
     };
   };
 

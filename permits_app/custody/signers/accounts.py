@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from permits_app.custody.signers.base import UnsignedTransaction
+from permits_app.custody.signers.base import SignedAuthorization, UnsignedTransaction
 
 if TYPE_CHECKING:
     from eth_account import Account
+
+_SET_CODE: Final = b"\x04"
 
 
 @cache
@@ -33,6 +36,20 @@ def read_signed(raw: bytes) -> tuple[dict[str, Any], str]:
         return fields, str(load_accounts().recover_transaction(HexBytes(raw)))
     except (RLPException, BadSignature, ValidationError, TypeError, KeyError, AssertionError) as error:
         raise ValueError(f"no signed transaction: {type(error).__name__}") from None
+
+
+def read_authorization(raw: bytes) -> SignedAuthorization | None:
+    """The word of another key that signed bytes carry (EIP-7702); None where they carry none, or several."""
+    import rlp
+
+    if raw[:1] != _SET_CODE:
+        return None
+    words = rlp.decode(raw[1:])[9]
+    if len(words) != 1:
+        return None
+    chain_id, contract, *numbers = words[0]
+    nonce, y_parity, r, s = (int.from_bytes(each, "big") for each in numbers)
+    return SignedAuthorization(int.from_bytes(chain_id, "big"), to_checksum_address(contract), nonce, y_parity, r, s)
 
 
 def encode_unsigned(transaction: UnsignedTransaction) -> bytes:

@@ -58,6 +58,20 @@ class SignedTransaction:
     at_block: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SignedAuthorization:
+    """The word of an account's key that the account runs the code of `contract` from now on (EIP-7702), no code where
+    that is the zero address. It holds while the account's nonce is `nonce`.
+    """
+
+    chain_id: int
+    contract: str
+    nonce: int
+    y_parity: int
+    r: int
+    s: int
+
+
 class Signer(Protocol):
     """Signs for one address. It is called outside any database transaction and never sends."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eth_typing import HexStr
 
+from permits_app.custody.account_code import check_known_code
 from permits_app.custody.signers.accounts import load_accounts
-from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
+from permits_app.custody.signers.base import SignedAuthorization, SignedTransaction, UnsignedTransaction
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.errors import SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
@@ -34,21 +35,34 @@ class LocalSigner:
 
     def sign(self, transaction: UnsignedTransaction) -> SignedTransaction:
         """Signed bytes of `transaction`. Raises SignerUnavailable."""
+        return self._sign({"type": 2, **_name_fields(transaction)}, transaction.chain_id)
+
+    def sign_authorization(self, *, chain_id: int, contract: str, nonce: int) -> SignedAuthorization:
+        """Its word that its account runs the code of `contract`. Raises SignerMismatch for code that is not known here,
+        SignerUnavailable.
+        """
+        check_known_code(chain_id=chain_id, contract=contract)
         account = self._open()
-        self._keystore.note_chain(address=self._address, chain_id=transaction.chain_id)
-        signed = account.sign_transaction(
-            {
-                "type": 2,
-                "chainId": transaction.chain_id,
-                "nonce": transaction.nonce,
-                "to": HexStr(transaction.to),
-                "value": transaction.value,
-                "data": transaction.data,
-                "gas": transaction.gas_limit,
-                "maxFeePerGas": transaction.max_fee_per_gas,
-                "maxPriorityFeePerGas": transaction.max_priority_fee_per_gas,
-            }
-        )
+        self._keystore.note_chain(address=self._address, chain_id=chain_id)
+        signed: Any = account.sign_authorization({"chainId": chain_id, "address": contract, "nonce": nonce})
+        return SignedAuthorization(chain_id, contract, nonce, signed.y_parity, signed.r, signed.s)
+
+    def sign_carrying(self, transaction: UnsignedTransaction, authorization: SignedAuthorization) -> SignedTransaction:
+        """The signed bytes of a transaction with the word of another key in it. Raises SignerUnavailable."""
+        word = {
+            "chainId": authorization.chain_id,
+            "address": authorization.contract,
+            "nonce": authorization.nonce,
+            "yParity": authorization.y_parity,
+            "r": authorization.r,
+            "s": authorization.s,
+        }
+        return self._sign({"type": 4, **_name_fields(transaction), "authorizationList": [word]}, transaction.chain_id)
+
+    def _sign(self, fields: dict[str, Any], chain_id: int) -> SignedTransaction:
+        account = self._open()
+        self._keystore.note_chain(address=self._address, chain_id=chain_id)
+        signed = account.sign_transaction(fields)
         return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
 
     def sign_message(self, message: bytes, *, chain_id: int) -> bytes:
@@ -88,3 +102,16 @@ class LocalSigner:
 
     def __repr__(self) -> str:
         return f"<LocalSigner {self._address}>"
+
+
+def _name_fields(transaction: UnsignedTransaction) -> dict[str, Any]:
+    return {
+        "chainId": transaction.chain_id,
+        "nonce": transaction.nonce,
+        "to": HexStr(transaction.to),
+        "value": transaction.value,
+        "data": transaction.data,
+        "gas": transaction.gas_limit,
+        "maxFeePerGas": transaction.max_fee_per_gas,
+        "maxPriorityFeePerGas": transaction.max_priority_fee_per_gas,
+    }

@@ -172,15 +172,25 @@ def rehearse_whole(
 
 
 def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
-    """The signing account runs another contract's code (EIP-7702), which may then do anything with what it holds.
+    """The signing account runs another contract's code (EIP-7702), which may then do anything with what it holds; or
+    it does not run yet what its owners agreed to, and its nonce is about to be used for that.
 
     A smart account is a contract on purpose, and its key's own code means nothing to it. Raises the node errors.
     """
     if route.carrier is Carrier.OPERATION:
         return None
     runs = find_delegate(chain.code(route.signer))
-    if runs is None:
+    if (runs or "") == route.runs:
         return None
+    if runs is None:
+        return Reject(
+            rule="simulator.account_code_awaited",
+            reason=f"{route.signer} does not run the code of {route.runs} yet, which its owners gave it",
+            observed="no code",
+            limit=f"a delegation to {route.runs}",
+            would_pass="the same action once the chain has the account's delegation, which this server sends by itself",
+            data={"account": route.signer, "contract": route.runs},
+        )
     return Reject(
         rule="simulator.account_delegated",
         reason=f"{route.signer} has delegated itself to the code of {runs}, which may do anything with what it holds",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.metamask.addresses import MANAGER, NAME, deployments
+from tools_app.protocols.metamask.addresses import DELEGATOR, MANAGER, NAME, deployments
 from tools_app.protocols.metamask.delegations import DISABLE, REDEEM
 from tools_app.protocols.metamask.effects import RedemptionEffects
 from tools_app.protocols.metamask.handed_on import Redelegations
@@ -23,4 +23,5 @@ PROTOCOL: Final = ProtocolDef(
     leaving=(LeavingCall(MANAGER, DISABLE, own=((0, 1),)),),
     received=Delegations(),
     promises=Redelegations(),
+    account_code=DELEGATOR,
 )

@@ -134,6 +134,7 @@ def metamask_redeem_runway(
             f"{format_units(drawn, token.decimals, token.symbol)} are more than the"
             f" {format_units(most, token.decimals, token.symbol)} that can be drawn now in {phase}",
             fields={"amount": f"at most {most}, or left out for all of that"},
+            most=str(most),
         )
     ctx.step("Building the call")
     data = encode_redeem(

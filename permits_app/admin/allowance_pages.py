@@ -72,11 +72,13 @@ class AllowanceForm(WhyForm):
     )
     field_order = ("delegate", "token", "amount", "reason")
 
-    def __init__(self, *args: Any, chain_id: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chain_id: int, base_asset: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.tokens = _list_tokens(chain_id)
         choices = [(address, each.symbol) for address, each in self.tokens.items()]
         self.fields["token"].choices = choices  # type: ignore[attr-defined]
+        own = (address for address, each in self.tokens.items() if each.symbol == base_asset)
+        self.fields["token"].initial = next(own, None)
         self.fields["reason"].widget.attrs.pop("autofocus", None)
 
     def clean_delegate(self) -> str:
@@ -110,7 +112,7 @@ class AllowancePages:
         golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         safe = find_allowing_safe(golem)
         posted = request.POST if request.method == "POST" and request.POST.get("do") == GIVE else None
-        form = AllowanceForm(posted, chain_id=golem.home_chain_id)
+        form = AllowanceForm(posted, chain_id=golem.home_chain_id, base_asset=golem.base_asset)
         if request.method == "POST" and safe is not None:
             answer = _ask(request, golem, form)
             if answer is not None:

@@ -68,7 +68,7 @@ def _describe(row: ReceivedRight, used: int, now: datetime) -> RightLine:
         most=say_most(row),
         used=format_token_amount(row.chain_id, row.token, used),
         left=format_token_amount(row.chain_id, row.token, _find_left(row, used)),
-        looked=show_age(row.looked_at, now=now) if row.looked_at else "not yet",
+        looked=show_age(row.looked_at, now=now) if row.looked_at else "not looked at yet",
         problem=row.last_error,
         until=age if row.ends_at > now else f"over {age}",
         until_exact=row.ends_at.strftime("%Y-%m-%d %H:%M UTC"),

@@ -17,7 +17,7 @@ CASES: Final = (
         refuses=(
             ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE"),
             ({"token": "NOSUCH"}, "TOKEN_NOT_FOUND"),
-            ({"token": "ETH"}, "INVALID_PARAMS"),
+            ({"token": "ETH"}, "PAYMENT_TERMS_REFUSED"),
         ),
     ),
 )

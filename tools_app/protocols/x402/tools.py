@@ -262,7 +262,10 @@ def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
 def _erc20(reader: ChainReader, token: str) -> TokenMeta:
     meta = reader.token(token)
     if meta.is_native:
-        raise PaymentRefused("payments are made in tokens; for ETH wrap it and say WETH")
+        raise PaymentRefused(
+            "payments are made in tokens; for ETH wrap it and say WETH",
+            fill={"token": {"one_of": [each.symbol for each in reader.registered_tokens()]}},
+        )
     return meta
 
 

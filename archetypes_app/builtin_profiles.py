@@ -28,6 +28,9 @@ BUILTIN_PROFILES: tuple[BuiltinProfile, ...] = (
     _profile("data", "Reads of the chain and of identities", Category.IDENTITY, is_read_only=True),
     _profile("trader", "Quotes and swaps", Category.TRADING, Category.SAFETY, Category.STREAMING),
     _profile("lp", "Swaps and liquidity positions", Category.TRADING, Category.LP, Category.SAFETY, Category.STREAMING),
+    _profile(
+        "lender", "Lending: supply, take back, borrow and repay", Category.LENDING, Category.SAFETY, Category.STREAMING
+    ),
     _profile("vault", "ERC-4626 vaults", Category.VAULT, Category.SAFETY),
     _profile(
         "vault-curator",

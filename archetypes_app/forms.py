@@ -24,6 +24,7 @@ from archetypes_app.edit_conflicts import check_unchanged
 from archetypes_app.empty_categories import list_stocked, tell_empty
 from archetypes_app.errors import EditConflict
 from archetypes_app.graph import find_proposal_violations, lock_graph, make_node, read_nodes
+from archetypes_app.intents import CUSTOM, INTENTS
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
@@ -319,19 +320,6 @@ class NewApiKeyForm(forms.Form):
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
 
 
-CUSTOM: Final = "custom"
-INTENTS: Final = {
-    "trade": ("Trade", "Swaps tokens within your limits. It can lose by prices, slippage and fees.", ("trader",)),
-    "liquidity": (
-        "Keep liquidity",
-        "Opens, moves and closes liquidity positions. It can lose by prices, and against just holding.",
-        ("lp",),
-    ),
-    "vaults": ("Use vaults", "Puts assets into known vaults. It can lose what a vault loses.", ("vault",)),
-    "watch": ("Only watch", "Reads the chain and signs nothing. It gets no wallet and can lose nothing.", ("data",)),
-    CUSTOM: ("Custom", "You choose the archetype and the bundles of tools below.", ()),
-}
-"""What a golem is for: its name, a sentence with what it can lose, and the bundles of tools it then has."""
 _INTENT_ARCHETYPE: Final = "golem-instance"
 
 
@@ -353,11 +341,19 @@ class NewGolemForm(forms.ModelForm[Golem]):
     intent = forms.ChoiceField(
         label="What it is for",
         required=False,
-        choices=[(name, f"{title}. {words}") for name, (title, words, _) in INTENTS.items()],
+        choices=[(name, f"{each.title}. {each.words}") for name, each in INTENTS.items()],
         widget=UnfoldAdminRadioSelectWidget(),
     )
     other_chain_ids = ChainsField()
-    field_order = ("name", "intent", "archetype", "profiles", "home_chain_id", "other_chain_ids", "base_asset")
+    field_order: tuple[str, ...] = (
+        "name",
+        "intent",
+        "archetype",
+        "profiles",
+        "home_chain_id",
+        "other_chain_ids",
+        "base_asset",
+    )
 
     class Meta:
         model = Golem
@@ -395,7 +391,7 @@ class NewGolemForm(forms.ModelForm[Golem]):
     def clean(self) -> dict[str, Any]:
         """An intent chooses archetype and bundles; the base asset has to be known on the chain."""
         cleaned = super().clean() or {}
-        names = INTENTS.get(cleaned.get("intent") or CUSTOM, INTENTS[CUSTOM])[2]
+        names = INTENTS.get(cleaned.get("intent") or CUSTOM, INTENTS[CUSTOM]).profiles
         if names:
             cleaned["archetype"] = Archetype.objects.filter(name=_INTENT_ARCHETYPE, owner__isnull=True).first()
             cleaned["profiles"] = ToolProfile.objects.filter(name__in=names, owner__isnull=True)

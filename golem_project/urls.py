@@ -7,6 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from golem_project import status
+from golem_project.alerts.installed_app import show_manifest, show_worker
 from golem_project.alerts.views import show_channels
 from golem_project.cage_set_up.set_up_pages import set_up_cage
 from golem_project.help.views import show_document
@@ -27,6 +28,8 @@ urlpatterns = [
     path("admin/cockpit/", include("golem_project.cockpit.urls")),
     path("admin/chat/", include("golem_project.chat.urls")),
     path("admin/faucet/<uuid:golem_id>/", admin.site.admin_view(give_test_money), name="faucet"),
+    path("manifest.webmanifest", show_manifest, name="app_manifest"),
+    path("admin/worker.js", show_worker, name="app_worker"),
     path("admin/alerts/", admin.site.admin_view(show_channels), name="alerts"),
     path("admin/services/", admin.site.admin_view(show_services), name="services"),
     path("admin/sign-ins/", admin.site.admin_view(show_sign_ins), name="sign_ins"),

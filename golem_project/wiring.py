@@ -14,6 +14,7 @@ from eth_utils import is_address, to_checksum_address
 from archetypes_app import requirements
 from archetypes_app.log_retention import list_log_days
 from golem_project.a2a import card_key, settler
+from golem_project.alerts import push_key
 from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.ruled_pools import list_ruled_pools
@@ -104,6 +105,7 @@ def configure() -> None:
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed_secrets.configure(_read_passphrase())
     card_key.configure(_read_passphrase())
+    push_key.configure(_read_passphrase())
     settler.configure(_read_passphrase())
     event_bus.configure(
         _open_stream,

@@ -18,7 +18,7 @@ from unfold.widgets import (
 )
 
 from archetypes_app.chain_choices import list_chains
-from archetypes_app.forms import GolemForm
+from archetypes_app.forms import GolemForm, NewGolemForm
 from archetypes_app.models import Golem
 from permits_app.halts.halt_choices import SAYS, HaltChoice
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
@@ -426,6 +426,26 @@ class HaltSettingForm(forms.ModelForm[HaltSetting]):
         return cleaned
 
 
+class WizardGolemForm(NewGolemForm):
+    """First page of the wizard, and how much money its limits shall fit."""
+
+    works_with = UsdField(
+        label="What it works with",
+        required=False,
+        help_text="US dollars, about. Its limits are made to fit; the next pages show them and let you change them",
+    )
+    field_order = (
+        "name",
+        "intent",
+        "works_with",
+        "home_chain_id",
+        "other_chain_ids",
+        "base_asset",
+        "archetype",
+        "profiles",
+    )
+
+
 class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
     """Third page of the wizard: limits, and what may be touched, prefilled with what the chain registers."""
 
@@ -433,7 +453,7 @@ class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
         label="May be touched",
         required=False,
         widget=forms.CheckboxSelectMultiple(),
-        help_text="Registered tokens and contracts of its chain; more can be added later",
+        help_text="Ticked is what it is for needs. What is not ticked is refused until you allow it",
     )
 
     class Meta(SpendingLimitsForm.Meta):

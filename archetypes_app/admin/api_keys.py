@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
@@ -21,14 +20,13 @@ from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import AgentSignIn, ApiKey, Golem
 from archetypes_app.models.api_key import Scope
-from archetypes_app.toolset import resolve_toolset
+from archetypes_app.sample_calls import PERMIT_HERE, find_commit, find_first_action, list_examples
 from tools_app.core import clock
 from tools_app.pages.confirmation import show_confirmation
 from tools_app.pages.html import show_age, show_badge
 
 TOKEN_COOKIE = "new_token"  # noqa: S105  (a name of a cookie)
 TOKEN_SECONDS = 120
-_SWAP = ("preview_action", "swap")
 
 
 def redirect_to_token(*, request: HttpRequest, fresh: NewApiKey) -> HttpResponse:
@@ -46,34 +44,6 @@ def redirect_to_token(*, request: HttpRequest, fresh: NewApiKey) -> HttpResponse
     )
     add_never_cache_headers(response)
     return response
-
-
-def find_first_action(key: ApiKey) -> dict[str, str] | None:
-    """A small action that this very key may preview now, as agents say it; None where it may preview none."""
-    if Scope.PREVIEW not in key.scopes or not key.golem.address:
-        return None
-    found = (tool for tool in resolve_toolset(key.golem) if (str(tool.pi_tool), tool.key) == _SWAP)
-    swap = next(found, None)
-    if swap is None:
-        return None
-    return {
-        "action_type": "swap",
-        "venue": str(swap.venue),
-        "token_in": "USDC",
-        "token_out": "WETH",
-        "amount": "1000000",
-    }
-
-
-def list_examples(key: ApiKey) -> tuple[tuple[str, str], ...]:
-    """Path and JSON body (empty for a GET) of calls that this very key may make now, the manifest first."""
-    examples = [("/api/v1/pi/manifest", "")]
-    first = find_first_action(key)
-    if first is not None:
-        examples.append(("/api/v1/pi/preview_action", json.dumps(first)))
-    elif Scope.READ in key.scopes:
-        examples.append(("/api/v1/pi/query_state", json.dumps({"query": "limits"})))
-    return tuple(examples)
 
 
 @admin.register(ApiKey)
@@ -179,7 +149,10 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             "golem": key.golem,
             "base_url": f"{request.scheme}://{request.get_host()}",
             "examples": list_examples(key) if is_its_own else (),
-            "has_first_action": is_its_own and find_first_action(key) is not None,
+            "first": find_first_action(key) if is_its_own else None,
+            "commit": find_commit(key) if is_its_own else None,
+            "permit_here": PERMIT_HERE,
+            "may_spend": Scope.COMMIT in key.scopes and key.golem.may_keys_spend,
             "sharing": ApiKey.objects.filter(session_id=key.session_id).exclude(pk=key.pk).count(),
         }
         response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,13 +16,14 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.urls import NoReverseMatch, reverse
 
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from golem_project.alerts.errors import ChannelRefused
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
-from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
+from golem_project.alerts.sending import MOST_LINES, NotSent, check_browser, send_lines
 from golem_project.alerts.timing import is_due, wait_after
 from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
 from golem_project.stream import delivery_turns, sealed_secrets
@@ -35,19 +37,26 @@ from tools_app.core.transaction_retry import retry_aborted
 _PAGE = 500
 _LEASE = timedelta(seconds=90)
 KEPT = timedelta(days=30)
+_PAGES = (
+    ("request_id", "admin:permits_app_changerequest_short"),
+    ("permit_id", "admin:permits_app_actionpermit_change"),
+)
 
 
 def create_channel(
     *, person: Any, kind: ChannelKind, target: Mapping[str, str], now: datetime, **columns: Any
 ) -> AlertChannel:
-    """A channel that is told what happens from now on. `target` holds address, url, or token and chat_id.
+    """A channel that is told what happens from now on. `target` holds address, url, token and chat_id, or
+    of a browser url, p256dh and auth.
 
     A mailbox is told nothing until its addressee confirmed it (`mail_confirmation`). Raises ChannelRefused.
     """
     most = settings.GOLEM_ALERT_MOST_CHANNELS_PER_PERSON
     if AlertChannel.objects.filter(person=person).count() >= most:
         raise ChannelRefused(f"a person has at most {most} channels", limit=most)
-    if kind is ChannelKind.WEBHOOK:
+    if kind is ChannelKind.PUSH:
+        check_browser(target)
+    if kind in (ChannelKind.WEBHOOK, ChannelKind.PUSH):
         try:
             guarded_http.resolve(target["url"], allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
         except (AddressRefused, ExchangeFailed) as error:
@@ -127,7 +136,7 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
         # Of a golem that was lost from sight in between nothing is told any more.
         told = _put_foremost_first([alert for alert in waiting if str(alert.golem_id) in seen])
         if told:
-            send_lines(channel, told)
+            send_lines(channel, told, path=_find_foremost(waiting, seen).path)
     except NotSent as error:
         failures = channel.failures + 1
         # The pause begins when this try ended, not when it began.
@@ -148,7 +157,29 @@ def _list_told() -> QuerySet[AlertChannel]:
 def _put_foremost_first(alerts: Sequence[Alert]) -> list[str]:
     """The lines in the order of time, after those that a message has no place for were put last."""
     shown = {alert.pk for alert in sorted(alerts, key=lambda alert: alert.rank)[:MOST_LINES]}
-    return [alert.text for alert in sorted(alerts, key=lambda alert: alert.pk not in shown)]
+    return [_add_link(alert) for alert in sorted(alerts, key=lambda alert: alert.pk not in shown)]
+
+
+def _find_foremost(alerts: Sequence[Alert], seen: Mapping[str, str]) -> Alert:
+    return min((alert for alert in alerts if str(alert.golem_id) in seen), key=lambda alert: alert.rank)
+
+
+def _add_link(alert: Alert) -> str:
+    """The line with the address of its page, where the server knows its own; a browser is given it apart."""
+    has_link = settings.GOLEM_PUBLIC_URL and alert.path and alert.channel.kind != ChannelKind.PUSH
+    return f"{alert.text} {settings.GOLEM_PUBLIC_URL}{alert.path}" if has_link else alert.text
+
+
+def _find_page(event: Mapping[str, Any]) -> str:
+    """Where what an event tells is seen or decided: its request, its permit, else its golem."""
+    payload = event["payload"]
+    # Protocols have requests too; only an approval's is a page of ours.
+    pages = _PAGES if event["type"].startswith("approval:") else _PAGES[1:]
+    for name, page in pages:
+        if isinstance(payload.get(name), str):
+            with suppress(NoReverseMatch):
+                return reverse(page, args=[payload[name]])
+    return reverse("admin:archetypes_app_golem_change", args=[event["golem_id"]])
 
 
 def _is_due(channel: AlertChannel, now: datetime) -> bool:
@@ -196,6 +227,7 @@ def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[
         golem_id=UUID(event["golem_id"]),
         event_id=event["event_id"],
         text=text,
+        path=_find_page(event),
         is_urgent=is_urgent,
         rank=rank_topic(find_topic(event["type"], event["payload"])),
         happened_at=datetime.fromisoformat(event["occurred_at"]),

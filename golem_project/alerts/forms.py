@@ -30,7 +30,9 @@ class NewChannelForm(forms.Form):
     """Where to, about what, and when not."""
 
     label = PlainTextField(max_length=60, widget=UnfoldAdminTextInputWidget(), help_text="For you: what it is")
-    kind = forms.ChoiceField(choices=ChannelKind.choices, widget=UnfoldAdminSelectWidget())
+    kind = forms.ChoiceField(
+        choices=[each for each in ChannelKind.choices if each[0] != ChannelKind.PUSH], widget=UnfoldAdminSelectWidget()
+    )
     address = forms.EmailField(required=False, widget=UnfoldAdminTextInputWidget(), help_text="For e-mail")
     url = forms.CharField(
         label="Webhook",

@@ -22,6 +22,7 @@ class ChannelKind(models.TextChoices):
     EMAIL = "EMAIL", "E-mail"
     WEBHOOK = "WEBHOOK", "Chat that takes Slack's webhooks"
     TELEGRAM = "TELEGRAM", "Telegram bot"
+    PUSH = "PUSH", "This browser or app"
 
 
 class AlertChannel(models.Model):
@@ -109,6 +110,9 @@ class Alert(models.Model):
     golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="+")
     event_id = models.UUIDField()
     text = models.CharField(max_length=300)
+    path = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="The page of it on this server"
+    )
     is_urgent = models.BooleanField(default=False)
     rank = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The lower, the less is put before it")
     happened_at = models.DateTimeField()

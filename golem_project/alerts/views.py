@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from golem_project.alerts import push_key
 from golem_project.alerts.channels import create_channel, find_channels, try_channel
 from golem_project.alerts.forms import NewChannelForm
 from golem_project.alerts.mail_confirmation import confirm_channel, mail_code
@@ -30,6 +31,9 @@ def show_channels(request: HttpRequest) -> HttpResponse:
     did = request.POST.get("do", "") if request.method == "POST" else ""
     if did in ("try", "remove", "code", "confirm"):
         _act(request, did)
+        return HttpResponseRedirect(reverse("alerts"))
+    if did == "push":
+        _subscribe(request)
         return HttpResponseRedirect(reverse("alerts"))
     golems = list_golems_with(request.user, Power.SEE).order_by("name")
     form = NewChannelForm(request.POST if did == "make" else None, golems=golems)
@@ -53,6 +57,7 @@ def show_channels(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": "Alerts",
+        "push_key": push_key.read_public_key(),
         "form": form,
         "channels": [(channel, _say_topics(channel)) for channel in find_channels(request.user)],
     }
@@ -79,6 +84,30 @@ def _act(request: HttpRequest, did: str) -> None:
             messages.error(request, f"{channel} was not told: {error}")
         else:
             messages.success(request, f"A test went to {channel}.")
+
+
+def _subscribe(request: HttpRequest) -> None:
+    """Alert this browser from now on, of everything that waits for its person or may lose money."""
+    given = {name: str(request.POST.get(name, ""))[:600] for name in ("endpoint", "p256dh", "auth")}
+    try:
+        made = create_channel(
+            person=request.user,
+            kind=ChannelKind.PUSH,
+            target={"url": given["endpoint"], "p256dh": given["p256dh"], "auth": given["auth"]},
+            now=clock.now(),
+            label=_name_browser(request.headers.get("User-Agent", "")),
+            topics=["decide", "stopped", "danger"],
+        )
+    except GolemError as error:
+        messages.error(request, f"This browser is not alerted: {error.detail}.")
+    else:
+        messages.success(request, f"{made} is alerted from now on. Send a test to see that it arrives.")
+
+
+def _name_browser(agent: str) -> str:
+    """What kind of device it is, as its browser says."""
+    found = next((each for each in ("iPhone", "iPad", "Android", "Windows", "Macintosh", "Linux") if each in agent), "")
+    return f"This {found} browser" if found else "This browser"
 
 
 def _mail_code(request: HttpRequest, channel: AlertChannel) -> None:

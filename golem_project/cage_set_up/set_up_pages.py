@@ -23,6 +23,7 @@ from archetypes_app.actors import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
+from golem_project.cage_set_up.checklist import build_checklist
 from golem_project.cage_set_up.deployment import (
     BUDGET_MS,
     deploy_locally,
@@ -32,6 +33,7 @@ from golem_project.cage_set_up.deployment import (
 )
 from golem_project.cage_set_up.local_safe import make_safe
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.request_change import request_operation
@@ -48,6 +50,9 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.wording.formats import format_chain, shorten_hex
+
+GIFT_WEI = 10**18
+"""What a key is given on the local chain."""
 
 
 class SafeForm(forms.Form):
@@ -105,6 +110,7 @@ def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     acts["follow"] = (AskToFollowForm, _ask_to_follow) if _asks_owners(golem) else (FollowForm, _follow)
     if _is_local(golem):
         acts["safe"] = (SafeForm, _make_safe)
+        acts["gas"] = (forms.Form, _give_gas)
     bound: dict[str, forms.Form] = {}
     if request.method == "POST":
         did = str(request.POST.get("do", ""))
@@ -147,16 +153,17 @@ def _begin(golem: Golem, name: str, request: HttpRequest) -> forms.Form:
 
 
 def _show(request: HttpRequest, golem: Golem, given: dict[str, forms.Form], is_refused: bool) -> HttpResponse:
-    staged = SigningKey.objects.filter(golem=golem, state=KeyState.STAGED).first()
+    mirror = find_mirror(golem)
+    checklist = build_checklist(golem, mirror, _try_to_open(golem), safe=request.GET.get("safe", ""))
     context = {
         **admin.site.each_context(request),
         "title": f"A contract for {golem.name}",
         "golem": golem,
-        "mirror": find_mirror(golem),
+        "mirror": mirror,
+        "checklist": checklist,
         "is_deployed": bool(request.GET.get("contract")),
         "chain": format_chain(golem.home_chain_id),
         "given": given,
-        "staged": staged.address if staged is not None else "",
         "is_local": _is_local(golem),
         "uncaged": list_uncaged(golem, golem.home_chain_id),
     }
@@ -214,9 +221,29 @@ def _stage(request: HttpRequest, golem: Golem, form: forms.Form) -> HttpResponse
     reason = "a session key asked for in the browser"
     key = stage_key(golem=golem, reason=reason, actor=name_actor(request.user), now=clock.now())
     messages.success(
-        request, f"The key {shorten_hex(key.address)} has no rights yet. It pays gas from its own coins: send it some."
+        request,
+        f"The key {shorten_hex(key.address)} has no rights yet. It pays gas from its own coins: give it some.",
     )
     return HttpResponseRedirect(page_of(golem))
+
+
+def _give_gas(request: HttpRequest, golem: Golem, form: forms.Form) -> HttpResponse:
+    """Coins of no value for the key that waits, on the local chain. Raises RpcError, EmbeddedError."""
+    staged = SigningKey.objects.filter(golem=golem, state__in=(KeyState.STAGED, KeyState.ACTIVE)).order_by("-state")
+    key = staged.first()
+    if key is None:
+        raise Http404("no key waits for gas")
+    fund(settings.GOLEM_RPC_URLS[CHAIN_ID][0], key.address, GIFT_WEI, {})
+    messages.success(request, f"The key {shorten_hex(key.address)} has 1 ETH of no value for gas.")
+    return HttpResponseRedirect(page_of(golem))
+
+
+def _try_to_open(golem: Golem) -> Any:
+    """The chain, or None where no node of it answers: the checklist is shown all the same."""
+    try:
+        return _open(golem)
+    except GolemError:
+        return None
 
 
 def _open(golem: Golem) -> Any:

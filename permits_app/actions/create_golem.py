@@ -5,8 +5,9 @@ What the environment says is the default for new golems: profiles, memory, walle
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -32,15 +33,20 @@ def create_golem(
     now: datetime,
     gives_wallet: bool = True,
     other_chain_ids: Iterable[int] = (),
+    limits: Mapping[str, int] = MappingProxyType({}),
+    cage: Mapping[str, int] = MappingProxyType({}),
 ) -> Golem:
     """A golem without token or allowlist, with the limits new golems start with and the wallet GOLEM_WALLET_* gives.
+
+    `limits` and `cage` are, by column, what of either begins otherwise.
 
     `profiles` None means what TOOL_PROFILE or GOLEM_PROFILE says; `gives_wallet` False leaves the wallet to the caller.
     Raises UnknownProfile, and what reading the configured wallet raises, before anything is made or after all is.
     """
     if gives_wallet:
         read_configured_wallet()
-    golem = _make(owner, name, archetype, profiles, home_chain_id, list(other_chain_ids), base_asset, actor, now)
+    chains = (home_chain_id, list(other_chain_ids))
+    golem = _make(owner, name, archetype, profiles, chains, base_asset, limits, cage, actor, now)
     if gives_wallet:
         # Making a key takes a second of hashing, which no transaction should wait for.
         give_configured_wallet(golem=golem, actor=actor, now=now)
@@ -53,9 +59,10 @@ def _make(
     name: str,
     archetype: Archetype,
     profiles: Iterable[ToolProfile] | None,
-    home_chain_id: int,
-    other_chain_ids: list[int],
+    chains: tuple[int, list[int]],
     base_asset: str,
+    limits: Mapping[str, int],
+    cage: Mapping[str, int],
     actor: str,
     now: datetime,
 ) -> Golem:
@@ -64,15 +71,15 @@ def _make(
             owner=owner,
             name=name,
             archetype=archetype,
-            home_chain_id=home_chain_id,
-            other_chain_ids=other_chain_ids,
+            home_chain_id=chains[0],
+            other_chain_ids=chains[1],
             base_asset=base_asset,
             permit_ttl_seconds=settings.GOLEM_PERMIT_TTL_SECONDS,
             is_memory_enabled=settings.GOLEM_MEMORY_ENABLED,
         )
         golem.profiles.set(list_new_golem_profiles() if profiles is None else profiles)
-        SpendingLimits.objects.create(golem=golem)
-        PolicyCage.objects.create(golem=golem)
+        SpendingLimits.objects.create(golem=golem, **limits)
+        PolicyCage.objects.create(golem=golem, **cage)
         audit_log.append(
             golem_id=golem.pk,
             event="GolemCreated",

@@ -32,7 +32,8 @@ from permits_app.approvals.cage_rules_text import name_rule, say_session, show_r
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.roles_text import RoleLine, list_roles
 from permits_app.custody.safe_view import open_chain
-from permits_app.models import CageMirror
+from permits_app.models import CageMirror, SigningKey
+from permits_app.models.signing_key import KeyState
 from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind
 from permits_app.policy_cage.state import CageState
 from permits_app.words.address_book import AddressBook, read_book
@@ -185,7 +186,8 @@ class CagePages:
     def _make_form(self, act: str, mirror: CageMirror, data: Any) -> CageForm | None:
         prefix = act
         if act in FORMS:
-            return FORMS[act](data, mirror=mirror, prefix=prefix)
+            initial = {"key": _find_staged(mirror)} if act == "session" else None
+            return FORMS[act](data, mirror=mirror, prefix=prefix, initial=initial)
         return ActForm(data, mirror=mirror, act=act, prefix=prefix) if act in ACTS else None
 
     def _show_cage(
@@ -222,6 +224,12 @@ def get_caged(admin: Any, request: HttpRequest, golem_id: UUID) -> tuple[Golem, 
     if mirror is None:
         raise Http404("this golem's cage has no contract")
     return golem, mirror
+
+
+def _find_staged(mirror: CageMirror) -> str:
+    """The key that was made for this golem and waits to be appointed; empty where there is none."""
+    keys = SigningKey.objects.filter(golem_id=mirror.cage.golem_id, state=KeyState.STAGED)
+    return keys.values_list("address", flat=True).first() or ""
 
 
 def _group_rules(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -254,6 +255,19 @@ class GolemAdmin(
         """A golem with which this person may do that. Raises Http404 and PermissionDenied."""
         golem = self.find_golem_with(request, golem_id, power)
         if not self.has_change_permission(request, golem):
+            raise PermissionDenied
+        return golem
+
+    def get_seen_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
+        """A golem of which this person may read a page that only tells. Raises Http404 and PermissionDenied."""
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied("this page only tells")
+        try:
+            wanted = UUID(str(golem_id))
+        except ValueError:
+            raise Http404("no such golem") from None
+        golem = self.find_golem_with(request, wanted, Power.SEE)
+        if not self.has_view_or_change_permission(request, golem):
             raise PermissionDenied
         return golem
 

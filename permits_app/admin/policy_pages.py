@@ -47,7 +47,7 @@ class PolicyPages:
 
     def policy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Versions, trials, and the forms that start one: a draft, or the least policy of a period."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         is_draft, is_least = "try" in request.POST, "least" in request.POST
         draft = DraftForms(golem, request.POST if is_draft else None)
         past = PastForm(request.POST if is_draft else None)
@@ -76,7 +76,7 @@ class PolicyPages:
 
     def trial_view(self, request: HttpRequest, golem_id: UUID, trial_id: UUID) -> HttpResponse:
         """How far a trial is; then what would have been decided otherwise, and the way to ask for its policy."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         trial = PolicyTrial.objects.filter(golem=golem, pk=trial_id).first()
         if trial is None:
             raise Http404("no such trial")
@@ -114,7 +114,7 @@ class PolicyPages:
 
     def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
         """One version beside the policy of now, and the ways to try it and to put it back."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         version = PolicyVersion.objects.filter(golem=golem, number=number).first()
         if version is None:
             raise Http404("no such version")
@@ -188,11 +188,6 @@ class PolicyPages:
         }
         return TemplateResponse(request, f"permits_app/policy/{name}.html", whole, status=status)
 
-    def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
-        return golem
-
 
 def _say_policy(golem: Golem) -> dict[str, str]:
     """What a policy that is taken over is compared with on the page."""
@@ -213,3 +208,7 @@ def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:
             {**line, "was": spell(line["was"]), "becomes": spell(line["becomes"])} for line in result.get("flipped", ())
         ],
     }
+
+
+def _admin(pages: Any) -> Any:
+    return pages

@@ -44,7 +44,7 @@ class ProposalPages:
 
     def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask to let a halted golem act again."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         stays = " Its heartbeat was live; it rehearses afterwards unless you tick it." if golem.is_live else ""
         return self._ask(
             request,
@@ -85,7 +85,7 @@ class ProposalPages:
 
     def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """A worse phase holds at once; a better one is asked for."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         form = PhaseWishForm(request.POST or None, initial={"to": golem.phase})
         if (
             request.method == "POST"
@@ -118,7 +118,7 @@ class ProposalPages:
 
     def owners_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask for other co-owners."""
-        golem = self._golem(request, golem_id, Power.ADMINISTER)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
         names = ", ".join(sorted(person.get_username() for person in golem.co_owners.all()))
         return self._ask(
             request,
@@ -132,7 +132,7 @@ class ProposalPages:
 
     def warden_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """On holds at once; off is asked for."""
-        golem = self._golem(request, golem_id, Power.ADMINISTER)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
         form = WhyForm(request.POST or None)
         if is_warden_on(golem):
             return self._ask(
@@ -180,7 +180,7 @@ class ProposalPages:
         wish: Callable[[Golem, dict[str, Any]], tuple[str, dict[str, Any]]],
         **page: str,
     ) -> HttpResponse:
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         if request.method == "POST" and form.is_valid():
             name, arguments = wish(golem, form.cleaned_data)
             try:
@@ -210,11 +210,10 @@ class ProposalPages:
             submit=page["submit"],
         )
 
-    def _golem(self, request: HttpRequest, golem_id: UUID, power: Power = Power.OPERATE) -> Golem:
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, power)
-        return golem
-
     def _page(self, golem: Golem) -> str:
         admin: Any = self
         return str(admin.page_of(golem))
+
+
+def _admin(pages: Any) -> Any:
+    return pages

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path
 
 from archetypes_app.models import Golem
-from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
 from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
@@ -44,7 +42,8 @@ class StatementPages:
 
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One month, the last whole one unless another is asked for."""
-        golem, admin, now = self._find_seen(request, golem_id), _admin(self), clock.now()
+        admin, now = _admin(self), clock.now()
+        golem: Golem = admin.get_seen_golem(request, golem_id)
         months = list_months(golem, now=now)
         statement = build_statement(golem, begins=find_month(request.GET.get("month", ""), months=months))
         context = {
@@ -65,7 +64,7 @@ class StatementPages:
 
     def csv_view(self, request: HttpRequest, golem_id: UUID, what: str) -> StreamingHttpResponse:
         """One file, of one year where one is asked for, written as it is sent."""
-        golem = self._find_seen(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         if what not in EXPORTS:
             raise Http404("there is no such export")
         export, wanted = EXPORTS[what], request.GET.get("year", "")
@@ -79,12 +78,6 @@ class StatementPages:
         answer["Content-Disposition"] = f'attachment; filename="{what}{f"-{year}" if year else ""}-{golem.pk}.csv"'
         answer["Cache-Control"] = "no-store"
         return answer
-
-    def _find_seen(self, request: HttpRequest, golem_id: UUID) -> Golem:
-        if request.method not in ("GET", "HEAD"):
-            raise PermissionDenied("this page only tells")
-        golem: Golem = _admin(self).find_golem_with(request, golem_id, Power.SEE)
-        return golem
 
 
 def _admin(pages: Any) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -55,27 +54,27 @@ class TabPages:
         """What it does now. What is sent to this address is the form of the settings."""
         if request.method == "POST":
             return self.settings_view(request, object_id, form_url, extra_context)
-        golem = self._find_shown(request, object_id)
+        golem: Golem = _admin(self).get_seen_golem(request, object_id)
         return self._show_tab(request, golem, Tab.NOW, build_now(golem, now=clock.now()))
 
     def money_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it holds, as the chain says it now."""
-        golem = self._find_shown(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.MONEY, build_money(golem, now=clock.now()))
 
     def rules_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it may do."""
-        golem = self._find_shown(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.RULES, build_rules(golem, now=clock.now()))
 
     def agent_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Who acts as it."""
-        golem = self._find_shown(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.AGENT, build_agent(golem))
 
     def records_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it did."""
-        golem = self._find_shown(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.RECORDS, build_records(golem, now=clock.now()))
 
     def settings_view(
@@ -95,7 +94,7 @@ class TabPages:
 
     def refusal_view(self, request: HttpRequest, golem_id: UUID, refusal_id: int) -> HttpResponse:
         """One refusal, with what would let it pass."""
-        golem = self._find_shown(request, golem_id)
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         row = DeniedCall.objects.select_related("golem").filter(golem=golem, pk=refusal_id).first()
         if row is None:
             raise Http404("no such refusal")
@@ -108,14 +107,6 @@ class TabPages:
             "page": describe_refusal(row, may_change=may_change, now=clock.now()),
         }
         return TemplateResponse(request, "admin/golem/refusal.html", context)
-
-    def _find_shown(self, request: HttpRequest, golem_id: Any) -> Golem:
-        """The golem, when this person may see it. Raises Http404 and PermissionDenied."""
-        admin = _admin(self)
-        golem: Golem = admin.get_row(request, golem_id)
-        if not admin.has_view_or_change_permission(request, golem):
-            raise PermissionDenied
-        return golem
 
     def _show_tab(self, request: HttpRequest, golem: Golem, tab: Tab, shown: Any) -> HttpResponse:
         admin = _admin(self)

@@ -21,14 +21,15 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldBoolea
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actors import name_actor
-from archetypes_app.admin.api_keys import find_first_action, redirect_to_token
+from archetypes_app.admin.api_keys import redirect_to_token
 from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.errors import UnknownProfile
-from archetypes_app.forms import CUSTOM, NewGolemForm
+from archetypes_app.intents import CUSTOM, INTENTS
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
 from archetypes_app.roles import Power
+from archetypes_app.sample_calls import find_first_action
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.create_golem import create_golem
@@ -43,17 +44,19 @@ from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists
-from permits_app.forms import WalletForm, WalletSource
+from permits_app.forms import WalletForm, WalletSource, WizardGolemForm
 from permits_app.halts.halt_choices import HaltChoice, read_chosen, read_most_loss
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
-from permits_app.models import SpendingLimits
+from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.opened_forms import OpenedWizardLimitsForm
 from permits_app.pages.portfolio_card import read_portfolio_card
+from permits_app.pages.suggested_policy import fit_limits, list_needed, tell_cage
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
@@ -63,6 +66,9 @@ LOCAL_CHAIN_ID = 31337
 CONFIGURED = "CONFIGURED"
 """A choice of the wallet page: GOLEM_WALLET_KEYSTORE_FILE."""
 
+FIRST_CAPITAL = 1_000 * MICRO_USD_PER_USD
+"""What the first page says a golem works with before anybody says otherwise, in micro-USD."""
+FIRST_LIMITS = ("per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd")
 STEPS = ("Who it is", "Wallet", "Limits", "Funds", "Token")
 
 
@@ -117,19 +123,22 @@ class WizardPages:
         offered = admin.list_choices(ToolProfile, request).order_by("name")
         archetypes = admin.list_choices(Archetype, request).order_by("name")
         ticked = _list_ticked(request, offered)
-        form = NewGolemForm(
+        form = WizardGolemForm(
             request.POST or None,
             owner=request.user,
             archetypes=archetypes,
             profiles=offered,
-            initial={"intent": CUSTOM if ticked else "trade", "profiles": ticked},
+            initial={"intent": CUSTOM if ticked else "trade", "profiles": ticked, "works_with": FIRST_CAPITAL},
         )
         if request.method == "POST" and form.is_valid():
+            intent = INTENTS.get(form.cleaned_data["intent"], INTENTS[CUSTOM])
             golem = create_golem(
                 owner=request.user,
                 actor=name_actor(request.user),
                 now=clock.now(),
                 gives_wallet=False,
+                limits=fit_limits(intent, form.cleaned_data["works_with"]),
+                cage=intent.cage,
                 **{name: form.cleaned_data[name] for name in form.Meta.fields},
             )
             step = "wallet" if can_write(golem) else "token"
@@ -156,7 +165,7 @@ class WizardPages:
 
     def limits_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Third page: limits and allowlist."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         if not is_in_setup(golem):
             messages.info(request, "It is set up: change its limits here, and what loosens is asked of its owners.")
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
@@ -167,7 +176,7 @@ class WizardPages:
             instance=row,
             choices=[(str(number), choice.label) for number, choice in enumerate(offered)],
             initial={
-                "allowlist": [str(number) for number in range(len(offered))],
+                "allowlist": [str(number) for number in sorted(list_needed(golem, offered))],
                 "on_halt": read_chosen(golem).value,
                 "most_loss_bps": read_most_loss(golem),
             },
@@ -192,11 +201,21 @@ class WizardPages:
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_funds", args=[golem.pk]))
         ticked = set(form["allowlist"].value() or [])
         groups = _group_choices(offered, ticked)
-        return self._show(request, 2, form, submit="Next: funds", golem=golem, allowlist_groups=groups)
+        cage = PolicyCage.objects.filter(golem=golem).first()
+        return self._show(
+            request,
+            2,
+            form,
+            submit="Next: funds",
+            golem=golem,
+            allowlist_groups=groups,
+            first=FIRST_LIMITS,
+            cage=tell_cage(cage, golem.base_asset) if cage is not None else "",
+        )
 
     def funds_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Fourth page: where to send money, and what is there by now."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         following = reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk])
         if not golem.address or request.method == "POST":
             return HttpResponseRedirect(following)
@@ -214,7 +233,7 @@ class WizardPages:
 
     def token_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Last page: the token's scopes; its answer is the last page, which shows the token once."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         form = TokenForm(request.POST or None, can_write=can_write(golem) and bool(golem.address))
         if request.method == "POST" and form.is_valid():
             if not form.cleaned_data.get("may_spend", True):
@@ -233,7 +252,7 @@ class WizardPages:
 
     def try_view(self, request: HttpRequest, golem_id: Any, key_id: Any) -> HttpResponse:
         """What an agent would do first, from the browser: the page of the permit that its preview opened."""
-        golem = self._golem(request, golem_id)
+        golem: Golem = _admin(self).get_own_golem(request, golem_id)
         key = ApiKey.objects.select_related("golem").filter(golem=golem, pk=key_id, revoked_at=None).first()
         first = find_first_action(key) if key is not None else None
         if key is None or first is None or request.method != "POST":
@@ -244,11 +263,6 @@ class WizardPages:
             messages.error(request, f"It was refused: {error.detail}")
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         return HttpResponseRedirect(reverse("admin:permits_app_actionpermit_change", args=[permit["permit_id"]]))
-
-    def _golem(self, request: HttpRequest, golem_id: Any) -> Golem:
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
-        return golem
 
     def _give_wallet(self, golem: Golem, chosen: dict[str, Any], *, actor: str) -> None:
         if chosen["source"] == WalletSource.CREATE:
@@ -315,18 +329,19 @@ def _offer_allowlist(golem: Golem) -> Sequence[AllowlistChoice]:
 
 def _group_choices(
     offered: Sequence[AllowlistChoice], ticked: Container[str]
-) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Checkboxes under the heading of their kind, for the template."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+) -> list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
+    """Checkboxes under the heading of their kind, for the template: those that are ticked, and the others."""
+    groups: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
     for number, choice in enumerate(offered):
+        is_ticked = str(number) in ticked
         option = {
             "value": str(number),
-            "checked": str(number) in ticked,
+            "checked": is_ticked,
             "name": choice.label,
             "address": shorten_hex(choice.address),
         }
-        groups.setdefault(str(AllowlistKind(choice.kind).label), []).append(option)
-    return list(groups.items())
+        groups.setdefault(str(AllowlistKind(choice.kind).label), ([], []))[0 if is_ticked else 1].append(option)
+    return [(heading, *options) for heading, options in groups.items()]
 
 
 def can_write(golem: Golem) -> bool:
@@ -334,3 +349,7 @@ def can_write(golem: Golem) -> bool:
     toolset = resolve_toolset(golem)
     names = {*(tool.name for tool in toolset), *toolset.missing}
     return any(isinstance(tool, WriteTool) for tool in REGISTRY if tool.name in names)
+
+
+def _admin(pages: Any) -> Any:
+    return pages

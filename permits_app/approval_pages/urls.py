@@ -28,6 +28,7 @@ def list_urls(model_admin: Any) -> list[Any]:
         path("passkeys/<int:passkey_id>/remove/", wrap(second_factor_pages.remove), name=f"{NAME}_passkey_remove"),
         path("announced/<uuid:permit_id>/cancel/", wrap(views.cancel_announcement), name=f"{NAME}_announced_cancel"),
         path("<uuid:object_id>/change/", wrap(views.show_request), name=f"{NAME}_change"),
+        path("<uuid:object_id>/short/", wrap(views.show_short), name=f"{NAME}_short"),
         path("<uuid:object_id>/decide/", wrap(views.decide), name=f"{NAME}_decide"),
         path("<uuid:object_id>/sign/", wrap(views.sign), name=f"{NAME}_sign"),
         path("<uuid:object_id>/execute/", wrap(views.raw_call), name=f"{NAME}_raw_call"),

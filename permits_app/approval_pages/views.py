@@ -58,6 +58,12 @@ def show_request(request: HttpRequest, object_id: str, *, model_admin: Any) -> H
     return _show(request, model_admin, _get(request, model_admin, object_id))
 
 
+@require_GET
+def show_short(request: HttpRequest, object_id: str, *, model_admin: Any) -> HttpResponse:
+    """One request on one screen of a phone, where alerts lead: what it does, what can be lost, the decision."""
+    return _show(request, model_admin, _get(request, model_admin, object_id), template="short")
+
+
 @require_POST
 def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
     """Approve or reject."""
@@ -257,6 +263,7 @@ def _show(
     sign_form: SignatureForm | None = None,
     refusal: GolemError | None = None,
     http_status: int = 200,
+    template: str = "detail",
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
     # What cannot be approved any more is not simulated again: nothing of it is carried out.
@@ -264,7 +271,7 @@ def _show(
     return render_page(
         request,
         model_admin,
-        "detail",
+        template,
         title=change.title,
         page=page,
         refusal=refusal,

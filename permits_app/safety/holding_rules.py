@@ -19,6 +19,7 @@ from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import TokenMeta
+from tools_app.wording.address_names import name_oracle
 
 
 def judge_asset_list(*, arriving: Iterable[TokenMeta], approved: frozenset[str]) -> Reject | None:
@@ -156,10 +157,11 @@ def judge_dependence(*, dependent: Dependent, total_micro_usd: int, most_bps: in
     most = max(0, total_micro_usd) * most_bps // BPS
     kind = DependenceKind(dependent.kind)
     rule, words = _DEPENDENCE_RULES[kind]
+    name = name_oracle(dependent.name) if kind is DependenceKind.ORACLE else dependent.name
     return Reject(
         rule=rule,
         reason=(
-            f"{format_micro_usd(dependent.after)} that {words} {dependent.name} would be"
+            f"{format_micro_usd(dependent.after)} that {words} {name} would be"
             f" {_share(dependent.after, total_micro_usd)} of the portfolio of {format_micro_usd(total_micro_usd)}:"
             " where that fails, all of it does"
         ),
@@ -167,7 +169,7 @@ def judge_dependence(*, dependent: Dependent, total_micro_usd: int, most_bps: in
         limit=format_bps(most_bps),
         remaining=format_micro_usd(max(0, most - dependent.before)),
         would_pass=(
-            f"at most {format_micro_usd(most)} that {words} {dependent.name}; another {kind.value}; or a larger share"
+            f"at most {format_micro_usd(most)} that {words} {name}; another {kind.value}; or a larger share"
             " that the owner allowed"
         ),
         data={"recovery": Recovery.FIX_PARAMS, "kind": kind.value, "name": dependent.name},
@@ -180,11 +182,12 @@ def judge_failures(*, failures: Iterable[Failure], entered: frozenset[Dependence
         if failure.dependence not in entered:
             continue
         kind, name = failure.dependence.kind, failure.dependence.name
+        told = name_oracle(name) if kind is DependenceKind.ORACLE else name
         return Reject(
             rule=_FAILED_RULES[kind],
-            reason=f"the {kind.value} {name} failed, and nothing more goes there: {failure.words}",
+            reason=f"the {kind.value} {told} failed, and nothing more goes there: {failure.words}",
             observed=failure.words,
-            limit=f"no more at {kind.value} {name} until that is over",
+            limit=f"no more at {kind.value} {told} until that is over",
             would_pass=f"the same with another {kind.value}, a decrease or close now, or this one once that is over",
             data={"recovery": Recovery.WAIT, "kind": kind.value, "name": name},
         )

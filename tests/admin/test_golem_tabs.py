@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from inspect import isfunction
 
 import pytest
+from django.contrib.admin import site
 from django.test import Client
 
 from archetypes_app.models import Golem, Heartbeat
@@ -197,3 +200,26 @@ def test_nobody_else_sees_a_tab(golem: Golem) -> None:
     stranger.groups.add(ensure_owner_group())
     browser = log_in(stranger)
     assert {browser.get(page("archetypes_app.golem", tab, golem.pk)).status_code for tab in Tab} == {404}
+
+
+def test_two_page_classes_of_the_golem_define_no_method_of_one_name() -> None:
+    """Each is mixed into one admin: of two of a name one never runs, and nobody says which."""
+    admin = site._registry[Golem]
+    pages = [each for each in type(admin).__mro__ if each.__module__.startswith("permits_app.admin.")]
+    own = [each for each in pages if each is not type(admin)]
+    names = Counter(name for each in own for name, value in vars(each).items() if isfunction(value))
+    twice = {name for name, count in names.items() if count > 1}
+    assert len(own) > 12 and twice == set()
+
+
+@pytest.mark.parametrize("tab", ["change", "money", "records", "statement"])
+def test_every_page_that_only_tells_asks_the_same_who_may_see_it(golem: Golem, tab: str) -> None:
+    viewer = make_member(golem, Role.VIEWER, name="vera")
+    stranger = factories.make_owner(name="sam")
+    stranger.groups.add(ensure_owner_group())
+    unnamed = make_member(golem, Role.VIEWER, name="nora")
+    unnamed.groups.clear()
+    where = page("archetypes_app.golem", tab, golem.pk)
+    assert [log_in(each).get(where).status_code for each in (viewer, stranger, unnamed)] == [200, 404, 403]
+    if tab != "change":
+        assert log_in(golem.owner).post(where).status_code == 403

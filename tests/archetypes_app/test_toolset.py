@@ -84,6 +84,7 @@ DECIDED_ROWS = {
     "data": {C.IDENTITY},
     "trader": {C.TRADING, C.SAFETY, C.STREAMING},
     "lp": {C.TRADING, C.LP, C.SAFETY, C.STREAMING},
+    "lender": {C.LENDING, C.SAFETY, C.STREAMING},
     "vault": {C.VAULT, C.SAFETY},
     "vault-curator": {C.VAULT, C.LP, C.TRADING, C.SAFETY, C.INTELLIGENCE, C.STREAMING},
     "fees": {C.FEES},

@@ -72,8 +72,33 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     journey.look("08-cage-done")
     assert "9.50%" in journey.go(own(golem, "cage"))
     journey.go(f"/admin/cage/{golem.pk}/")
+    assert "343,200 gas" in journey.text(), "what a caged swap takes is told before there is a key"
     journey.press("Make its session key")
-    assert "has no rights yet" in journey.look("08-cage-session-key")
+    assert "next: Gas for the key" in journey.look("08-cage-session-key")
+    journey.press("Give it test coins")
+    assert "next: The key is appointed" in journey.text()
+    key = SigningKey.objects.get(golem=golem, state="STAGED").address
+    journey.follow("The key is appointed")
+    page.locator("#ask-session > summary").click()
+    form = page.locator("form", has=page.locator("[name=session-key]"))
+    assert form.locator("[name=session-key]").input_value() == key, "the key that waits is filled in"
+    form.locator("[name=session-budget]").fill("20,000")
+    form.locator("[name=session-reason]").fill("it may begin")
+    press(form.get_by_role("button"))
+    sign_and_approve(journey, owner)
+    journey.go(f"/admin/cage/{golem.pk}/")
+    assert "next: The golem acts through it" in journey.look("08-cage-appointed")
+    journey.follow("The golem acts through it")
+    page.get_by_label("Act with").select_option(label="The Safe behind its cage, with the session key the chain names")
+    page.get_by_label("Why").fill("enforced on chain")
+    journey.press("Ask the owners")
+    approve_it(journey, owner)
+    carry_out(ChangeRequest.objects.get(kind="signer"))
+    golem.refresh_from_db()
+    assert golem.address == mirror.account
+    shared_golem.commit(shared_golem.preview()["permit_id"])
+    journey.go(f"/admin/cage/{golem.pk}/")
+    assert "all done" in journey.look("08-cage-enforced")
 
 
 @SIZES
@@ -95,7 +120,7 @@ def test_a_contract_that_stands_is_replaced_from_the_browser_alone(
         sign_and_approve(journey, owner)
 
     journey.go(own(golem, "cage"))
-    journey.follow("Follow another contract")
+    journey.follow("Checklist")
     journey.look("08-cage-another")
     page.get_by_text("Deploy another", exact=True).click()
     page.get_by_label("High-water mark").fill("26,000")

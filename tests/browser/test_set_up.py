@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import ApiKey, Archetype, Golem
-from permits_app.models import SpendingLimits
+from permits_app.models import ActionPermit, SpendingLimits
 from tests.browser.conftest import PHONE, WIDE, go_to, press
 from tests.browser.owners import House, make_house
 from tests.evm.world import World
@@ -27,21 +27,22 @@ def house(transactional_db: None, local_chain: World, eager: None) -> House:
     return make_house()
 
 
-def begin(visit: Any, *, intent: str, name: str, base_asset: str | None = None) -> Any:
+def begin(visit: Any, *, intent: str, name: str, base_asset: str | None = None, works_with: str = "29,000") -> Any:
     page = visit.open("/admin/archetypes_app/golem/add/")
     page.get_by_label("Name").fill(name)
     page.get_by_role("radio", name=re.compile(f"^{intent}")).check()
+    page.get_by_label("What it works with").fill(works_with)
     if base_asset is not None:
         page.get_by_label("Base asset").fill(base_asset)
     press(page.get_by_role("button", name="Next: wallet"))
     return page
 
 
-def try_it(visit: Any, block: str) -> httpx.Response:
+def try_it(visit: Any, block: str, *, permit_id: str = "PERMIT_ID") -> httpx.Response:
     """Send what a printed curl says."""
     url = re.search(r"curl -s (\S+)", block)
     token = re.search(r"Bearer (\S+)'", block)
-    body = re.search(r"-d '(.*)'", block)
+    body = re.search(r"-d '(.*)'", block.replace("PERMIT_ID", permit_id))
     assert url is not None and token is not None
     headers = {"Authorization": f"Bearer {token[1]}"}
     if body is None:
@@ -74,6 +75,72 @@ def test_a_trader_ends_with_a_funded_address_and_a_token_that_is_shown_once(open
     page.reload()
     assert page.locator("#new-token").count() == 0 and "was shown once" in page.inner_text("#content")
     assert ApiKey.objects.filter(golem=golem).count() == 1
+
+
+@pytest.mark.protocols("aave_v3", "erc4626")
+@pytest.mark.parametrize(
+    ("intent", "profile", "most", "first"),
+    [
+        ("Trade", "trader", "2,900.00", "swap"),
+        ("Lend", "lender", "10,000.00", "supply"),
+        ("Keep liquidity", "lp", "7,250.00", "add_liquidity"),
+        ("Use vaults", "vault", "10,000.00", "deposit"),
+    ],
+)
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_limits_allowlist_cage_and_sample_calls_follow_what_it_is_for(
+    open_window: Any,
+    house: House,
+    viewport: Any,
+    intent: str,
+    profile: str,
+    most: str,
+    first: str,
+) -> None:
+    visit = open_window(viewport=viewport)
+    visit.log_in("ana")
+    page = begin(visit, intent=intent, name="Sample")
+    press(page.get_by_role("button", name="Next: limits"))
+    golem = Golem.objects.get(name="Sample")
+    assert [each.name for each in golem.profiles.all()] == [profile]
+    assert page.get_by_label("Per transaction").input_value() == most, "it fits 29,000 dollars"
+    named = visit.page.locator("input[name=allowlist]:checked").count()
+    offered = visit.page.locator("input[name=allowlist]").count()
+    assert 3 <= named <= 24 < offered, "only what it needs is ticked"
+    assert "at one venue" in page.inner_text("#content") and visit.overflow() == 0
+    visit.shoot(f"wizard-limits-{profile}-{viewport['width']}")
+    press(page.get_by_role("button", name="Next: funds"))
+    press(page.get_by_role("button", name="Take test money"))
+    press(page.get_by_role("button", name="Next: token"))
+    press(page.get_by_role("button", name="Create the golem's token"))
+    visit.shoot(f"wizard-token-{profile}-{viewport['width']}")
+    assert visit.overflow() == 0
+    preview = try_it(visit, page.locator("[data-try]").nth(1).inner_text())
+    assert preview.status_code == 200, preview.text
+    permit = ActionPermit.objects.get(pk=preview.json()["permit_id"])
+    assert permit.action_type == first and permit.golem == golem
+    commit = try_it(visit, page.locator("[data-then]").inner_text(), permit_id=str(permit.pk))
+    assert commit.status_code == 200, commit.text
+
+
+def test_what_a_person_chooses_alone_shows_only_to_who_chooses_alone(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=PHONE)
+    visit.log_in("ana")
+    page = visit.open("/admin/archetypes_app/golem/add/")
+    assert not page.get_by_label("Archetype", exact=True).is_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2_500
+    visit.shoot("wizard-who-phone")
+    page.get_by_role("radio", name=re.compile("^Custom")).check()
+    assert page.get_by_label("Archetype", exact=True).is_visible()
+
+
+def test_a_key_that_only_reads_is_not_said_to_spend(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Only watch", name="Eyes")
+    press(page.get_by_role("button", name="Create the golem's token"))
+    told = page.inner_text("#content")
+    assert "may spend that limit once more" not in told and "Nothing is spent with it" in told
 
 
 def test_a_new_golem_ends_with_a_first_previewed_action_and_its_funds_are_seen_as_they_come(
@@ -136,6 +203,7 @@ def test_each_archetype_is_told_in_a_sentence(open_window: Any, house: House) ->
     visit.log_in("ana")
     page = visit.open("/admin/archetypes_app/golem/add/")
     builtin = Archetype.objects.filter(is_builtin=True).values_list("name", flat=True)
+    page.get_by_role("radio", name=re.compile("^Custom")).check()
     page.get_by_text("What each archetype is").click()
     told = page.locator("details dl > div").all_inner_texts()
     described = {each.splitlines()[0] for each in told if "no description" not in each}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from eth_utils.crypto import keccak
 
+from golem_project.cage_set_up.checklist import GAS_OF_A_SWAP
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world import bindings
 from golem_project.embedded.world.solidity import load_contract
@@ -70,6 +71,7 @@ def test_a_batch_that_swaps_costs_no_more_gas_than_it_may() -> None:
         caged.set_price(symbol, coin.price * 1_001 // 1_000)
     swapped = caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17))
     assert swapped.succeeded and swapped.gas_used <= MOST_GAS_OF_A_SWAP
+    assert GAS_OF_A_SWAP == MOST_GAS_OF_A_SWAP, "owners are told this figure before they have a key"
 
 
 def test_the_cage_with_all_its_parts_is_made_in_one_transaction() -> None:

@@ -284,6 +284,10 @@ class ProtocolDef:
         """Whether it is known to be on a chain."""
         return bool(self.deployments(chain_id))
 
+    def has_module(self, module: str) -> bool:
+        """Whether a module, such as that of a tool's handler, lies in its folder."""
+        return module.startswith(self.deployments.__module__.rpartition(".")[0] + ".")
+
     def is_simulated(self, chain_id: int) -> bool:
         """Whether our own contracts stand in for it on a chain."""
         return chain_id in self.simulated_on

@@ -16,6 +16,7 @@ from tools_app.standards.safe_allowance import CHAINS as WITH_ALLOWANCES
 from tools_app.standards.safe_allowance import NAME as ALLOWANCES
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 from tools_app.toolkit.views import TokenMeta
+from tools_app.wording.formats import format_chain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")
 
@@ -54,6 +55,21 @@ def name_address(chain_id: int, address: str) -> str:
     if wanted == ALLOWANCE_MODULE.lower() and chain_id in WITH_ALLOWANCES:
         return f"{SHELF.label_on(ALLOWANCES, chain_id)}, a module of Safes"
     return next((name for known, name in _list_contracts(chain_id) if known.lower() == wanted), "")
+
+
+def name_oracle(name: str) -> str:
+    """An oracle by what it prices, with its address and chain: `chain:address` in words, anything else as it is."""
+    chain, _, address = name.partition(":")
+    if not chain.isdigit() or not _ADDRESS.fullmatch(address):
+        return name
+    found, where = known_deployment(int(chain)), f"{address} on {format_chain(int(chain))}"
+    feeds = found.feeds.items() if found is not None else ()
+    priced = sorted({token.symbol for each, feed in feeds if feed.address == address if (token := _find(found, each))})
+    return f"of {' and '.join(priced)} ({where})" if priced else where
+
+
+def _find(found: Deployment | None, address: str) -> TokenMeta | None:
+    return next((each for each in (found.tokens if found else ()) if each.address == address), None)
 
 
 def list_named(chain_id: int) -> list[tuple[str, str]]:

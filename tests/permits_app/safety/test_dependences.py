@@ -54,6 +54,21 @@ def test_one_oracle_takes_exactly_its_share(after: int, passes: bool) -> None:
     assert (refusal is None) == passes and (refusal is None or refusal.rule == "policy_cage.max_oracle")
 
 
+def test_a_refusal_names_what_its_oracle_prices() -> None:
+    ethereum = load_deployment(KNOWN_NETWORKS[1])
+    usdc = next(each for each in ethereum.tokens if each.symbol == "USDC")
+    feed = ethereum.feeds[usdc.address].address
+    told = []
+    for name in (f"1:{feed}", f"1:{ORACLE}"):
+        refusal = judge_dependence(
+            dependent=Dependent("oracle", name, 0, 9_000), total_micro_usd=10_000, most_bps=3_000
+        )
+        assert refusal is not None
+        told.append(refusal.reason)
+    assert f"is priced by the oracle of USDC ({feed} on Ethereum)" in told[0]
+    assert f"is priced by the oracle {ORACLE} on Ethereum" in told[1] and "1:0x" not in "".join(told)
+
+
 def test_what_grows_no_further_is_not_refused_and_a_portfolio_of_nothing_has_no_share() -> None:
     assert judge("issuer", 9_000, before=9_000) is None
     assert judge("issuer", 8_000, before=9_000) is None

@@ -26,7 +26,7 @@ _ENOUGH_FOR: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChecklistStep:
     """One line. `page` is where it is done, empty where it stands on this page; `told` says how it stands."""
 
     title: str
@@ -53,11 +53,11 @@ class KeyCoins:
 class Checklist:
     """All steps in their order, and the coins of the key."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ChecklistStep, ...]
     coins: KeyCoins | None
 
     @property
-    def following(self) -> Step | None:
+    def following(self) -> ChecklistStep | None:
         """The first that is not done."""
         return next((each for each in self.steps if not each.is_done), None)
 
@@ -72,44 +72,45 @@ def build_checklist(golem: Golem, mirror: CageMirror | None, chain: ChainReader 
     cage = reverse("admin:archetypes_app_golem_cage", args=[golem.pk]) if mirror is not None else ""
     is_appointed = bool(state is not None and key and state.session.key.lower() == key.lower())
     is_acting = bool(mirror is not None and wallet is not None and _is_caged(wallet))
+    asked = _list_asked(golem) if mirror is not None else {}
     swap = _find_swap(golem, mirror) if mirror is not None and is_acting else None
     account = mirror.account if mirror is not None else safe
     steps = (
-        Step("A Safe", shorten_hex(account) if account else "its owners keep their keys", bool(account)),
-        Step(
+        ChecklistStep("A Safe", shorten_hex(account) if account else "its owners keep their keys", bool(account)),
+        ChecklistStep(
             "Its session key",
             shorten_hex(key) if key else "made here, without any right until its owners appoint it",
             bool(key),
         ),
-        Step(
+        ChecklistStep(
             "Gas for the key",
             f"it has {coins.has} and needs about {coins.needs}" if coins is not None and coins.has else _TELLS_GAS,
             coins is not None and coins.is_enough,
         ),
-        Step(
+        ChecklistStep(
             "The contract",
             f"{shorten_hex(mirror.contract)}, followed" if mirror is not None else "deployed with this golem's rules",
             mirror is not None,
         ),
-        Step(
+        ChecklistStep(
             "It acts for the Safe",
-            _tell_request(golem, "enable") or "the Safe's owners sign it once",
+            asked.get("enable") or "the Safe's owners sign it once",
             mirror is not None and mirror.is_enforced,
             f"{cage}#acts" if cage else "",
         ),
-        Step(
+        ChecklistStep(
             "The key is appointed",
-            _tell_request(golem, "session") or "until when and for how much, the Safe's owners sign that too",
+            asked.get("session") or "until when and for how much, the Safe's owners sign that too",
             is_appointed,
             f"{cage}?key={key}#ask-session" if cage and key else "",
         ),
-        Step(
+        ChecklistStep(
             "The golem acts through it",
             "the Safe becomes its account; what the account before holds stays there",
             is_acting,
             reverse("admin:permits_app_wallet_choose_signer", args=[wallet.pk]) if wallet is not None else "",
         ),
-        Step(
+        ChecklistStep(
             "The first caged action",
             f"{swap.action_type} {swap.pk}" if swap is not None else "one that its agent previews and commits",
             swap is not None,
@@ -146,9 +147,10 @@ def _find_swap(golem: Golem, mirror: CageMirror) -> ActionPermit | None:
     return done.order_by("created_at").first()
 
 
-def _tell_request(golem: Golem, act: str) -> str:
-    """What became of the owners' request for it; empty where none is open."""
-    waiting = ChangeRequest.objects.filter(
-        golem=golem, kind="cage", state__in=(ChangeState.OPEN, ChangeState.APPROVED), change__act=act
-    ).first()
-    return f"asked; it waits for its owners: {waiting.title}" if waiting is not None else ""
+def _list_asked(golem: Golem) -> dict[str, str]:
+    """What is asked of the owners of its contract and not carried out yet, by the act, in words."""
+    waiting = ChangeRequest.objects.filter(golem=golem, kind="cage", state__in=(ChangeState.OPEN, ChangeState.APPROVED))
+    return {
+        str(change.get("act", "")): f"asked; it waits for its owners: {title}"
+        for change, title in waiting.order_by("created_at").values_list("change", "title")
+    }

@@ -16,6 +16,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "admin:login": ("threat-model", ""),
     "admin:logout": ("threat-model", ""),
     "alerts": ("how-to/invite-people", "be-told"),
+    "app_worker": ("how-to/invite-people", "be-told"),
     "cage_set_up": ("how-to/choose-who-signs", "a-safe-behind-a-cage-enforced-on-chain"),
     "chat": ("how-to/talk-to-a-golem", ""),
     "cockpit": ("how-to/let-a-golem-live", "what-waits-for-you"),

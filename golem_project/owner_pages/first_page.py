@@ -26,7 +26,8 @@ from archetypes_app.roles import Power
 from permits_app.approval_pages.inbox import Inbox, build_inbox
 from permits_app.limits import ledger
 from permits_app.limits.owner_budget import find_limit
-from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
+from permits_app.models import ActionPermit, Death, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
+from permits_app.models.death import OPEN as OPEN_DEATHS
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.budget_lines import meter_budget, read_budget
@@ -175,6 +176,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         needs=(
             *_list_open_safes(seen, now),
             *_list_delegated(seen, now),
+            *_list_left(seen, now),
             *_list_needs(_list_unknown(user, seen), waiting, now),
         ),
         pictures=draw_money(rows, now=now),
@@ -247,6 +249,26 @@ def _list_delegated(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...
         for line in list_delegation_lines(seen)
         if not line.is_agreed
     )
+
+
+def _list_left(golems: QuerySet[Golem], now: datetime) -> list[NeedLine]:
+    """What only a person gets out of a golem that ends: it waits for that, however little it is."""
+    rows = Death.objects.filter(golem__in=golems, state__in=OPEN_DEATHS).exclude(left=[]).select_related("golem")
+    return [
+        NeedLine(
+            f"{each['label']} at {each['venue']}",
+            "it ends, and this is not out: " + _say_next(each.get("next", "")),
+            reverse("admin:archetypes_app_golem_change", args=[row.golem_id]) + "#ending",
+            row.golem.name,
+            show_age(row.announced_at, now=now),
+        )
+        for row in rows.order_by("announced_at")[:SHOWN_ROWS]
+        for each in row.left
+    ]
+
+
+def _say_next(step: str) -> str:
+    return f"its next step is {step.replace('_', ' ')}" if step and step != "its owner" else "only you can take it out"
 
 
 def _list_needs(

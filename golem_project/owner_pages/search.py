@@ -1,9 +1,8 @@
-"""Searches everything that a person may see: golems, permits, requests, addresses, hashes."""
+"""Searches everything that a person may see: golems, permits, requests, addresses, hashes; pages, settings and help."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,6 +17,8 @@ from archetypes_app.demo_golems import APART, link_to, read_set_apart, shorten_n
 from archetypes_app.models import Golem
 from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
+from golem_project.owner_pages.find_pages import find_beside
+from golem_project.owner_pages.search_hit import SearchHit
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
 from permits_app.pages.golem_page import describe_action
 from permits_app.permits.plan_store import match_dealings
@@ -31,16 +32,6 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _HASH: Final = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """One thing: its kind, what it is called, what more is said of it, and its page (empty where it has none)."""
-
-    kind: str
-    name: str
-    more: str
-    url: str
-
-
 @require_safe
 def show_found(request: HttpRequest) -> HttpResponse:
     """What `q` finds."""
@@ -51,11 +42,13 @@ def show_found(request: HttpRequest) -> HttpResponse:
     # What is asked for by its whole id or hash is meant.
     is_meant = bool(_HASH.fullmatch(words)) or is_id(words)
     golems = seen if is_with_apart or is_meant or not apart else seen.exclude(pk__in=apart)
+    # An id, a hash or an address is no word of a page.
+    beside = () if is_meant or not words or _ADDRESS.fullmatch(words) else find_beside(request, golems, words)
     context = {
         **admin.site.each_context(request),
         "title": "Find",
         "words": words,
-        "found": find(request.user, words, golems) if words else (),
+        "found": (*find(request.user, words, golems), *beside) if words else (),
         "apart": {} if is_meant else {"apart": shorten_names(apart.values()), "is_with_apart": is_with_apart},
         "apart_url": link_to(request.GET, is_with_apart=not is_with_apart),
     }

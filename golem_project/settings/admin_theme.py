@@ -55,6 +55,7 @@ MACHINERY: list[dict[str, Any]] = [
             _link("Archetypes", "category", "archetypes_app.archetype"),
             _view("Who may ask whom", "account_tree", "archetypes_app.archetype", "graph"),
             _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
+            _link("Own tools", "extension", "tools_app.tooldefinition"),
             _view("Categories", "grid_on", "archetypes_app.toolprofile", "matrix"),
             _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),
         ],

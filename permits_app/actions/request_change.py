@@ -293,7 +293,9 @@ def _name_addresses(request: ChangeRequest) -> None:
 
 
 def _title_of(permit: ActionPermit) -> str:
-    moved = [flow["bound_units"] for flow in permit.bounds.get("spends", [])[:2]]
+    # A loan takes nothing out of the account: what it brings is told instead.
+    flows = permit.bounds.get("spends", []) or permit.bounds.get("receives", [])
+    moved = [flow["bound_units"] for flow in flows[:2]]
     words = permit.action_type.replace("_", " ").capitalize()
     what = f"{words} {' and '.join(moved)}".strip() if moved else words
     return f"{what} at {permit.venue}"[:200]

@@ -1,4 +1,4 @@
-"""A golem's month on a page to print, and its permits, outcomes, promises and profit as CSV."""
+"""A golem's month or year on a page to print, and its permits, outcomes, promises and profit as CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from archetypes_app.models import Golem
 from permits_app.actions.record_nav import values_kept
 from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
-from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
+from permits_app.performance.monthly_statement import (
+    MonthlyStatement,
+    begin_year,
+    build_statement,
+    find_month,
+    list_months,
+)
 from permits_app.words.move_words import describe_move
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
@@ -41,11 +47,14 @@ class StatementPages:
         ]
 
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
-        """One month, the last whole one unless another is asked for."""
+        """One month, the last whole one unless another is asked for, or one year."""
         admin, now = _admin(self), clock.now()
         golem: Golem = admin.get_seen_golem(request, golem_id)
         months = list_months(golem, now=now)
-        statement = build_statement(golem, begins=find_month(request.GET.get("month", ""), months=months))
+        years = list_years(golem, now=now)
+        year = begin_year(request.GET.get("year", ""), years=years)
+        begins = year or find_month(request.GET.get("month", ""), months=months)
+        statement = build_statement(golem, begins=begins, is_year=year is not None)
         context = {
             **admin.admin_site.each_context(request),
             "title": f"Statement of {golem.name}",
@@ -56,7 +65,8 @@ class StatementPages:
             "months": months,
             "is_running": statement.ends > now,
             "exports": list(EXPORTS),
-            "years": list_years(golem, now=now),
+            "years": years,
+            "is_year": year is not None,
             "kept_days": values_kept().days,
             **_spell(statement),
         }

@@ -41,6 +41,12 @@ class DecisionForm(forms.Form):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Needed to reject; kept in the audit log",
     )
+    is_empty_wanted = forms.BooleanField(
+        label="The new account is empty, and that is what I want",
+        required=False,
+        widget=UnfoldBooleanWidget(),
+        help_text="Nothing moves with this. Until somebody funds it the golem pays for no gas and trades nothing",
+    )
     signature = make_signature_field()
     digest = forms.CharField(max_length=66, widget=forms.HiddenInput())
     verdict = forms.ChoiceField(choices=Verdict.choices, widget=forms.HiddenInput())

@@ -24,6 +24,7 @@ from permits_app.approval_pages.inbox import build_decision_page, build_inbox
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
 from permits_app.approval_pages.signing_page import build_signing_page
 from permits_app.approvals.operations.nonce import USE_UP_NONCE
+from permits_app.approvals.operations.signer import takes_empty_account
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.approvals.request_digest import export_request
 from permits_app.custody.safe_view import open_chain, read_safe
@@ -69,6 +70,10 @@ def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
     """Approve or reject."""
     change = _get(request, model_admin, object_id)
     form = DecisionForm(request.POST)
+    if form.is_valid() and form.cleaned_data["verdict"] == Verdict.APPROVE and takes_empty_account(change):
+        # Asked a second time: a whole fortune was once left behind by a kind that was ticked already.
+        if not form.cleaned_data["is_empty_wanted"]:
+            form.add_error("is_empty_wanted", "Say that you want it so, or reject this and name the account you meant.")
     if not form.is_valid():
         return _show(request, model_admin, change, form=form, http_status=422)
     given = form.cleaned_data
@@ -283,6 +288,7 @@ def _show(
         form=form or DecisionForm(initial={"digest": change.digest}),
         comment_form=comment_form or CommentForm(),
         raw=json.dumps(change.change, indent=2, sort_keys=True),
+        takes_empty=takes_empty_account(change),
         subject=change,
     )
 

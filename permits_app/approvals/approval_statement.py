@@ -6,6 +6,7 @@ Texts from agents and chains stay data: they are escaped by the page and never r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from typing import Any
 
 from permits_app.approvals.plan_bounds_text import say_bounds
@@ -33,7 +34,7 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "carried_by": describe_carrier(permit),
         "bounds": summarize_bounds(permit.bounds, chain_id=permit.chain_id),
         "balances": _describe_balances(permit),
-        **({"positions": said} if (said := say_moved(permit.expected_outcome.get("positions", []))) else {}),
+        **({"positions": said} if (said := _describe_positions(permit)) else {}),
         **_describe_differences(permit),
         "effect": str(permit.expected_outcome.get("summary", "")),
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
@@ -49,6 +50,30 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
             "warnings": [str(warning) for warning in (permit.review or {}).get("warnings", [])],
         },
     }
+
+
+def _describe_positions(permit: ActionPermit) -> list[dict[str, str]]:
+    """What becomes of each position, and of a loan by how much its cover may fall until it is liquidated."""
+    moved = permit.expected_outcome.get("positions", [])
+    told = []
+    for line, each in zip(say_moved(moved), moved, strict=True):
+        fall = say_fall(each.get("health_after"))
+        told.append({**line, "liquidated": fall} if fall else line)
+    return told
+
+
+def say_fall(health: str | None) -> str:
+    """`1.18` -> by how much the price of what covers a loan may fall against it; empty without a loan."""
+    try:
+        ratio = Decimal(str(health)) if health is not None else Decimal(0)
+    except InvalidOperation:
+        return ""
+    if ratio <= 0:
+        return ""
+    if ratio <= 1:
+        return "at once: its cover is worth too little already, and anybody may sell it"
+    share = ((1 - 1 / ratio) * 100).quantize(Decimal("0.1"), rounding=ROUND_DOWN)
+    return f"when the price of its cover falls by {share}% against what is owed; anybody may then sell it at a discount"
 
 
 def describe_carrier(permit: ActionPermit) -> dict[str, str]:

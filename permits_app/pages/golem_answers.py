@@ -6,6 +6,7 @@ what an owner approves, and prices move what is held whatever the limits say.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,8 +16,9 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from permits_app.limits import ledger
 from permits_app.limits.trading_costs import read_costs
-from permits_app.models import ActionPermit, ChangeRequest, PendingRequest, PolicyCage, SpendingLimits
+from permits_app.models import ActionPermit, ChangeRequest, Death, PendingRequest, PolicyCage, SpendingLimits
 from permits_app.models.approval import ChangeState
+from permits_app.models.death import OPEN
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_state import GolemState
@@ -158,7 +160,8 @@ def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
     if state.is_stopped and not state.is_retired:
         links.append(("it is stopped: resume it, or leave it so", f"{_page(golem)}#state"))
     if state.is_ending:
-        links.append(("it ends: look at it", f"{_page(golem)}#ending"))
+        left = [each["label"] for death in Death.objects.filter(golem=golem, state__in=OPEN) for each in death.left]
+        links.append((_say_ending(left), f"{_page(golem)}#ending"))
     if read_fall(golem.pk).violated_at is not None:
         links.append(("a fall to acknowledge", reverse("admin:archetypes_app_golem_drawdown", args=[golem.pk])))
     if unknown:
@@ -172,6 +175,10 @@ def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
     if not links:
         return OwnerAnswer("needs", question, "Nothing", "Nothing of this golem waits for you.", "good")
     return OwnerAnswer("needs", question, _count(len(links), "thing", "things"), "", "warn", tuple(links))
+
+
+def _say_ending(left: Sequence[str]) -> str:
+    return f"it ends, and waits for you to get out of {', '.join(left[:3])}" if left else "it ends: look at it"
 
 
 def _page(golem: Golem) -> str:

@@ -1,4 +1,4 @@
-"""Sums up a golem's month from rows: its worth and the parts of the change, its actions and its refusals."""
+"""Sums up a golem's month or year from rows: its worth and the parts of the change, its actions and its refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class MonthChainLine:
 
 @dataclass(frozen=True, slots=True)
 class MonthlyStatement:
-    """One month, in UTC. Values in micro-USD; None where nothing was measured. `since` and `until` are the measures."""
+    """One month or year, in UTC. Values in micro-USD; None where nothing was measured.
+
+    `since` and `until` are the measures.
+    """
 
     golem: Golem
     begins: datetime
@@ -101,9 +104,15 @@ def list_months(golem: Golem, *, now: datetime) -> list[datetime]:
     return [each for each in found if _end(each) > golem.created_at] or [begin_month(now)]
 
 
-def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
-    """The month that begins then."""
-    ends = _end(begins)
+def begin_year(text: str, *, years: Sequence[int]) -> datetime | None:
+    """The first moment of the one of `years` that is written so; None where it is none of them."""
+    year = {str(each): each for each in years}.get(text)
+    return datetime(year, 1, 1, tzinfo=UTC) if year is not None else None
+
+
+def build_statement(golem: Golem, *, begins: datetime, is_year: bool = False) -> MonthlyStatement:
+    """The month that begins then, or the year."""
+    ends = begins.replace(year=begins.year + 1) if is_year else _end(begins)
     snapshots = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings")
     before = {row.chain_id: row for row in _list_newest(snapshots.filter(at__lte=begins))}
     within: dict[int, list[NavSnapshot]] = {}

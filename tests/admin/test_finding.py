@@ -8,8 +8,10 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
+from archetypes_app.roles import Role
 from permits_app.models import ActionPermit, KnownAddress, OutboundTransaction
 from tests import factories
+from tests.admin.members import make_member
 from tools_app.chain.abi import checksum
 
 FRIEND = checksum("0xabcd00000000000000000000000000000000ef01")
@@ -65,3 +67,28 @@ def test_another_owner_finds_nothing_of_it(house: dict[str, Any]) -> None:
 def test_words_are_words(house: dict[str, Any]) -> None:
     assert ask(house["owner"], "<script>alert(1)</script>") == ""
     assert ask(house["owner"], "' or 1=1 --") == ""
+
+
+def test_pages_settings_and_guides_are_found_by_their_names(house: dict[str, Any]) -> None:
+    factories.make_limits(golem=house["golem"])
+    factories.make_cage(golem=house["golem"])
+    limits = house["golem"].spending_limits.pk
+    for words, expected in (
+        ("api keys", "/admin/archetypes_app/apikey/"),
+        ("second factors", "/admin/permits_app/changerequest/second-factors/"),
+        ("per transaction", f"/admin/permits_app/spendinglimits/{limits}/change/#id_per_transaction_micro_usd"),
+        ("drawdown", "#id_max_drawdown_bps"),
+        ("approve a change", "/admin/help/how-to/approve-a-change/#"),
+    ):
+        assert expected in ask(house["owner"], words), words
+    ben = factories.make_owner(name="ben")
+    told = ask(ben, "per transaction")
+    assert "spendinglimits" not in told and "Alpha" not in told
+
+
+def test_a_page_that_is_not_ones_own_to_see_is_not_found(house: dict[str, Any]) -> None:
+    viewer = make_member(house["golem"], Role.VIEWER, name="vera")
+    client = Client()
+    client.force_login(viewer)
+    told = client.get("/admin/find/", {"q": "wallets"}).content.decode()
+    assert "/admin/permits_app/wallet/" not in told[told.index("</form>") :].partition("<table")[2]

@@ -214,3 +214,18 @@ def test_a_year_is_taken_away_as_csv_and_holds_that_year_alone(golem: Golem) -> 
         assert browser.get(url, {"year": wrong}).status_code == 404
     shown = browser.get(page("archetypes_app.golem", "statement", golem.pk)).content.decode()
     assert "Profit of 2025" in shown and "kept for 731 days" in shown
+
+
+def test_a_year_has_a_statement_whose_parts_are_those_of_its_months(golem: Golem) -> None:
+    note(golem, MARCH + timedelta(days=4), 1_000)
+    note(golem, APRIL + timedelta(days=3), 1_500, price=30, gas=-5, moved=475)
+    note(golem, MAY + timedelta(days=1), 1_520, fees_and_interest=25, slippage=-5)
+    year = build_statement(golem, begins=datetime(2026, 1, 1, tzinfo=UTC), is_year=True)
+    months = [build_statement(golem, begins=each) for each in (MARCH, APRIL, MAY)]
+    assert (year.opening, year.closing) == (1_000 * USD, 1_520 * USD)
+    assert year.parts.profit == sum(each.parts.profit for each in months) == 45 * USD
+    shown = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?year=2026")
+    told = shown.content.decode()
+    assert "the year 2026" in told and "$45.00" in told and "?year=2026" in told
+    wrong = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?year=1999")
+    assert wrong.status_code == 200 and "the year" not in wrong.content.decode()

@@ -79,7 +79,6 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     assert "next: The key is appointed" in journey.text()
     key = SigningKey.objects.get(golem=golem, state="STAGED").address
     journey.follow("The key is appointed")
-    page.locator("#ask-session > summary").click()
     form = page.locator("form", has=page.locator("[name=session-key]"))
     assert form.locator("[name=session-key]").input_value() == key, "the key that waits is filled in"
     form.locator("[name=session-budget]").fill("20,000")

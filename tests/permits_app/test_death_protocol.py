@@ -243,7 +243,12 @@ def test_what_only_its_owner_gets_out_keeps_it_from_being_retired_and_is_told_on
     [waits] = audited(live_golem, "DeathWaits")
     assert [each["position"].split("/")[-1] for each in waits.data["left"]] == [position]
     own = reverse("admin:archetypes_app_golem_change", args=[golem.pk])
-    assert "It waits for you to get out of" in client.get(own).content.decode()
+    label = waits.data["left"][0]["label"]
+    told = client.get(own).content.decode()
+    assert "It waits for you to get out of" in told and f"it ends, and waits for you to get out of {label}" in told
+    overview = client.get(reverse("admin:index")).content.decode()
+    needs = overview[overview.index('id="needs"') :].partition("</section>")[0]
+    assert label in needs and "it ends, and this is not out" in needs and "Nothing waits for you" not in needs
     ask(client, live_golem, reason="I take it out by hand")
     monkeypatch.setattr(position_unwinding, "MOST_ATTEMPTS", 3)
     ask(client, live_golem, reason="once more")

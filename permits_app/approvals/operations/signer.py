@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
@@ -12,11 +12,13 @@ from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.read_wallet_choice import read_wallet_choice
-from permits_app.models import SigningKey, Wallet
+from permits_app.models import ChangeRequest, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
 from permits_app.permits.former_account_holdings import measure_account, say_held
 from tools_app.toolkit.enums import RiskTier
+
+_HOLDS: Final = "The account holds"
 
 
 class ChooseSigner:
@@ -89,13 +91,19 @@ class ChooseSigner:
         return {"kind": wallet.kind, "address": wallet.address}
 
 
+def takes_empty_account(request: ChangeRequest) -> bool:
+    """Whether with this request a golem would act with an account that holds nothing, as it was when it was asked."""
+    lines = request.shown.get("differences", []) if request.kind == ChooseSigner.name else []
+    return any(line["words"] == _HOLDS and line["after"] == say_held(0) for line in lines)
+
+
 def _say_what_stays(left: str, taken: str, held: Mapping[str, Any]) -> BeforeAndAfter:
     """What lies in the account it leaves and in the one it takes; nothing moves with the change."""
     stays, there = held.get("left"), held.get("taken")
     note = f"nothing moves with this: {say_held(stays)} stays in {left}, and whoever holds its keys moves it"
     if there is not None and say_held(there) == "nothing":
         note += f"; {taken} is EMPTY, so the golem can pay for no gas and trade nothing until somebody funds it"
-    return BeforeAndAfter("The account holds", say_held(stays), say_held(there), note)
+    return BeforeAndAfter(_HOLDS, say_held(stays), say_held(there), note)
 
 
 def _write_held(micro_usd: int | None) -> str:

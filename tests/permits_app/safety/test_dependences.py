@@ -65,8 +65,8 @@ def test_a_refusal_names_what_its_oracle_prices() -> None:
         )
         assert refusal is not None
         told.append(refusal.reason)
-    assert f"is priced by the oracle of USDC ({feed} on Ethereum)" in told[0]
-    assert f"is priced by the oracle {ORACLE} on Ethereum" in told[1] and "1:0x" not in "".join(told)
+    assert f"is priced by the oracle of USDC ({feed} on Ethereum (1))" in told[0]
+    assert f"is priced by the oracle {ORACLE} on Ethereum (1)" in told[1] and "1:0x" not in "".join(told)
 
 
 def test_what_grows_no_further_is_not_refused_and_a_portfolio_of_nothing_has_no_share() -> None:

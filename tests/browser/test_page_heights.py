@@ -27,6 +27,7 @@ TO_READ: Final = ("/admin/help/",)
 """Guides, which are texts and no pages of the product's own."""
 PLACES: Final = (
     "/admin/chat/{golem}/",
+    "/admin/permits_app/changerequest/{request}/short/",
     "/admin/services/",
     "/admin/sign-in-agent/",
     "/admin/cockpit/{golem}/risks/",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest
@@ -18,6 +19,7 @@ from archetypes_app.models import Golem
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening_forms import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
+from permits_app.forms import PercentField, UsdField
 from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
 from permits_app.opened_forms import OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
@@ -41,6 +43,17 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A policy row never moves to another golem."""
         return ("golem",) if obj is not None else ()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Who may only look reads dollars and percent in the words of the form, not what the columns hold."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return found
+        labels = self.form.base_fields
+        return [
+            (heading, {**told, "fields": [_tell_column(name, labels.get(name)) for name in told["fields"]]})
+            for heading, told in found
+        ]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Save, audit, announce, in one transaction."""
@@ -69,6 +82,20 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
         payload = {"row": str(obj._meta.verbose_name), "fields": fields}
         event = Event(EventType.POLICY_CAGE_UPDATED, payload)
         event_bus.emit(golem_id=obj.golem_id, event=event, now=clock.now())
+
+
+def _tell_column(name: str, field: forms.Field | None) -> Any:
+    """A column as its form's field says it: dollars for micro-USD, percent for basis points; any other as it is."""
+    written = {UsdField: format_usd, PercentField: format_bps}.get(type(field))
+    if field is None or written is None:
+        return name
+
+    @display(description=str(field.label or "").removesuffix(" (%)"))
+    def told(obj: Any) -> str:
+        return written(getattr(obj, name))
+
+    told.__name__ = f"told_{name}"
+    return told
 
 
 @admin.register(SpendingLimits)

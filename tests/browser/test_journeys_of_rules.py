@@ -48,7 +48,7 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     journey.look("08-cage-steps")
     page.get_by_label("Owner of the Safe").fill(wallet.account.address)
     assert "stands on the local chain" in journey.press("Make a Safe", whole=True)
-    page.get_by_label("High-water mark").fill("26,000")
+    page.get_by_label("High-water mark").fill("23,000")
     journey.press("Deploy it")
     mirror = CageMirror.objects.get(cage__golem=golem)
     assert mirror.contract in journey.look("08-cage-contract") and not mirror.is_enforced

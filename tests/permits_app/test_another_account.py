@@ -19,7 +19,7 @@ from permits_app.models import ChangeRequest, FormerAccount, HighWaterMark, Wall
 from permits_app.models.approval import ChangeState
 from tests.admin.members import log_in
 from tests.live_golem import LiveGolem
-from tests.permits_app.approvals.people import give_device, next_code
+from tests.permits_app.approvals.people import next_code
 from tests.permits_app.caged_golem import Safe
 from tests.permits_app.test_choose_signer import ask, carry_out
 from tools_app import runner
@@ -124,7 +124,6 @@ def test_the_request_says_what_both_accounts_hold_and_that_the_new_one_is_empty(
     live_golem.owner.groups.add(ensure_owner_group())
     page = log_in(live_golem.owner).get(page_of(request.pk)).content.decode()
     assert line["before"] in page and "EMPTY" in page
-    give_device(live_golem.owner)
     decision = {"verdict": "APPROVE", "digest": request.digest, "code": next_code(live_golem.owner), "reason": ""}
     decide = reverse("admin:permits_app_changerequest_decide", args=[request.pk])
     asked_twice = log_in(live_golem.owner).post(decide, decision)

@@ -13,8 +13,6 @@ from Crypto.Protocol.DH import key_agreement
 from Crypto.Protocol.KDF import HKDF
 from Crypto.PublicKey import ECC
 
-MOST_BYTES: Final = 3_800
-"""Of a message: what every push service takes, less what sealing adds."""
 AUTH_BYTES: Final = 16
 _RECORD: Final = 4_096
 _LAST: Final = b"\x02"

@@ -15,7 +15,7 @@ from archetypes_app.models import Golem
 from golem_project.alerts import channels, push_key
 from golem_project.alerts.errors import ChannelRefused
 from golem_project.alerts.models import AlertChannel, ChannelKind
-from golem_project.alerts.push_message import MOST_BYTES, NoBrowserKey, seal_message
+from golem_project.alerts.push_message import NoBrowserKey, seal_message
 from golem_project.alerts.sending import NotSent
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
@@ -83,6 +83,8 @@ def test_a_request_is_pushed_with_the_page_on_which_it_is_decided(golem: Golem, 
     )
     claims = jwt.decode(parts["t"], key, algorithms=["ES256"], audience=receiver.url.partition("/hook")[0])
     assert claims["sub"].startswith(("mailto:", "https:"))
+    # Push services refuse what is good for more than a day; ours is for half of one.
+    assert 11.9 < (claims["exp"] - clock.now().timestamp()) / 3_600 <= 12
     channel.refresh_from_db()
     assert channel.last_sent_at is not None and receiver.url.encode() not in bytes(channel.sealed_target)
 
@@ -97,7 +99,6 @@ def test_many_lines_of_the_longest_words_fit_into_one_record(golem: Golem, recei
     assert run() == 1
     body = receiver.got[0][1]
     assert len(body) <= 4_096 and keys.open(body)["body"].endswith("and 8 more")
-    assert len(body) - 103 <= MOST_BYTES
 
 
 @pytest.mark.django_db(transaction=True)

@@ -34,7 +34,7 @@ from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import configured_networks
-from tools_app.core import clock
+from tools_app.core import broker, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
 from tools_app.core.liveness import list_silent
@@ -307,9 +307,7 @@ def _check_migrations() -> str:
 
 
 def _check_broker() -> str:
-    client = redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=_BROKER_TIMEOUT_SECONDS, socket_connect_timeout=_BROKER_TIMEOUT_SECONDS
-    )
+    client = broker.open_client(silence_seconds=_BROKER_TIMEOUT_SECONDS, connect_seconds=_BROKER_TIMEOUT_SECONDS)
     try:
         client.ping()
     finally:

@@ -54,7 +54,7 @@ from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.token_lists import configure_token_list
-from tools_app.core import event_bus, wakeups
+from tools_app.core import broker, event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import followed_contracts, log_expiry
@@ -277,7 +277,7 @@ def _read_passphrase() -> Secret:
 
 def _open_listener() -> redis.Redis:
     # It waits for longer than a broker may take to answer.
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=15, socket_connect_timeout=2)
+    return broker.open_client(silence_seconds=15)
 
 
 _streams: dict[int, RingClient] = {}
@@ -289,6 +289,6 @@ def _open_stream() -> RingClient:
     if pid not in _streams:
         _streams[pid] = cast(
             "RingClient",
-            redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1),
+            broker.open_client(connect_seconds=1),
         )
     return _streams[pid]

@@ -9,16 +9,14 @@ from __future__ import annotations
 import logging
 import threading
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import redis
-from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connections
 
 from golem_project.alerts.models import AlertChannel
 from golem_project.alerts.sending import NotSent, send_lines
-from tools_app.core import clock
+from tools_app.core import broker, clock
 from tools_app.core.liveness import Silence, list_silent
 
 logger = logging.getLogger(__name__)
@@ -26,12 +24,6 @@ logger = logging.getLogger(__name__)
 LOOK_EVERY_SECONDS: Final = 10.0
 _FIRST_LOOK_SECONDS: Final = 60.0
 _TOLD_AGAIN_SECONDS: Final = 3_600
-
-
-@lru_cache(maxsize=2)
-def _connect(url: str) -> Any:
-    # Any: the client's types say each answer may be awaited.
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
 
 
 class SilenceWatch:
@@ -51,7 +43,7 @@ class SilenceWatch:
         told = [each.name for each in silent if each.name in self._seen and _claim(each.name)]
         lines = [_say(each) for each in silent if each.name in told]
         for gone in self._seen - {each.name for each in silent}:
-            _connect(settings.REDIS_URL).delete(_key(gone))
+            broker.connect().delete(_key(gone))
         self._seen = frozenset(each.name for each in silent)
         if lines:
             logger.error("silent: %s", "; ".join(lines))
@@ -89,7 +81,7 @@ def _say(silence: Silence) -> str:
 
 
 def _claim(name: str) -> bool:
-    return bool(_connect(settings.REDIS_URL).set(_key(name), "told", nx=True, ex=_TOLD_AGAIN_SECONDS))
+    return bool(broker.connect().set(_key(name), "told", nx=True, ex=_TOLD_AGAIN_SECONDS))
 
 
 def _key(name: str) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 import redis
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.db import connection
@@ -25,6 +24,7 @@ from golem_project.backups.errors import BackupFailed, RestoreRefused
 from golem_project.backups.make_backup import list_archives, list_keys
 from golem_project.runtime.start_conditions import UNFINISHED_RESTORE
 from permits_app.actions.hold_restored import Held, hold_restored
+from tools_app.core import broker
 from tools_app.core.event_log import begin_new_log
 
 _ALONE: Final = """
@@ -97,7 +97,7 @@ def _forget_what_was_meant_for_the_lost_time() -> None:
     # Readers of events hold places in the log that went on without these rows: to them it is another log.
     begin_new_log(log_id=uuid.uuid4())
     Session.objects.all().delete()
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=3, socket_connect_timeout=3)
+    client = broker.open_client(silence_seconds=3, connect_seconds=3)
     try:
         # Queues, caches and rings of the time that is gone.
         client.flushdb()

@@ -7,18 +7,17 @@ from datetime import datetime
 from typing import Any, Final
 
 import redis
-from django.conf import settings
 
 from golem_project.doctor.findings import Finding, bad, doubtful, good
 from golem_project.runtime.queue_waits import list_late
-from tools_app.core import liveness
+from tools_app.core import broker, liveness
 
 OLDEST: Final = (6, 2)
 
 
 def examine_broker(*, now: datetime) -> Iterator[Finding]:
     """Raises RedisError where it does not answer."""
-    client: Any = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=3, socket_connect_timeout=3)
+    client = broker.open_client(silence_seconds=3, connect_seconds=3)
     try:
         told = client.info()
         policy = _read_setting(client, "maxmemory-policy") or str(told.get("maxmemory_policy", ""))

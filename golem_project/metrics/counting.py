@@ -12,13 +12,12 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import redis
-from django.conf import settings
 
 from golem_project.metrics.measures import BOUNDS, CountedFigure
+from tools_app.core import broker
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ class Tally:
             taken, self._counts = self._counts, Counter()
         if not taken:
             return
-        pipe = _connect(settings.REDIS_URL).pipeline(transaction=True)
+        pipe = broker.connect().pipeline(transaction=True)
         for field, amount in taken.items():
             pipe.hincrby(KEY, json.dumps(field), amount)
         try:
@@ -105,13 +104,7 @@ TALLY: Final = Tally()
 def read_counts() -> Mapping[Field, int]:
     """What all processes counted. Raises RedisError."""
     found: dict[Field, int] = {}
-    for text, amount in _connect(settings.REDIS_URL).hgetall(KEY).items():
+    for text, amount in broker.connect().hgetall(KEY).items():
         name, labels, part = json.loads(text)
         found[(name, tuple(labels), part)] = int(amount)
     return found
-
-
-@lru_cache(maxsize=2)
-def _connect(url: str) -> Any:
-    # Any: the client's types say each answer may be awaited.
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

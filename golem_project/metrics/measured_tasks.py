@@ -18,9 +18,8 @@ def note_begin(task: Any) -> None:
     """A worker took a task."""
     _begun.at_ms = clock.monotonic_ms()
     request = task.request
-    waited = read_waited(request.headers or {}, now=clock.now())
-    if waited is None:
-        waited = read_waited(vars(request), now=clock.now())
+    # The library lays a message's headers among the request's own members.
+    waited = read_waited(vars(request), now=clock.now())
     if waited is not None:
         queue = (request.delivery_info or {}).get("routing_key") or "none"
         TALLY.time(WAITS, waited, str(queue))

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from uuid import UUID
 
-import redis
 from django.conf import settings
 
 from permits_app.errors import TooManyWaiting
+from tools_app.core import broker
 
 _MARGIN_SECONDS = 10
-
-
-@lru_cache(maxsize=4)
-def _connect(url: str) -> redis.Redis:
-    """The connections of this process. Django's cache makes a client anew for each command, which takes longer."""
-    return redis.Redis.from_url(url, socket_timeout=3, socket_connect_timeout=2)
 
 
 @contextmanager
@@ -32,7 +25,7 @@ def waiting_slot(api_key_id: UUID, *, request_id: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _connect(settings.REDIS_URL).delete(slot)
+        broker.connect(silence_seconds=3).delete(slot)
 
 
 def _take(api_key_id: UUID, request_id: str) -> str:
@@ -40,7 +33,7 @@ def _take(api_key_id: UUID, request_id: str) -> str:
     life_seconds = int(settings.GOLEM_COMMIT_WAIT_SECONDS) + _MARGIN_SECONDS
     for place in range(places):
         slot = name_slot(api_key_id, place)
-        if _connect(settings.REDIS_URL).set(slot, request_id, nx=True, ex=life_seconds):
+        if broker.connect(silence_seconds=3).set(slot, request_id, nx=True, ex=life_seconds):
             return slot
     raise TooManyWaiting(
         f"{places} commits of this token are waiting; this one was not started",

@@ -94,6 +94,16 @@ class Transport(kombu_redis.Transport):
     Channel = Channel
 
 
+class WatchedChannel(Channel, kombu_redis.SentinelChannel):
+    """The same to a broker that Sentinels watch: each new connection asks them which server it is now."""
+
+
+class WatchedTransport(kombu_redis.SentinelTransport):
+    """`CELERY_BROKER_TRANSPORT` where REDIS_URL names Sentinels."""
+
+    Channel = WatchedChannel
+
+
 class Connection(kombu_connection.Connection):
     """A connection that is tried again every second: the library waits half a minute and more between two tries, and
     as long after the broker is back a worker takes nothing.

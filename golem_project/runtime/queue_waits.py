@@ -6,13 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 
-import redis
-from django.conf import settings
-
-from tools_app.core import liveness
+from tools_app.core import broker, liveness
 
 SENT_AT: Final = "golem_sent_at"
 """The header of a task's message: seconds since 1970."""
@@ -44,7 +40,7 @@ def read_waited(headers: Mapping[str, Any], *, now: datetime) -> float | None:
 def list_queues(*, now: datetime) -> list[QueueState]:
     """Every queue of the product, by name. Raises RedisError."""
     names = [name.removeprefix("queue ") for name in liveness.list_queues()]
-    pipe = _connect(settings.REDIS_URL).pipeline(transaction=False)
+    pipe = broker.connect().pipeline(transaction=False)
     for name in names:
         # The transport puts new ones in front and takes from the end.
         pipe.llen(name)
@@ -67,9 +63,3 @@ def _read_oldest(message: bytes | None, now: datetime) -> float:
         return read_waited(headers, now=now) or 0.0
     except (ValueError, AttributeError):
         return 0.0
-
-
-@lru_cache(maxsize=2)
-def _connect(url: str) -> Any:
-    # Any: the client's types say each answer may be awaited.
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

@@ -6,11 +6,13 @@ from typing import Any
 
 from golem_project.settings.environment import read_url
 from golem_project.settings.safety import GOLEM_RECONCILE_EVERY_SECONDS, GOLEM_SWEEP_EVERY_SECONDS
+from tools_app.core.broker_address import read_watched
 
 REDIS_URL = read_url("REDIS_URL", "redis://127.0.0.1:6379/0")
 
-CELERY_BROKER_URL = REDIS_URL
-CELERY_BROKER_TRANSPORT = "golem_project.runtime.queue_transport:Transport"
+_watched = read_watched(REDIS_URL)
+CELERY_BROKER_URL = _watched.queue_address if _watched else REDIS_URL
+CELERY_BROKER_TRANSPORT = f"golem_project.runtime.queue_transport:{'Watched' if _watched else ''}Transport"
 CELERY_RESULT_BACKEND = f"tools_app.core.task_results:AnswerBackend+{REDIS_URL}"
 CELERY_RESULT_EXPIRES = 120  # seconds; the permit row is the record, the result only wakes the waiter
 CELERY_TASK_DEFAULT_QUEUE = "simulation"
@@ -20,6 +22,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "permits_app.tasks.preview_action_task": {"queue": "simulation"},
     "permits_app.tasks.remember_outcomes_task": {"queue": "memory"},
     "permits_app.tasks.try_policy_task": {"queue": "memory"},
+    "permits_app.tasks.lay_away_records_task": {"queue": "memory"},
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},
@@ -53,6 +56,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 3,
     "max_retries": 1,
 }
+if _watched:
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {
+        "master_name": _watched.service,
+        "sentinel_kwargs": {"socket_timeout": 2, **_watched.watchers_credentials, **_watched.encryption},
+    }
+    if _watched.is_encrypted:
+        CELERY_BROKER_USE_SSL = {name: value for name, value in _watched.encryption.items() if name != "ssl"} or True
 CELERY_TASK_PUBLISH_RETRY = False  # the caller is told at once that the queue is down
 CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
@@ -108,6 +118,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "options": {"expires": 10},
     },
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
+    "lay-away-records": {
+        "task": "permits_app.tasks.lay_away_records_task",
+        "schedule": 3_600.0,
+        "options": {"expires": 3_600},
+    },
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
     "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},
     "consolidate-memory": {"task": "memory_app.tasks.consolidate_memory_task", "schedule": 14_400.0},
@@ -189,8 +204,13 @@ CELERY_BEAT_SCHEDULE |= {
 CACHES: dict[str, Any] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
+        # Not a text: the framework would take each comma for the end of an address.
+        "LOCATION": [REDIS_URL],
         "KEY_PREFIX": "golem",
-        "OPTIONS": {"socket_timeout": 3, "socket_connect_timeout": 2},
+        "OPTIONS": {
+            "socket_timeout": 3,
+            "socket_connect_timeout": 2,
+            **({"pool_class": "tools_app.core.broker.WatchedPool"} if _watched else {}),
+        },
     }
 }

@@ -14,12 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import redis.asyncio
 from django.db import Error as DatabaseError
 from redis.exceptions import RedisError
 
 from golem_project.stream.in_thread import run_blocking
-from tools_app.core import event_log, event_ring
+from tools_app.core import broker, event_log, event_ring
 from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import LoggedEvent
 
@@ -139,9 +138,7 @@ class EventHub:
                 client.end("reader_failed")
 
     async def _read_for_ever(self, generation: int) -> None:
-        ring: Any = redis.asyncio.Redis.from_url(
-            self._redis_url, socket_timeout=_WAIT_MS / 1000 + 2, socket_connect_timeout=1
-        )
+        ring: Any = broker.open_client_of_loop(self._redis_url, silence_seconds=_WAIT_MS / 1000 + 2, connect_seconds=1)
         try:
             while generation == self._generation:
                 try:

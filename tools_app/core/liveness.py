@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import redis
 from django.conf import settings
+
+from tools_app.core import broker
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +42,10 @@ class Silence:
         return f"{what}; its clock is ahead of this server's" if self.is_ahead else what
 
 
-@lru_cache(maxsize=2)
-def _connect(url: str) -> Any:
-    # Any: the client's types say each answer may be awaited.
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
-
-
 def beat(name: str, *, now: datetime) -> None:
     """`name` is alive. A broker that is away is nothing to fail for: then nothing goes on anyway."""
     try:
-        _connect(settings.REDIS_URL).hset(_KEY, name, now.isoformat())
+        broker.connect().hset(_KEY, name, now.isoformat())
     except redis.RedisError as error:
         logger.warning("a sign of life was not noted: %s", type(error).__name__)
 
@@ -62,7 +57,7 @@ def list_queues() -> list[str]:
 
 def list_silent(*, now: datetime) -> list[Silence]:
     """What gives no sign of life now, beat first. Raises RedisError."""
-    found = {name.decode(): text.decode() for name, text in _connect(settings.REDIS_URL).hgetall(_KEY).items()}
+    found = {name.decode(): text.decode() for name, text in broker.connect().hgetall(_KEY).items()}
     silent = []
     for name in (BEAT, *list_queues()):
         at = _read(found.get(name))

@@ -7,14 +7,13 @@ fetched goes away by itself. Nothing is a record here: what a task did is in the
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
-import redis
 from celery import states
 from celery.backends.base import BaseBackend
 from celery.exceptions import TimeoutError as CeleryTimeout
 
+from tools_app.core import broker
 from tools_app.core.clock import Deadline
 
 # One pop waits at most this long at the server, so that a server which froze is noticed well before a caller gives up.
@@ -23,12 +22,8 @@ _SILENCE_SECONDS = 5.0
 _CONNECT_SECONDS = 3.0
 
 
-@lru_cache(maxsize=4)
-def _connect(url: str) -> redis.Redis:
-    """The connections of this process; the library makes new ones in a fork."""
-    return redis.Redis.from_url(
-        url, socket_timeout=_SILENCE_SECONDS, socket_connect_timeout=_CONNECT_SECONDS, retry_on_timeout=False
-    )
+def _connect(url: str) -> Any:
+    return broker.connect_to(url, silence_seconds=_SILENCE_SECONDS, connect_seconds=_CONNECT_SECONDS)
 
 
 class AnswerBackend(BaseBackend):

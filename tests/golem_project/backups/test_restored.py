@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
@@ -30,6 +29,7 @@ from permits_app.models import ActionPermit, HaltRecord, SpendingLimits
 from tests.live_golem import LiveGolem
 from tools_app.core import clock, event_log
 from tools_app.core.audit_checkpoints import verify_stored_chain
+from tools_app.core.broker import open_client
 from tools_app.core.errors import GolemError
 
 pytestmark = pytest.mark.timeout(600)
@@ -83,8 +83,7 @@ def restore(tmp_path: Path) -> restore_backup.Restored:
 
 def test_a_lost_deployment_is_restored_from_an_old_backup_and_goes_on(lost: LiveGolem, tmp_path: Path) -> None:
     mined = lost.mined_nonce()
-    broker: Any = redis.Redis.from_url("redis://" + restore_backup.settings.REDIS_URL.partition("//")[2])
-    broker.rpush("simulation", "a task of the lost time")
+    open_client().rpush("simulation", "a task of the lost time")
     (held,) = restore(tmp_path).held
 
     # What was mined since is known by its number, counted at the worst, and its nonces are behind us.
@@ -94,7 +93,7 @@ def test_a_lost_deployment_is_restored_from_an_old_backup_and_goes_on(lost: Live
     assert held.counted_micro_usd == min(gap.count * limits.per_transaction_micro_usd, limits.per_day_micro_usd)
     usage = read_usage(golem_id=lost.golem.pk, api_key_id=None, heartbeat_tick=0, now=clock.now())
     assert usage.day_micro_usd >= held.counted_micro_usd
-    assert not broker.exists("simulation")
+    assert not open_client().exists("simulation")
 
     # Nothing acts, and the choice for a halt is not carried out on what is out of date.
     golem = Golem.objects.get(pk=lost.golem.pk)

@@ -6,15 +6,18 @@ import asyncio
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import redis
 from celery import shared_task
+from celery.app.task import Context
+from celery.worker.request import Request
 from django.test import Client
 
 from golem_project.celery import app
-from golem_project.metrics import counting
+from golem_project.metrics import counting, measured_tasks
 from golem_project.metrics.counting import KEY, TALLY, Tally
 from golem_project.metrics.measured_requests import MeasuredRequests
 from golem_project.metrics.measures import BOUNDS, REFUSALS, REQUESTS
@@ -186,6 +189,21 @@ def test_a_queue_tells_its_depth_and_how_long_its_oldest_task_waits(
     assert 75 <= read(found, "golem_queue_oldest_seconds", queue="chat") < 90
     assert read(found, "golem_queue_depth", queue="commit") == 0
     assert [queue.name for queue in queue_waits.list_late(now=clock.now())] == ["chat"]
+
+
+def test_a_worker_tells_how_long_the_task_waited_that_it_took(broker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    celery: Any = app
+    before = scrape().get(("golem_queue_wait_seconds_sum", frozenset({("queue", "chat")})), 0.0)
+    now = clock.now()
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: now - timedelta(seconds=75))
+        app.send_task("tests.fails_once", queue="chat")
+    with app.connection_for_read() as connection, connection.SimpleQueue("chat") as queue:
+        # What the library's worker makes of a message that it takes.
+        taken = Request(queue.get(timeout=5), app=celery)
+    measured_tasks.note_begin(SimpleNamespace(request=Context(taken.request_dict)))
+    TALLY.flush()
+    assert 75 <= read(scrape(), "golem_queue_wait_seconds_sum", queue="chat") - before < 90
 
 
 def test_a_queue_is_late_from_thirty_seconds_on(broker: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,8 @@ def test_a_constant_is_reached_where_it_is_used_and_a_class_where_its_methods_ru
 def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
     (status, *_) = [each for each in list_all("tools_app.protocols.erc8004.errors") if "404" in each.mutant.name]
     assert near(status)[0] == "tests/architecture/test_errors.py"
+    (beside, *_) = [each for each in list_all("permits_app.tools.wallet_migrate") if "409" in each.mutant.name]
+    assert near(beside)[0] == "tests/architecture/test_errors.py"
     (column, *_) = [each for each in list_all("permits_app.models.signed_promise") if not each.mutant.is_woven]
     assert near(column)[0] == "tests/architecture/test_migrations.py"
     (table, *_) = [each for each in list_all("tools_app.protocols.lido.tools.figures") if not each.mutant.is_woven]

@@ -506,6 +506,22 @@ class NobodyAppointed(GolemError, status=409, recovery=Recovery.ASK_OWNER, title
     """The cage has no session key, so nobody would get what is asked for."""
 
 
+class ReceiptArchived(
+    GolemError,
+    status=409,
+    recovery=Recovery.ASK_OWNER,
+    title="The logs of this receipt were laid away",
+    cleared_by="an operator brings the archive back (manage.py archive back)",
+):
+    """What is asked needs the logs of a receipt so old that it lies in an archive; `data` has archive, tx_hash."""
+
+
+class ArchiveBroken(
+    GolemError, status=500, recovery=Recovery.ASK_OWNER, title="This archive of records is not what was laid away"
+):
+    """Its bytes, its fingerprint and the audit log do not say the same, or there is no such archive."""
+
+
 class StandingPlanNotFound(
     GolemError, status=404, recovery=Recovery.CHECK_STATE, title="This golem has no such standing plan"
 ):

@@ -51,6 +51,7 @@ from permits_app.execution.commit_lease import free_left
 from permits_app.execution.follower_threads import Following
 from permits_app.execution.key_warmup import open_recent_keys
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
+from permits_app.execution.record_archives import lay_away_old_records
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import memory_requests
 from permits_app.permits.lifecycle import FINAL
@@ -338,3 +339,9 @@ def _answer(call: Callable[[], Any]) -> dict[str, Any]:
             return {"problem": StorageFull().as_problem()}
         logger.exception("a task failed unexpectedly")
         return {"problem": InternalError().as_problem()}
+
+
+@shared_task(ignore_result=True)
+def lay_away_records_task() -> int:
+    """Pack what old permits were judged on; returns how many permits."""
+    return lay_away_old_records(now=clock.now()).permits

@@ -71,7 +71,9 @@ class Golem(TimeStamped):
         help_text="When off, the heartbeat only rehearses. API keys have a switch of their own",
     )
     may_keys_spend = models.BooleanField(
-        default=True, help_text="When off, what agents ask for with API keys is previewed and nothing of it is signed"
+        default=True,
+        db_default=True,
+        help_text="When off, what agents ask for with API keys is previewed and nothing of it is signed",
     )
     simulation_engine = models.CharField(
         max_length=8,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.golem import PHASE_CHOICES, Golem
@@ -58,7 +58,10 @@ class Heartbeat(TimeStamped):
         default=dict, blank=True, help_text="What the rule planner keeps; empty: it opens nothing"
     )
     strategies = models.JSONField(
-        default=dict, blank=True, help_text="What it does by rules beside that, by kind; each under permits as ever"
+        default=dict,
+        db_default=Value({}, models.JSONField()),
+        blank=True,
+        help_text="What it does by rules beside that, by kind; each under permits as ever",
     )
     regime = models.CharField(max_length=8, choices=Regime.choices, default=Regime.NORMAL, editable=False)
     next_tick_at = models.DateTimeField(default=clock.now, editable=False)

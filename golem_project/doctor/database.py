@@ -12,12 +12,14 @@ from django.db.migrations.executor import MigrationExecutor
 
 from golem_project.doctor.findings import Finding, bad, doubtful, good
 from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
+from golem_project.upgrades.columns import KnownSchema, describe_columns, find_misfits, read_stored
 from tools_app.core import clock
 
 OLDEST: Final = 150_000
 """PostgreSQL 15: NULLS NOT DISTINCT, and security_invoker views."""
 EXTENSION: Final = "vector"
 _TIMEOUT_SECONDS: Final = 5
+_MOST_TOLD: Final = 3
 _BEHIND_A_POOLER: Final = "set GOLEM_DATABASE_PREPARES=0 (PgBouncer)"
 
 
@@ -27,6 +29,8 @@ def examine_database() -> Iterator[Finding]:
     yield _look_at_clock()
     yield look_at_extension()
     yield _look_at_migrations()
+    yield _look_at_columns()
+    yield _look_at_indexes()
     yield _look_at_connections()
     yield _look_at_pooler()
     yield _look_at_safety()
@@ -107,6 +111,25 @@ def _look_at_migrations() -> Finding:
             "migrations", f"{len(unknown)} of the database are newer than this code", "start the version that made them"
         )
     return good("migrations", "all applied")
+
+
+def _look_at_columns() -> Finding:
+    """Whether this version's code can work here: a newer one may have migrated the database meanwhile."""
+    this = KnownSchema("this version", {}, describe_columns())
+    misfits = find_misfits(this, list(read_stored()))
+    if misfits:
+        more = f", and {len(misfits) - _MOST_TOLD} more" if len(misfits) > _MOST_TOLD else ""
+        words = "; ".join(misfits[:_MOST_TOLD]) + more
+        return bad("columns", words, "run `manage.py migrate`; after a newer version was here, go on with that one")
+    return good("columns", "as this version reads and writes them")
+
+
+def _look_at_indexes() -> Finding:
+    """An index that was being made when its connection ended is kept up and never used."""
+    names = _ask("SELECT string_agg(indexrelid::regclass::text, ', ') FROM pg_index WHERE NOT indisvalid")
+    if names:
+        return bad("indexes", f"not whole: {names}", "DROP INDEX CONCURRENTLY each, then run `manage.py migrate` again")
+    return good("indexes", "each is whole")
 
 
 def _look_at_connections() -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -46,5 +47,18 @@ def name_address(peer: str, *, forwarded: str = "") -> str:
 
 
 def is_trusted(address: str) -> bool:
-    """Whether the address is that of a proxy the operator named."""
-    return address in settings.GOLEM_TRUSTED_PROXIES
+    """Whether the address is that of a proxy the operator named, or lies in a network they named."""
+    named = settings.GOLEM_TRUSTED_PROXIES
+    return address in named or _is_within(address, named)
+
+
+@lru_cache(maxsize=4_096)
+def _is_within(address: str, named: frozenset[str]) -> bool:
+    networks = [ipaddress.ip_network(each) for each in named if "/" in each]
+    if not networks:
+        return False
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(found in network for network in networks)

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from golem_project.front.addresses import is_trusted, name_address
 from golem_project.front.admission import TOLD_TO_WAIT
 from golem_project.front.errors import HeadTooLarge, RequestTooSlow, TooManyConnections
+from golem_project.front.last_answers import ENDS_WITH_SERVER
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from tools_app.core.errors import GolemError
@@ -67,6 +68,12 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server stops: a stream without an end would keep it from that."""
+        super().shutdown()
+        if self.cycle is not None and self.cycle.scope.get("state", {}).get(ENDS_WITH_SERVER):
+            self.transport.close()
 
     def handle_websocket_upgrade(self) -> None:
         """What comes next is another protocol's, which refuses it in words."""

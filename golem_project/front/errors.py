@@ -23,6 +23,16 @@ class TooManyConnections(
     """This address, or everybody, has as many connections open as may be. `data` has limit, retry_after_seconds."""
 
 
+class ServerStopping(
+    GolemError,
+    status=503,
+    recovery=Recovery.WAIT,
+    title="This server stops",
+    cleared_by="another server answers, or this one when it started again",
+):
+    """The server's time to finish was over before the answer was there. `data` has retry_after_seconds."""
+
+
 class TooManyFromHere(
     GolemError,
     code="TOO_MANY_WAITING_HERE",

@@ -79,12 +79,16 @@ def _check_what_commands_see() -> None:
 
 def _check_registry() -> None:
     """Raises ImproperlyConfigured for other tools than those the deployment was set up with; before a set-up there are
-    none. An agent would be shown one definition by the web server, and another be carried out by a worker.
+    none. An agent would be shown one definition by the web server, and another be carried out by a worker. While one
+    version follows another, for a day, the one before may start too: a permit is carried out as it was judged.
     """
     frozen = FrozenRegistry.objects.filter(id=FrozenRegistry.ONLY).first()
     if frozen is None:
         return
     here = {tool.name: tool.definition_hash for tool in REGISTRY}
+    if here == frozen.previous and clock.now() < frozen.frozen_at + frozen.ROLL_LASTS:
+        logger.warning("starts with the tools of the version before, which is followed since %s", frozen.frozen_at)
+        return
     names = sorted({name for name, _ in here.items() ^ frozen.definitions.items()})
     if not names:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import django_stubs_ext
 
 from golem_project.settings.a2a import *  # noqa: F403
@@ -123,7 +125,7 @@ USE_TZ = True
 FORMAT_MODULE_PATH = ["golem_project.formats"]
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT = Path(read_text("GOLEM_STATIC_DIR") or VAR_DIR / "static")  # an image brings its own
 # Figures and proofs outlive the throw-away servers they were made on.
 GOLEM_REPORT_DIR = BASE_DIR / "var"
 WHITENOISE_USE_FINDERS = True

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import ipaddress
+
+from django.core.exceptions import ImproperlyConfigured
+
 from golem_project.settings.environment import read_integer, read_text
 
-# Addresses of proxies in front, separated by commas. What comes from one is counted by the address that the proxy names
-# (the last of X-Forwarded-For), and has no bound of connections of its own. Loopback is this machine.
+# Addresses of proxies in front, or networks of them, separated by commas. What comes from one is counted by the address
+# that the proxy names (the last of X-Forwarded-For), and has no bound of connections of its own. Loopback is this
+# machine.
 GOLEM_TRUSTED_PROXIES = frozenset(
     each.strip() for each in read_text("GOLEM_TRUSTED_PROXIES", "127.0.0.1,::1").split(",") if each.strip()
 )
+for each in GOLEM_TRUSTED_PROXIES:
+    try:
+        ipaddress.ip_network(each)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"GOLEM_TRUSTED_PROXIES: {error}") from None
 
 GOLEM_MOST_CONNECTIONS_PER_ADDRESS = read_integer("GOLEM_MOST_CONNECTIONS_PER_ADDRESS", 64)
 GOLEM_MOST_CONNECTIONS = read_integer("GOLEM_MOST_CONNECTIONS", 2_000)  # of one server process

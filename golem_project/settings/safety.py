@@ -40,6 +40,8 @@ GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for d
 GOLEM_AUDIT_CHECKPOINT_ENTRIES = 1_000  # a signed checkpoint every so many audit entries, and once a day
 GOLEM_AUDIT_KEY_FILE = read_text("GOLEM_AUDIT_KEY_FILE", str(VAR_DIR / "audit_key.pem"))
 
+# Then what permits were judged on, and the logs of receipts, are laid away, unless an owner chose; never fewer than 90.
+GOLEM_RECORDS_KEPT_DAYS = read_integer("GOLEM_RECORDS_KEPT_DAYS", 731)
 GOLEM_VALUES_KEPT_DAYS = read_integer("GOLEM_VALUES_KEPT_DAYS", 731)  # two tax years; never fewer than 70
 
 GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD = 10_000_000_000  # $10,000

@@ -22,6 +22,7 @@ from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
 
 from golem_project.front.addresses import is_trusted, read_address
+from golem_project.front.last_answers import ENDS_WITH_SERVER
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.stream.callers import EventFollower, identify_caller
@@ -73,6 +74,7 @@ class EventStream:
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             await send_problem(error, send, request_id=request_id)
             return
+        scope.setdefault("state", {})[ENDS_WITH_SERVER] = True
         with self.hold_room(caller.name, **room):
             await self._stream(request, caller, question, receive, send, request_id=request_id)
 

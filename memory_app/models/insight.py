@@ -85,9 +85,17 @@ class Insight(TimeStamped, Provenanced):
     downvotes = models.PositiveIntegerField(default=0)
     parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
     evidence_for = models.PositiveIntegerField(
-        default=0, editable=False, help_text="Of a heuristic, as of its last move: thousandths of one observation"
+        default=0,
+        db_default=0,
+        editable=False,
+        help_text="Of a heuristic, as of its last move: thousandths of one observation",
     )
-    evidence_against = models.PositiveIntegerField(default=0, editable=False, help_text="The same of what did not fit")
+    evidence_against = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        editable=False,
+        help_text="The same of what did not fit",
+    )
     factor_bps = models.PositiveIntegerField(default=BPS, help_text="Part of the asked parameter; 10,000 is all of it")
     route = models.CharField(
         max_length=192, blank=True, help_text="To prefer, with @ and how many bps more than the best quote it may cost"

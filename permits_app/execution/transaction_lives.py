@@ -6,10 +6,11 @@ A reorganisation takes a mined payload back; the same bytes are then sent again,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 
+from permits_app.errors import ReceiptArchived
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
 from tools_app.core import clock
@@ -20,6 +21,8 @@ from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.views import LogEntry, ReceiptView
 
 S = TransactionState
+LAID_AWAY: Final = "archive"
+"""In a kept receipt without its logs: the number of the golem's archive that has it whole."""
 
 TRANSITIONS: Mapping[TransactionState, frozenset[TransactionState]] = {
     S.SIGNED: frozenset({S.BROADCAST, S.UNKNOWN, S.MINED, S.REVERTED, S.DROPPED}),
@@ -157,7 +160,13 @@ def encode_receipt(receipt: ReceiptView) -> dict[str, Any]:
 
 
 def decode_receipt(kept: Mapping[str, Any]) -> ReceiptView:
-    """What `encode_receipt` made of a receipt, as a receipt."""
+    """What `encode_receipt` made of a receipt, as a receipt. Raises ReceiptArchived for one without its logs."""
+    if LAID_AWAY in kept:
+        raise ReceiptArchived(
+            f"the logs of transaction {kept['tx_hash']} lie in archive {kept[LAID_AWAY]} of its golem",
+            archive=kept[LAID_AWAY],
+            tx_hash=str(kept["tx_hash"]),
+        )
     number, tx_hash = int(kept["block_number"]), str(kept["tx_hash"])
     return ReceiptView(
         tx_hash=tx_hash,

@@ -30,6 +30,7 @@ from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCag
 from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.received_right import ReceivedRight, RightUse
+from permits_app.models.record_archive import RecordArchive, RecordKeeping
 from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
@@ -84,6 +85,8 @@ __all__ = [
     "PolicyVersion",
     "HealthAlert",
     "ReceivedRight",
+    "RecordArchive",
+    "RecordKeeping",
     "RelayedTransaction",
     "RightUse",
     "SafeOpening",

@@ -47,11 +47,13 @@ class HaltSetting(TimeStamped):
     exchange_on_halt = models.BooleanField(
         "leave everything for the base asset",
         default=False,
+        db_default=False,
         help_text="What is in the wallet then is exchanged for the base asset; the chain's coin stays for gas",
     )
     most_loss_bps = models.PositiveIntegerField(
         "lost at most in a sale",
         default=300,
+        db_default=300,
         help_text="Against the price feeds, fees and slippage included; what would lose more stays and is tried again",
     )
 

@@ -31,6 +31,8 @@ class SoldAnswer(TimeStamped):
     asker_digest = models.CharField(
         max_length=66,
         blank=True,
+        default="",
+        db_default="",
         help_text="Of what only its asker can say again: a word of theirs, or a proven wallet",
     )
     answer = models.JSONField(default=dict, help_text="Empty once nobody asks for it again")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.conf import settings
 from django.db import models
 
@@ -34,6 +36,10 @@ def default_hot_lane() -> int:
     return int(settings.GOLEM_LIMIT_HOT_LANE_MICRO_USD)
 
 
+TRADING_COSTS_OF_AN_OLDER_VERSION: Final = 500_000_000
+"""What the database writes for a version that does not know this limit yet, while another follows it."""
+
+
 def default_trading_costs() -> int:
     return int(settings.GOLEM_LIMIT_TRADING_COSTS_MICRO_USD)
 
@@ -62,13 +68,19 @@ class SpendingLimits(TimeStamped):
         default=default_hot_lane, help_text="Above this the safety-guardian must approve"
     )
     trading_costs_per_day_micro_usd = models.BigIntegerField(
-        default=default_trading_costs, help_text="Fees, slippage and price impact of all trades, rolling 24 h"
+        default=default_trading_costs,
+        db_default=TRADING_COSTS_OF_AN_OLDER_VERSION,
+        help_text="Fees, slippage and price impact of all trades, rolling 24 h",
     )
     trading_costs_per_pair_micro_usd = models.BigIntegerField(
-        default=default_trading_costs, help_text="The same, of the trades between two tokens"
+        default=default_trading_costs,
+        db_default=TRADING_COSTS_OF_AN_OLDER_VERSION,
+        help_text="The same, of the trades between two tokens",
     )
     trading_costs_per_venue_micro_usd = models.BigIntegerField(
-        default=default_trading_costs, help_text="The same, of the trades at one venue"
+        default=default_trading_costs,
+        db_default=TRADING_COSTS_OF_AN_OLDER_VERSION,
+        help_text="The same, of the trades at one venue",
     )
     writes_per_hour = models.PositiveIntegerField(default=default_writes_per_hour)
     max_slippage_bps = models.PositiveIntegerField(default=default_slippage_bps)
@@ -133,10 +145,17 @@ class SpendEntry(TimeStamped):
     )
     cost_micro_usd = models.BigIntegerField(
         default=0,
+        db_default=0,
         help_text="What trading may cost, then what it cost: fees, slippage, price impact. Below zero in a reversal",
     )
-    pair = models.CharField(max_length=128, blank=True, default="", help_text="Chain and tokens of a trade")
-    venue = models.CharField(max_length=64, blank=True, default="")
+    pair = models.CharField(
+        max_length=128,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Chain and tokens of a trade",
+    )
+    venue = models.CharField(max_length=64, blank=True, default="", db_default="")
     heartbeat_tick = models.PositiveBigIntegerField(default=0)
     counted_at = models.DateTimeField(help_text="When it counts: reserved at, then its block's time")
     breakdown = models.JSONField(default=list, help_text="Token, amount, price and value of each part, gas included")

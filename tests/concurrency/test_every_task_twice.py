@@ -514,6 +514,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.commit_halt_task": halt_task,
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
+    "permits_app.tasks.lay_away_records_task": unchanged_task(tasks.lay_away_records_task),
     "permits_app.tasks.commit_openings_task": unchanged_task(tasks.commit_openings_task),
     "tools_app.tasks.note_pulse_task": pulse_task,
     "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),

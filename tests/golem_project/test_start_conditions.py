@@ -17,6 +17,7 @@ from django.db import connections
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype
 from golem_project.embedded.paths import CHECKOUT
+from tools_app.core import clock
 from tools_app.models import FrozenRegistry
 
 DOORS = {
@@ -101,6 +102,28 @@ def test_who_sets_up_anew_says_which_tools_are_served_from_then_on() -> None:
     call_command("sync_builtins", stdout=StringIO())
     done = _start("wsgi")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_while_a_version_is_followed_its_processes_may_start_again_for_a_day() -> None:
+    _freeze()
+    here, later = FrozenRegistry.objects.get().definitions, clock.now()
+    # The version after this one sets up: it has one tool more.
+    FrozenRegistry.objects.update(definitions={**here, "a_tool_of_tomorrow": "0x00"}, previous=here, frozen_at=later)
+    done = _start("wsgi")
+    assert done.returncode == 0, done.stderr
+    FrozenRegistry.objects.update(frozen_at=later - FrozenRegistry.ROLL_LASTS)
+    assert "a_tool_of_tomorrow" in _refused_for_its_tools("wsgi")
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_who_sets_up_another_version_keeps_the_one_before_and_who_repeats_it_changes_nothing() -> None:
+    _freeze(a_tool_of_yesterday="0x00")
+    before = FrozenRegistry.objects.get().definitions
+    for _ in range(2):
+        call_command("sync_builtins", stdout=StringIO())
+        row = FrozenRegistry.objects.get()
+        assert row.previous == before and "a_tool_of_yesterday" not in row.definitions
 
 
 @pytest.mark.usefixtures("transactional_db")

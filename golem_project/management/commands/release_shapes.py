@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.migrations.loader import MigrationLoader
 from drf_spectacular.generators import SchemaGenerator
 
 from golem_project.pi.released_shapes import FOLDER, describe_paths, describe_tools
+from golem_project.upgrades.columns import FOLDER as COLUMNS_FOLDER
+from golem_project.upgrades.columns import describe_columns, write_schema
 from tools_app.core import clock
 from tools_app.toolkit.registry import REGISTRY
 
 
 class Command(BaseCommand):
-    """Writes one file."""
+    """Writes two files: of what is asked and answered, and of the columns that the version knows."""
 
     help = "Keep the shapes of a version that is given out; they are served until ninety days after the next one."
     requires_system_checks: list[str] = []
@@ -36,7 +39,13 @@ class Command(BaseCommand):
             paths=describe_paths(document),
         )
         path.write_text(text, encoding="utf-8")
-        self.stdout.write(f"wrote {path.name}")
+        columns = write_schema(
+            version=options["version"],
+            migrations=dict(MigrationLoader(None).graph.leaf_nodes()),
+            columns=describe_columns(),
+        )
+        (COLUMNS_FOLDER / path.name).write_text(columns, encoding="utf-8")
+        self.stdout.write(f"wrote {path.name}, of answers and of columns")
 
 
 def write_release(*, version: str, released: str, tools: Mapping[str, Any], paths: Mapping[str, Any]) -> str:

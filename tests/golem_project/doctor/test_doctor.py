@@ -39,9 +39,19 @@ def test_a_deployment_is_looked_at_from_version_to_nodes(local_chain: World) -> 
     found = look()
     assert list(found)[:2] == ["version", "postgresql"] and "chain 31337" in found
     assert found["chain 31337"].verdict is Verdict.GOOD, found["chain 31337"]
-    assert {"clock", "pgvector", "migrations", "connections", "pooler", "durability", "broker", "keys", "disk"} < set(
-        found
-    )
+    assert {
+        "clock",
+        "pgvector",
+        "migrations",
+        "columns",
+        "indexes",
+        "connections",
+        "pooler",
+        "durability",
+        "broker",
+        "keys",
+        "disk",
+    } < set(found)
     # The databases of tests are quick and not durable, and nobody backs them up.
     assert {name for name, each in found.items() if each.verdict is Verdict.BAD} == {"durability"}
     assert [each for each in found.values() if (each.verdict is Verdict.GOOD) is bool(each.to_do)] == []
@@ -54,6 +64,16 @@ def test_the_command_ends_with_an_error_that_names_what_is_bad(local_chain: Worl
     rows = json.loads(out.getvalue())
     (bad,) = [row for row in rows if row["verdict"] == "bad"]
     assert bad["name"] == "durability" and bad["to_do"].startswith("switch it on")
+
+
+def test_a_database_that_another_version_migrated_and_an_index_that_is_not_whole_are_told() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE tools_app_frozenregistry RENAME previous TO earlier")
+        cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbound_newest'::regclass")
+    found = {each.name: each for each in database.examine_database()}
+    assert found["columns"].verdict is Verdict.BAD
+    assert found["columns"].words.startswith("tools_app_frozenregistry.previous is gone, and this version reads it")
+    assert found["indexes"].words == "not whole: outbound_newest" and "CONCURRENTLY" in found["indexes"].to_do
 
 
 def test_a_server_that_is_away_is_one_finding_and_the_others_go_on(settings: Any) -> None:

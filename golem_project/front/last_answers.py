@@ -1,0 +1,64 @@
+"""Answers who still waits when a server's time to stop is over, where the library says 500 and nothing more.
+
+A server that is asked to stop takes no new connection and has some seconds for what it took. What it began goes on in
+its thread or on a worker, so whoever asked is told to ask again: an act that is asked for twice is done once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from typing import Any, Final
+
+from golem_project.front.errors import ServerStopping
+from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
+
+ENDS_WITH_SERVER: Final = "golem.ends_with_server"
+"""In a request's state: its answer has no end of its own, and its reader goes on elsewhere where it was left."""
+_RETRY_AFTER_SECONDS: Final = 2
+
+
+class LastAnswers:
+    """An ASGI application around another."""
+
+    def __init__(self, inner: App) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def note(message: dict[str, Any]) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._inner(scope, receive, note)
+        except asyncio.CancelledError:
+            # Only the end of the server cancels a request.
+            if has_begun or scope["type"] != "http":
+                raise
+            await _refuse(scope, send)
+
+
+async def _refuse(scope: Scope, send: Send) -> None:
+    error = ServerStopping(
+        "this server stops, and what you asked for may go on; ask again, with the same Idempotency-Key if you sent one",
+        retry_after_seconds=_RETRY_AFTER_SECONDS,
+    )
+    problem, headers = describe_problem(error, instance=scope["path"])
+    problem["request_id"] = uuid.uuid4().hex
+    body = json.dumps(problem).encode()
+    lines = {
+        **headers,
+        "Content-Type": PROBLEM_JSON,
+        "Content-Length": str(len(body)),
+        "X-Request-Id": problem["request_id"],
+        "Cache-Control": "no-store",
+        "Connection": "close",
+    }
+    pairs = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in lines.items()]
+    await send({"type": "http.response.start", "status": problem["status"], "headers": pairs})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,1 @@
+"""What two versions of the product owe each other while one follows the other on one database."""

@@ -1,0 +1,192 @@
+"""Lays away what old permits were judged on and the logs of their receipts, packed, and brings it back as it was.
+
+Rows stay, with what statements, limits and pages of money read; what was simulated, asked and decided goes, and so do
+the logs of receipts, which together are most of a permit's bytes. The fingerprint of each archive is an entry of the
+golem's audit chain, which checkpoints sign: whoever reads one knows that it is what was laid away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+from permits_app.errors import ArchiveBroken
+from permits_app.execution.transaction_lives import LAID_AWAY
+from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
+from permits_app.models.record_archive import LEAST_DAYS
+from permits_app.models.transaction import TransactionState
+from permits_app.permits.lifecycle import FINAL
+from tools_app.core import audit_log
+from tools_app.core.bounded_parsing import read_exact_json
+from tools_app.core.models import AuditEntry
+from tools_app.core.transaction_retry import retry_aborted
+
+JUDGED_ON: Final = ("code", "facts", "hook_decisions", "prices", "simulation")
+"""Columns of a permit that are read while it is judged, tried again, or looked at."""
+_EMPTY: Final[dict[str, Any]] = {"code": {}, "facts": {}, "hook_decisions": [], "prices": [], "simulation": {}}
+_BATCH: Final = 200
+_MOST_ARCHIVES: Final = 20
+_ACTOR: Final = "system:archive"
+_EVENT: Final = "RecordsLaidAway"
+_BACK: Final = "RecordsBroughtBack"
+_DONE: Final = [str(TransactionState.FINAL), str(TransactionState.DROPPED)]
+_MOST_LINE_BYTES: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LaidAway:
+    """What one run did."""
+
+    archives: int
+    permits: int
+
+
+def lay_away_old_records(*, now: datetime, owner_id: int | None = None) -> LaidAway:
+    """Lay away what is older than its golem's owner keeps, at most _MOST_ARCHIVES archives a run; safe to repeat."""
+    archives = permits = 0
+    golems = Golem.objects.order_by("pk").values_list("pk", "owner_id")
+    for golem_id, person_id in golems.filter(owner_id=owner_id) if owner_id is not None else golems:
+        before = now - timedelta(days=read_days(person_id))
+        while archives < _MOST_ARCHIVES and (made := _lay_away(golem_id, before=before, now=now)) is not None:
+            archives, permits = archives + 1, permits + made.permits
+    return LaidAway(archives, permits)
+
+
+def read_days(person_id: int) -> int:
+    """For how many days records of this owner's golems stay at hand."""
+    chosen = RecordKeeping.objects.filter(person_id=person_id).values_list("days", flat=True).first()
+    return max(LEAST_DAYS, chosen if chosen is not None else int(settings.GOLEM_RECORDS_KEPT_DAYS))
+
+
+@retry_aborted
+def _lay_away(golem_id: UUID, *, before: datetime, now: datetime) -> RecordArchive | None:
+    with transaction.atomic():
+        # Two runs at once would number alike; the second finds what the first left.
+        Golem.objects.select_for_update(no_key=True).get(pk=golem_id)
+        last = RecordArchive.objects.filter(golem_id=golem_id).order_by("-number").defer("content").first()
+        rows = _list_next(golem_id, last, before)
+        if not rows:
+            return None
+        permits = [row for row in rows if row.status in FINAL]
+        sent = list(
+            OutboundTransaction.objects.filter(permit__in=permits, state__in=_DONE)
+            .exclude(Q(receipt={}) | Q(receipt__has_key=LAID_AWAY))
+            .order_by("pk")
+        )
+        lines = b"".join(_write_lines(permits, sent))
+        archive = RecordArchive.objects.create(
+            golem_id=golem_id,
+            number=last.number + 1 if last is not None else 1,
+            first_created_at=rows[0].created_at,
+            last_created_at=rows[-1].created_at,
+            last_permit_id=rows[-1].pk,
+            permits=len(permits),
+            transactions=len(sent),
+            sha256=hashlib.sha256(lines).hexdigest(),
+            content=zlib.compress(lines, 9),
+        )
+        ActionPermit.objects.filter(pk__in=[row.pk for row in permits]).update(**_EMPTY)
+        for each in sent:
+            kept = {name: value for name, value in each.receipt.items() if name != "logs"}
+            OutboundTransaction.objects.filter(pk=each.pk).update(receipt={**kept, LAID_AWAY: archive.number})
+        # Last, as everywhere: the head of the chain is locked after all rows.
+        audit_log.append(golem_id=golem_id, event=_EVENT, actor=_ACTOR, data=_tell(archive), now=now)
+    return archive
+
+
+def _list_next(golem_id: UUID, last: RecordArchive | None, before: datetime) -> Sequence[ActionPermit]:
+    rows = ActionPermit.objects.filter(golem_id=golem_id, created_at__lt=before)
+    if last is not None:
+        same = Q(created_at=last.last_created_at, pk__gt=last.last_permit_id)
+        rows = rows.filter(same | Q(created_at__gt=last.last_created_at), created_at__gte=last.last_created_at)
+    columns = ("created_at", "status", *JUDGED_ON)
+    return list(rows.select_for_update(of=("self",), no_key=True).order_by("created_at", "pk").only(*columns)[:_BATCH])
+
+
+def _write_lines(permits: Sequence[ActionPermit], sent: Sequence[OutboundTransaction]) -> Iterator[bytes]:
+    for row in permits:
+        yield _write_line(permit=str(row.pk), **{name: getattr(row, name) for name in JUDGED_ON})
+    for each in sent:
+        yield _write_line(transaction=each.tx_hash, permit=str(each.permit_id), receipt=each.receipt)
+
+
+def _write_line(**members: Any) -> bytes:
+    return json.dumps(members, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _tell(archive: RecordArchive) -> dict[str, Any]:
+    return {
+        "archive": archive.number,
+        "permits": archive.permits,
+        "transactions": archive.transactions,
+        "sha256": archive.sha256,
+        "from": archive.first_created_at.isoformat(),
+        "to": archive.last_created_at.isoformat(),
+    }
+
+
+def read_lines(archive: RecordArchive) -> list[dict[str, Any]]:
+    """What was laid away, line by line. Raises ArchiveBroken where it is not what the audit log says."""
+    try:
+        lines = zlib.decompress(bytes(archive.content))
+    except zlib.error:
+        raise _broken(archive, "it cannot be unpacked") from None
+    if hashlib.sha256(lines).hexdigest() != archive.sha256:
+        raise _broken(archive, "its lines have another fingerprint than it says")
+    noted = AuditEntry.objects.filter(golem_id=archive.golem_id, event=_EVENT, data__archive=archive.number).first()
+    if noted is None or noted.data != _tell(archive):
+        raise _broken(archive, "the audit log does not say the same of it")
+    return [read_exact_json(line.decode(), most_bytes=_MOST_LINE_BYTES) for line in lines.splitlines()]
+
+
+def read_permit(permit_id: UUID) -> list[dict[str, Any]] | None:
+    """The lines of one permit: what it was judged on, then its receipts; None where it was not laid away.
+
+    Raises ArchiveBroken.
+    """
+    permit = ActionPermit.objects.filter(pk=permit_id).only("golem_id", "created_at").first()
+    if permit is None:
+        return None
+    around = RecordArchive.objects.filter(
+        golem_id=permit.golem_id, first_created_at__lte=permit.created_at, last_created_at__gte=permit.created_at
+    )
+    for archive in around.order_by("number"):
+        found = [line for line in read_lines(archive) if line["permit"] == str(permit_id)]
+        if found:
+            return found
+    return None
+
+
+@retry_aborted
+def bring_back(*, golem_id: UUID, number: int, actor: str, now: datetime) -> RecordArchive:
+    """Make the rows of an archive whole again; it stays, and is not laid away a second time. Raises ArchiveBroken."""
+    with transaction.atomic():
+        Golem.objects.select_for_update(no_key=True).get(pk=golem_id)
+        archive = RecordArchive.objects.filter(golem_id=golem_id, number=number).first()
+        if archive is None:
+            raise ArchiveBroken(f"this golem has no archive {number}")
+        for line in read_lines(archive):
+            if "transaction" in line:
+                rows = OutboundTransaction.objects.filter(tx_hash=line["transaction"])
+                rows.filter(receipt__has_key=LAID_AWAY).update(receipt=line["receipt"])
+            else:
+                ActionPermit.objects.filter(pk=line["permit"]).update(**{name: line[name] for name in JUDGED_ON})
+        archive.brought_back_at = now
+        archive.save(update_fields=["brought_back_at", "updated_at"])
+        audit_log.append(golem_id=golem_id, event=_BACK, actor=actor, data=_tell(archive), now=now)
+    return archive
+
+
+def _broken(archive: RecordArchive, why: str) -> ArchiveBroken:
+    return ArchiveBroken(f"archive {archive.number} of golem {archive.golem_id}: {why}")

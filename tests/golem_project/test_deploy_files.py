@@ -75,7 +75,7 @@ def test_the_page_names_every_service_and_every_command_there_is() -> None:
 def list_blocks_of_page() -> list[str]:
     text = (ROOT / "docs/how-to" / PAGE).read_text()
     blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert list_blocks(PAGE) == [] and len(blocks) == 4
+    assert list_blocks(PAGE) == [] and len(blocks) == 6
     return blocks
 
 

@@ -41,6 +41,15 @@ class Everything:
             spent[name] = 1000 * time_of(process, with_children=name == "postgres")
         return spent
 
+    def memory_mib(self) -> dict[str, float]:
+        """MiB of each of the product's processes with its children; what several share is shared out (PSS)."""
+        found = {}
+        for name, child in self.children.items():
+            process = _process(child)
+            family = [process, *process.children(recursive=True)] if process is not None else []
+            found[name] = sum(each.memory_full_info().pss for each in family) / 1024**2
+        return found
+
     def _find_servers(self) -> dict[str, psutil.Process | None]:
         # Looking for who listens takes longer than some of what is measured.
         if not self.servers:

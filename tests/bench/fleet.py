@@ -29,6 +29,7 @@ def measure_fleet() -> Iterator[Figure]:
         yield from _measure_previews(running, tokens)
         yield from _measure_commits(running, tokens)
         yield from _measure_beside(running, golems)
+        yield _measure_memory(running)
 
 
 def _warm(running: Everything, tokens: list[str]) -> None:
@@ -76,7 +77,9 @@ def _measure_previews(running: Everything, tokens: list[str]) -> Iterator[Figure
 def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]:
     agents = open_agents(running.port, tokens, first_amount=4_000_000)
     deadlocks = count_deadlocks()
+    before = running.processor_ms()
     met, seconds, spent = _act(running, agents, HttpAgent.swap_and_time)
+    used = sum(running.processor_ms().values()) - sum(before.values())
     deadlocks = count_deadlocks() - deadlocks
     yield Figure(
         "fleet.commits.rate",
@@ -94,6 +97,8 @@ def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]
         "ms",
         target=1_000,
     )
+    each = round(used / max(len(met.times), 1), 1)
+    yield Figure("fleet.commits.processor", "processor time of such a trade, all processes", each, "ms", target=50)
     yield Figure("fleet.deadlocks", "deadlocks in the database meanwhile", deadlocks, "", target=0)
     yield Figure("fleet.server_errors", "answers of 5xx meanwhile", met.server_errors, "", target=0)
 
@@ -134,6 +139,13 @@ def _measure_beside(running: Everything, golems: list[tuple[Golem, str]]) -> Ite
         target=3_000,
         reference=f"{len(lateness)} ticks",
     )
+
+
+def _measure_memory(running: Everything) -> Figure:
+    found = running.memory_mib()
+    told = ", ".join(f"{name} {mib:.0f}" for name, mib in found.items())
+    what = "memory of web server, workers and beat after all that (PSS), without servers"
+    return Figure("fleet.memory", what, round(sum(found.values()) / 1024, 2), "GiB", target=1.2, reference=told)
 
 
 def _act(running: Everything, agents: Sequence[HttpAgent], act: Callable[[HttpAgent], None]) -> tuple[Met, float, str]:

@@ -1,0 +1,81 @@
+"""What two hundred thousand permits of a past cost a golem: its previews, its ticks and its owner's first page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID, uuid4
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.test import Client
+
+from archetypes_app.models import Golem, Heartbeat
+from golem_project.demo.seed import seed_demo
+from golem_project.heartbeat.cycle import run_heartbeat_tick
+from permits_app.actions.cancel import cancel_permit
+from permits_app.actions.preview import preview_action
+from permits_app.models import ActionPermit, SpendingLimits
+from tests.bench.figures import Figure, measure, percentile, time_calls
+from tests.bench.heartbeat import claim_of, make_like
+from tests.old_life import give_life
+from tools_app.core import clock
+
+PERMITS = 200_000
+_FULL = 1_000
+_SEEDS = 20
+_COUNT = 40
+_SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH"}
+_MOST = 1.15
+"""An old golem's time over a new one's."""
+
+
+@measure("old")
+def measure_old() -> Iterator[Figure]:
+    """On throw-away servers: the rows of a long life are written beside those of the demo golem."""
+    golem = seed_demo(now=clock.now(), with_token=False).golem
+    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=1_000_000)
+    pulse = make_like(golem, f"old {uuid4().hex[:8]}")
+    pulse.save(force_insert=True)
+    Heartbeat.objects.create(golem=pulse, is_on=True)
+    for number in range(_SEEDS):
+        _preview_and_cancel(golem, 3_000_000 + number)
+    young = _measure(golem, pulse)
+    with transaction.atomic():
+        give_life(golem, PERMITS // _SEEDS, without={"memory_app.Episode"}, full=_FULL)
+        give_life(pulse, PERMITS // _COUNT, without={"memory_app.Episode"}, full=_FULL)
+    count = ActionPermit.objects.filter(golem=golem).count()
+    for (name, before), after in zip(young.items(), _measure(golem, pulse).values(), strict=True):
+        told = f"{after:g} ms with {count} permits and as long a pulse, {before:g} ms without"
+        what = f"{name} of an old golem over that of a new one"
+        yield Figure(f"old.{name}", what, round(after / before, 2), "times", _MOST, told)
+    Heartbeat.objects.filter(golem=pulse).update(is_on=False)
+    browser = Client()
+    browser.force_login(get_user_model().objects.get(pk=golem.owner_id))
+    pages = time_calls(lambda: browser.get("/admin/"), count=5, warm_up=1)
+    yield Figure("old.overview", "its owner's first page, median of 5", percentile(pages, 50), "ms", target=1_000)
+
+
+def _measure(golem: Golem, pulse: Golem) -> dict[str, float]:
+    """Medians in milliseconds."""
+    amounts = iter(range(5_000_000, 9_000_000))
+    previews = []
+    for _ in range(_COUNT):
+        started = clock.monotonic_ms()
+        permit_id = _preview(golem, next(amounts))
+        previews.append(clock.monotonic_ms() - started)
+        _cancel(golem, permit_id)
+    ticks = time_calls(lambda: run_heartbeat_tick(claim=claim_of(pulse)), count=_COUNT, warm_up=8)
+    return {"preview": percentile(previews[5:], 50), "tick": percentile(ticks, 50)}
+
+
+def _preview(golem: Golem, amount: int) -> str:
+    body = {**_SWAP, "amount": str(amount)}
+    return str(preview_action(golem_id=golem.pk, api_key_id=None, body=body, now=clock.now())["permit_id"])
+
+
+def _cancel(golem: Golem, permit_id: str) -> None:
+    cancel_permit(golem=golem, permit_id=UUID(permit_id), reason="measured only", actor="system:bench", now=clock.now())
+
+
+def _preview_and_cancel(golem: Golem, amount: int) -> None:
+    _cancel(golem, _preview(golem, amount))

@@ -104,6 +104,10 @@ TESTS: dict[str, str] = {
         "permits_app/test_nav_parts.py"
         "::test_a_value_is_kept_every_ten_minutes_for_as_long_as_is_said_and_the_day_is_summed_from_them"
     ),
+    "GOLEM_RECORDS_KEPT_DAYS": (
+        "permits_app/execution/test_record_archives.py"
+        "::test_records_stay_whole_for_as_long_as_is_said_and_not_a_moment_longer"
+    ),
     "GOLEM_DENIED_CALL_DAYS": f"{TIMES}a_refused_plan_is_kept_for_its_days_and_not_longer",
     "GOLEM_CHANGE_CLAIM_SECONDS": f"{TIMES}the_claim_of_a_dead_worker_lapses",
     "GOLEM_WARDEN_WINDOW_SECONDS": f"{TIMES}an_announcement_is_due_in_its_window_and_over_at_its_end",

@@ -31,6 +31,7 @@ _REASONS = {
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
     "golem_project/pi/released_shapes.py": "files of this repository",
+    "golem_project/upgrades/columns.py": "files of this repository",
     "golem_project/pi/schema_lines.py": "what it has just written",
     "golem_project/pi/openapi_tools.py": "what it has just written",
     "golem_project/front/password_process.py": "what the server that began it has just written",

@@ -121,6 +121,17 @@ def test_an_owner_chooses_how_long_and_others_are_not_touched(traded: LiveGolem)
     assert lay_away_old_records(now=soon, owner_id=traded.owner.pk).permits == 3
 
 
+def test_records_stay_whole_for_as_long_as_is_said_and_not_a_moment_longer(traded: LiveGolem) -> None:
+    now = clock.now()
+    edge = now - timedelta(days=731)
+    first, *others = ActionPermit.objects.filter(status="COMMITTED")
+    ActionPermit.objects.filter(pk=first.pk).update(created_at=edge)
+    assert lay_away_old_records(now=now).permits == 0
+    ActionPermit.objects.filter(pk=first.pk).update(created_at=edge - timedelta(microseconds=1))
+    assert lay_away_old_records(now=now).permits == 1
+    assert [row.simulation != {} for row in (ActionPermit.objects.get(pk=each.pk) for each in others)] == [True]
+
+
 def test_archives_follow_one_another_without_a_gap(traded: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_archives, "_BATCH", 1)
     assert lay_away_old_records(now=clock.now() + LATER).permits == 3

@@ -141,9 +141,11 @@ def test_what_was_built_serves_pages_as_nobody_on_a_file_system_that_cannot_be_w
         while not answers(port, "/healthz"):
             assert process.poll() is None and time.monotonic() < until, log_path.read_text()[-3000:]
             time.sleep(0.2)
-        assert answers(port, "/readyz")
+        # Here are no workers, so it is not ready; but pages come.
+        https = {"X-Forwarded-Proto": "https"}
+        assert answers(port, "/admin/login/", **https)
         (style, *_) = (checkout / "var/static").glob("unfold/css/*.css")
-        assert answers(port, f"/static/{style.relative_to(checkout / 'var/static')}", **{"X-Forwarded-Proto": "https"})
+        assert answers(port, f"/static/{style.relative_to(checkout / 'var/static')}", **https)
     finally:
         process.kill()
         process.wait()

@@ -47,7 +47,9 @@ class SigningKey(TimeStamped):
     )
 
     had_code = models.BooleanField(
-        default=False, help_text="Its owners let its own account run code (EIP-7702), and it may run it still"
+        default=False,
+        db_default=False,
+        help_text="Its owners let its own account run code (EIP-7702), and it may run it still",
     )
 
     class Meta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from django.db import models
+from django.db.models import Value
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
@@ -35,6 +36,7 @@ class Wallet(TimeStamped):
     safe_noted = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
     runs = models.JSONField(
         default=dict,
+        db_default=Value({}, models.JSONField()),
         blank=True,
         help_text="By chain, the code that its owners let the account itself run (EIP-7702): contract and code_hash",
     )

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0076_newest_rows_of_lists"),
+        ("permits_app", "0077_account_code"),
     ]
 
     operations = [
@@ -87,6 +87,25 @@ class Migration(migrations.Migration):
                 db_default=500000000,
                 default=permits_app.models.spending.default_trading_costs,
                 help_text="The same, of the trades at one venue",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="signingkey",
+            name="had_code",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="Its owners let its own account run code (EIP-7702), and it may run it still",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="wallet",
+            name="runs",
+            field=models.JSONField(
+                blank=True,
+                db_default=models.Value({}, models.JSONField()),
+                default=dict,
+                help_text="By chain, the code that its owners let the account itself run (EIP-7702): contract and code_hash",
             ),
         ),
     ]

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0029_what_older_versions_insert"),
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("permits_app", "0077_what_older_versions_insert"),
+        ("permits_app", "0078_what_older_versions_insert"),
     ]
 
     operations = [

@@ -53,14 +53,17 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
         if run_heartbeat_tick(claim=claim_of(pulse)) is None:
             raise RuntimeError("the measured tick did not run")
 
-    unfollowed = _list_statements(tick)
-    pools = _take_up_pools(str(pulse.pk))
     times: dict[str, list[float]] = {FOLLOW: [], LEAVE: []}
     more: list[float] = []
     more_here: list[float] = []
     before, read = _next_block(), 0
+    pools: list[int] = []
     try:
         with _miner() as miner:
+            # With blocks that come: a new one is a question more of its own, whoever follows it.
+            miner.say(LEAVE)
+            unfollowed = _list_statements(tick)
+            pools = _take_up_pools(str(pulse.pk))
             for number in range(rounds):
                 # Who goes first takes turns too.
                 took: dict[str, list[float]] = {}
@@ -77,6 +80,7 @@ def measure_followed(rounds: int = _ROUNDS) -> Iterator[Figure]:
                 # Against its neighbour in time: what else the machine does drifts from round to round.
                 more.append(percentile(took[FOLLOW], 50) / percentile(took[LEAVE], 50))
                 more_here.append(used[FOLLOW] / used[LEAVE])
+            miner.say(FOLLOW)
             followed = _list_statements(tick)
         if read <= 0:
             raise RuntimeError(f"nothing was followed between block {before} and {_next_block()}")

@@ -16,8 +16,8 @@ from permits_app.tools.cases import READS as OF_THE_GOLEM
 from tools_app.apps import load_registry
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.toolkit.case import Beside, Case, LocalCase, ReadCase
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.case import Beside, Case, LocalCase, ReadCase, Together
+from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -62,9 +62,13 @@ def load_beside() -> list[tuple[str, Beside]]:
 
 
 def find_untold() -> set[str]:
-    """The protocols on the shelf that are left, and say nothing of two ways out at once."""
-    told = {protocol for protocol, _ in load_beside()}
-    return {each.name for each in SHELF if each.exits is not None} - told
+    """The protocols on the shelf that are left, and say nothing of two ways out at once; and those that know debts, and
+    say nothing of two that leave one on too little.
+    """
+    told = load_beside()
+    covers = {protocol for protocol, each in told if isinstance(each, Together) and each.is_cover}
+    silent = {each.name for each in SHELF if each.exits is not None} - {protocol for protocol, _ in told}
+    return silent | ({each.name for each in SHELF if Trait.LEVERAGE in each.traits} - covers)
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,13 @@ def test_every_protocol_that_is_left_says_what_is_too_much_at_once() -> None:
 def test_a_folder_that_is_dropped_in_is_held_to_what_it_says_and_found_where_it_says_nothing(
     transactional_db: None, bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [beside] = [each for protocol, each in load_beside() if protocol == NAME]
-    assert isinstance(beside, Together)
+    said = [each for protocol, each in load_beside() if protocol == NAME and isinstance(each, Together)]
+    assert [each.is_cover for each in said] == [False, True] and find_untold() == set()
     cases: Mapping[str, Filed] = {case.id: Filed(case, NAME) for case in bank.modules["cases"].CASES}
     with open_door(make_live_golem(bank.world), cases) as door:
-        refuse_second(door, beside)
+        for beside in said:
+            refuse_second(door, beside)
+    monkeypatch.setattr(bank.modules["cases"], "TOGETHER", tuple(said[:1]))
+    assert find_untold() == {NAME}
     monkeypatch.setattr(bank.modules["cases"], "TOGETHER", ())
     assert find_untold() == {NAME}

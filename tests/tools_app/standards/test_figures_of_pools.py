@@ -26,6 +26,7 @@ from tests.tools_app.standards.made_pool import (
     WHERE,
     configure,
 )
+from tools_app.core.errors import GolemError
 from tools_app.standards.aave_like import figures, signatures
 from tools_app.standards.aave_like.reads import (
     ZERO,
@@ -35,10 +36,11 @@ from tools_app.standards.aave_like.reads import (
     Stand,
     interest_in,
     read_isolation,
+    read_reserve,
     read_stand,
 )
 from tools_app.standards.aave_like.signatures import RAY, WAD
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import MarketNotFound
 from tools_app.toolkit.positions import PositionsUnreadable, drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -261,6 +263,15 @@ def test_a_pool_that_does_not_list_its_reserves_is_unreadable_and_an_asset_witho
     unknown = ToldReader(_tell_reserve(replace(RESERVE, a_token=ZERO)), tokens=[TWO])
     refused = refusal_of(lambda: figures.rates(_in_context(unknown), lender, TWO.address), MarketNotFound)
     assert refused.data["asset"] == TWO.address and "Pool has no market" in refused.detail
+
+
+@pytest.mark.parametrize(("is_absent", "error"), [(True, MarketNotFound), (False, PositionsUnreadable)])
+def test_where_there_is_no_pool_there_is_no_market_and_one_that_does_not_tell_is_unreadable(
+    is_absent: bool, error: type[GolemError]
+) -> None:
+    outcomes = [ReadOutcome(False, (), "nothing", is_absent=is_absent), *(ReadOutcome(True, ()),) * 2]
+    refused = refusal_of(lambda: read_reserve(TWO.address, outcomes, label="Pool"), error)
+    assert ("Pool has no market" in refused.detail) is is_absent
 
 
 def _read_stand(account: Account, answers: Mapping[tuple[Any, ...], Any] = MappingProxyType({})) -> Stand:

@@ -66,6 +66,13 @@ TOGETHER: Final = (
         {"amount": str(_ETH // 2)},
         before="spark_supply",
     ),
+    Together(
+        "spark_borrow",
+        {"amount": str(1_750 * _ETH)},
+        {"amount": str(1_800 * _ETH)},
+        {"amount": str(500 * _ETH)},
+        is_cover=True,
+    ),
 )
 
 _TOKENS: Final = "function getReserveTokensAddresses(address) view returns (address, address, address)"

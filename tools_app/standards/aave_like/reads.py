@@ -208,12 +208,12 @@ def reserve_calls(where: Mapping[str, str], asset: str) -> list[ReadCall]:
 
 
 def read_reserve(asset: str, outcomes: Sequence[ReadOutcome], *, label: str = "this lender") -> Reserve:
-    """Raises MarketNotFound for what the pool tells as no reserve, PositionsUnreadable where it does not tell, and for
-    one without totals or price.
+    """Raises MarketNotFound for what the pool tells as no reserve, and where there is no pool; PositionsUnreadable where
+    it does not tell, and for one without totals or price.
     """
-    [data] = answer_of(outcomes[0], "the pool")
-    if data[8] == ZERO:
+    if outcomes[0].is_absent or answer_of(outcomes[0], "the pool")[0][8] == ZERO:
         raise MarketNotFound(f"{label} has no market for {asset}", asset=asset)
+    [data] = outcomes[0].values
     totals = answer_of(outcomes[1], "the data provider")
     [price] = answer_of(outcomes[2], "the oracle")
     return Reserve(

@@ -208,8 +208,9 @@ def reserve_calls(where: Mapping[str, str], asset: str) -> list[ReadCall]:
 
 
 def read_reserve(asset: str, outcomes: Sequence[ReadOutcome], *, label: str = "this lender") -> Reserve:
-    """Raises MarketNotFound for what the pool tells as no reserve, and where there is no pool; PositionsUnreadable where
-    it does not tell, and for one without totals or price.
+    """One reserve. Raises MarketNotFound for what the pool tells as none, and where there is no pool.
+
+    Raises PositionsUnreadable where it does not tell, and for one without totals or price.
     """
     if outcomes[0].is_absent or answer_of(outcomes[0], "the pool")[0][8] == ZERO:
         raise MarketNotFound(f"{label} has no market for {asset}", asset=asset)

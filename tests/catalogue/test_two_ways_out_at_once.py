@@ -67,6 +67,7 @@ def refuse_second(door: Door, beside: Together) -> None:
         door.post("cancel_action", {"permit_id": each["permit_id"], "reason": "other plans"})
     alone = door.preview(beside.case, **beside.too_much)
     assert alone["http"] == 200, alone
+    door.post("cancel_action", {"permit_id": alone["permit_id"], "reason": "other plans"})
 
 
 def test_every_protocol_that_is_left_says_what_is_too_much_at_once() -> None:

@@ -57,11 +57,4 @@ TOGETHER = (
         {"amount": str(700 * E18)},
         {"amount": str(300 * E18)},
     ),
-    Together(
-        "bank_borrow",
-        {"amount": str(E18 // 10)},
-        {"amount": str(11 * E18 // 100)},
-        {"amount": str(E18 // 100)},
-        is_cover=True,
-    ),
 )

@@ -234,7 +234,9 @@ class RateLimited(
 class ActionRepeated(
     RateLimited, title="The same action was asked for again and again", cleared_by="equal calls are older than an hour"
 ):
-    """The same action, with the same parameters, for the fifth time: it looks like a loop."""
+    """The same action, with the same parameters, for the fifth time: it looks like a loop. Or one that differs in
+    numbers only, more often than the owner lets it.
+    """
 
 
 class VenueFailing(

@@ -23,6 +23,7 @@ from archetypes_app.models import Golem
 from permits_app.halts.halt_choices import SAYS, HaltChoice
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.halt import MOST_LOSS_BPS, HaltSetting
+from permits_app.models.spending import ALIKE_WINDOW
 from permits_app.permits.leaving_chains import find_tie
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json
@@ -120,6 +121,15 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
         label="Without the safety guardian, at most",
         help_text="US dollars; above this the safety-guardian must approve",
     )
+    most_alike_calls = forms.IntegerField(
+        label="Of the last 20 actions, so many alike",
+        min_value=1,
+        max_value=ALIKE_WINDOW,
+        initial=ALIKE_WINDOW,
+        widget=UnfoldAdminIntegerFieldWidget(),
+        help_text="Alike are actions within an hour that differ in numbers only. 20 is no limit; 12 stops an agent that"
+        " goes round in circles by amounts changed a little. Getting out is never held back.",
+    )
     max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
     max_price_impact_bps = PercentField(label="Price impact at most (%)", most_bps=5_000)
 
@@ -136,6 +146,7 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
             "trading_costs_per_pair_micro_usd",
             "trading_costs_per_venue_micro_usd",
             "writes_per_hour",
+            "most_alike_calls",
             "max_slippage_bps",
             "max_price_impact_bps",
             "allowlist_mode",
@@ -463,7 +474,7 @@ class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
         super().__init__(*args, **kwargs)
         self.fields["allowlist"].choices = choices  # type: ignore[attr-defined]
         for name in ("writes_per_hour", "allowlist_mode"):
-            widget = UnfoldAdminIntegerFieldWidget() if name == "writes_per_hour" else UnfoldAdminSelectWidget()
+            widget = UnfoldAdminSelectWidget() if name == "allowlist_mode" else UnfoldAdminIntegerFieldWidget()
             if name == "allowlist_mode":
                 widget.choices = self.fields[name].choices  # type: ignore[attr-defined]
             self.fields[name].widget = widget

@@ -51,6 +51,8 @@ GOLEM_LIMIT_PER_DAY_MICRO_USD = 100_000_000_000  # $100,000 in a rolling 24 h
 GOLEM_LIMIT_HOT_LANE_MICRO_USD = 1_000_000_000  # $1,000: above it the safety-guardian must approve
 GOLEM_LIMIT_TRADING_COSTS_MICRO_USD = 500_000_000  # $500 for fees, slippage and price impact in a rolling 24 h
 GOLEM_LIMIT_WRITES_PER_HOUR = 20
+# Of the last 20 calls of an hour; 20 is no limit.
+GOLEM_LIMIT_ALIKE_CALLS = 20
 GOLEM_VALUE_DRIFT_BPS = 1_000  # what is signed may be worth this much more than when it was judged and reserved
 GOLEM_LIMIT_SLIPPAGE_BPS = 100
 GOLEM_LIMIT_PRICE_IMPACT_BPS = 300

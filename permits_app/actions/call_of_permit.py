@@ -81,6 +81,7 @@ def make_permit_call(
         promised=read_promised(permit) if plan is not None else None,
         bound=RunningCode.of_dict(permit.code) if permit.code else None,
         action_hash=permit.action_hash,
+        alike_hash=str(permit.facts.get("alike", "")),
     )
 
 

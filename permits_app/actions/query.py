@@ -151,6 +151,7 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
             "remaining": max(0, most_writes - usage.writes_last_hour),
             "resets_at": usage.hour_resets_at.isoformat() if usage.hour_resets_at else None,
         },
+        "most_alike_calls": limits.most_alike_calls,
         "standing_allowances": [_describe_allowance(row) for row in list_standing(golem)],
         "guardian_above": _usd("limit", limits.hot_lane_micro_usd),
         "max_slippage_bps": limits.max_slippage_bps,

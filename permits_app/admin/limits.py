@@ -134,7 +134,10 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
                 ),
             },
         ),
-        ("Pace and prices", {"fields": ("writes_per_hour", "max_slippage_bps", "max_price_impact_bps")}),
+        (
+            "Pace and prices",
+            {"fields": ("writes_per_hour", "most_alike_calls", "max_slippage_bps", "max_price_impact_bps")},
+        ),
         ("Allowlist", {"fields": ("allowlist_mode",)}),
     )
 

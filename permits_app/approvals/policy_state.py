@@ -35,6 +35,7 @@ LIMIT_COLUMNS: Final = (
     "trading_costs_per_pair_micro_usd",
     "trading_costs_per_venue_micro_usd",
     "writes_per_hour",
+    "most_alike_calls",
     "max_slippage_bps",
     "max_price_impact_bps",
     "allowlist_mode",

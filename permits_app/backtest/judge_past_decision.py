@@ -59,6 +59,7 @@ REPLAYED: Final = (
     "spending_limiter.price_impact",
     "spending_limiter.trading_costs_",
     "rate_limiter.per_hour",
+    "rate_limiter.alike",
 )
 """Refusals that the facts of their moment reproduce. What another rule refused stays refused under every draft."""
 
@@ -139,11 +140,12 @@ class DraftQuestion:
             rows=self.rows,
             holdings=holdings,
             spend=SpendFacts(prices={}, usage=self.usage, trade=self.facts.trade, costs=self.costs),
-            # Of the hour alone: loop guard and breaker judged what was done around the call, which no draft changes.
+            # Loop guard and breaker judged what was done around the call, which no draft changes.
             rate=RateFacts(
                 usage=self.usage,
                 cap=cap_writes_per_hour(is_conservative=self.facts.is_conservative),
                 is_venue_tried=False,
+                alike=(self.call.now,) * self.facts.alike,
             ),
         )
         verdict = hook_chain.decide(self.call, loaded)

@@ -3,6 +3,7 @@
 No formula of a rule is inverted here: a limit is moved until the rules themselves refuse the first call. The two that
 tighten without an end, collateral ratio and rebalance interval, are left out when no call of the period came near them.
 Shares of an issuer, a bridge and an oracle stay as they are: what hung on an oracle is known after a simulation alone.
+So does how many actions may be alike: a period without two alike would have the second of them refused from then on.
 """
 
 from __future__ import annotations

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from tools_app.core.models import TimeStamped
+
+ALIKE_WINDOW: Final = 20
+"""Of how many actions of an hour the alike ones are counted; so many are no limit."""
 
 
 class AllowlistMode(models.TextChoices):
@@ -48,6 +52,10 @@ def default_writes_per_hour() -> int:
     return int(settings.GOLEM_LIMIT_WRITES_PER_HOUR)
 
 
+def default_alike_calls() -> int:
+    return int(settings.GOLEM_LIMIT_ALIKE_CALLS)
+
+
 def default_slippage_bps() -> int:
     return int(settings.GOLEM_LIMIT_SLIPPAGE_BPS)
 
@@ -83,6 +91,13 @@ class SpendingLimits(TimeStamped):
         help_text="The same, of the trades at one venue",
     )
     writes_per_hour = models.PositiveIntegerField(default=default_writes_per_hour)
+    most_alike_calls = models.PositiveSmallIntegerField(
+        default=default_alike_calls,
+        db_default=ALIKE_WINDOW,
+        validators=[MinValueValidator(1), MaxValueValidator(ALIKE_WINDOW)],
+        help_text="Of the last 20 actions within an hour, so many may differ from each other in numbers only;"
+        " 20 is no limit, 12 stops who goes round in circles by amounts changed a little",
+    )
     max_slippage_bps = models.PositiveIntegerField(default=default_slippage_bps)
     max_price_impact_bps = models.PositiveIntegerField(default=default_price_impact_bps)
     allowlist_mode = models.CharField(max_length=8, choices=AllowlistMode.choices, default=AllowlistMode.STRICT)
@@ -104,6 +119,10 @@ class SpendingLimits(TimeStamped):
                 & models.Q(trading_costs_per_pair_micro_usd__gte=0)
                 & models.Q(trading_costs_per_venue_micro_usd__gte=0),
                 name="trading_costs_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(most_alike_calls__gte=1, most_alike_calls__lte=ALIKE_WINDOW),
+                name="alike_calls_in_window",
             ),
         ]
 

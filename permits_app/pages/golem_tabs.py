@@ -278,6 +278,7 @@ _LABELS = {
     "trading_costs_per_venue_micro_usd": "Trading at one venue may cost in 24 h",
     "hot_lane_micro_usd": "In one action without the safety guardian, at most",
     "writes_per_hour": "Writes per hour",
+    "most_alike_calls": "Of the last 20 actions, so many alike",
     "max_slippage_bps": "Slippage at most",
     "max_price_impact_bps": "Price impact at most",
     "allowlist_mode": "Allowlist",

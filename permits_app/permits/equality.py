@@ -1,4 +1,4 @@
-"""Decides when two actions are the same: golem, tool, and the meaning of their parameters.
+"""Decides when two actions are the same: golem, tool, and the meaning of their parameters; and when alike.
 
 A token by its symbol and by its address is one token, and what is left out is what stands for it. So no other spelling
 passes an action that is under way, the loop guard, or a repeat.
@@ -9,8 +9,10 @@ and docs/decisions/0311-parameters-have-one-spelling-once-they-are-checked.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from eth_utils import is_hex_address, to_checksum_address
 
@@ -24,10 +26,27 @@ from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.spelling import Place, spell_params
 from tools_app.toolkit.tooldef import ToolDef
 
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
 
 def hash_meant(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
     """Names an action by what it means; `params` as `runner.check_params` gives them. Reads no node."""
     return hash_action(golem_id=golem.pk, tool_name=tool.name, params=resolve_params(tool, params, golem))
+
+
+def hash_alike(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
+    """Names what an action shares with those that differ from it in numbers only: amounts, prices, bounds, times. A
+    chain or a position is no number. Reads no node.
+    """
+    meant = resolve_params(tool, params, golem)
+    words = {name: value for name, value in meant.items() if name.endswith("_id") or not _is_number(value)}
+    return hash_action(golem_id=golem.pk, tool_name=tool.name, params=words)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def resolve_params(tool: ToolDef, params: Mapping[str, Any], golem: Golem) -> dict[str, Any]:

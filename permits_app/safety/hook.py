@@ -41,7 +41,8 @@ class HookCall:
     `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
     `route` says who signs and what carries the plan; None is an account that signs for itself. `promised` is how a
     permit says its calls are signed, and `bound` the code it was permitted on, None while there is none. `action_hash`
-    names what was asked for. `wait_seconds` is how much of a deadline is there for owners and the Warden.
+    names what was asked for, `alike_hash` what it shares with what differs in numbers only. `wait_seconds` is how much
+    of a deadline is there for owners and the Warden.
     """
 
     stage: HookStage
@@ -68,6 +69,7 @@ class HookCall:
     promised: Promised | None = None
     bound: RunningCode | None = None
     action_hash: str = ""
+    alike_hash: str = ""
     wait_seconds: int = 0
 
     @property

@@ -19,6 +19,7 @@ from permits_app.safety.foresight import Dependent, Share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import asks_predictions, asks_rebalances
 from permits_app.safety.records import Mark, Records
+from permits_app.safety.repetition import list_alike
 from tools_app.toolkit.enums import Category, Phase, RiskLayer
 
 MOST_ASSETS: Final = 64
@@ -32,8 +33,9 @@ class JudgedFacts:
     """The facts of one decision. USD in micro-USD.
 
     `predictions` is (right, of how many), where the action gate asked. `portfolio` is None when no hook wanted it or
-    it could not be kept; `trade` is None for what is none; `rebalances` is None for an action of another class. A call
-    that its phase refused has no usage and no mark: nothing was asked for them.
+    it could not be kept; `trade` is None for what is none; `rebalances` is None for an action of another class. `alike`
+    counts calls before it that differ in numbers only. A call that its phase refused has no usage and no mark: nothing
+    was asked for them.
     """
 
     phase: Phase
@@ -49,6 +51,7 @@ class JudgedFacts:
     rebalances: tuple[datetime, ...] | None
     predictions: tuple[int, int] | None
     portfolio: Portfolio | None
+    alike: int = 0
 
 
 def encode_facts(call: HookCall) -> dict[str, Any]:
@@ -62,6 +65,7 @@ def encode_facts(call: HookCall) -> dict[str, Any]:
         "category": call.tool.category.value,
         "tick": call.golem.heartbeat_tick,
         "spend": call.value.spend_micro_usd,
+        "alike": call.alike_hash,
     }
     if call.records.known is not None:
         facts.update(_encode_records(call, call.records.known))
@@ -94,6 +98,7 @@ def decode_facts(facts: Mapping[str, Any], *, at: datetime) -> JudgedFacts | Non
         rebalances=None if rebalances is None else tuple(at - each * _MICROSECOND for each in rebalances),
         predictions=None if predictions is None else (predictions[0], predictions[1]),
         portfolio=_decode_portfolio(facts) if "assets" in facts else None,
+        alike=facts.get("alike_before", 0),
     )
 
 
@@ -104,6 +109,8 @@ def _encode_records(call: HookCall, read: Records) -> dict[str, Any]:
         "usage": [used.tick_micro_usd, used.session_micro_usd, used.day_micro_usd, used.writes_last_hour],
         "mark": _encode_mark(read.mark, call.now),
     }
+    if alike := list_alike(earlier=read.earlier, alike_hash=call.alike_hash):
+        found["alike_before"] = len(alike)
     if asks_rebalances(call) and len(read.rebalances) <= MOST_REBALANCES:
         found["rebalances"] = [_ago(each, call.now) for each in read.rebalances]
     if asks_predictions(call):

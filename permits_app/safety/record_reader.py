@@ -70,8 +70,9 @@ _MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = 
 _PAST = f"""CROSS JOIN LATERAL (
     SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,
            array_agg(action_hash ORDER BY created_at DESC) AS hashes,
-           array_agg({_in_microseconds("created_at")} ORDER BY created_at DESC) AS times
-      FROM (SELECT tool_name, action_hash, created_at FROM {_PERMITS}
+           array_agg({_in_microseconds("created_at")} ORDER BY created_at DESC) AS times,
+           array_agg(alike ORDER BY created_at DESC) AS alikes
+      FROM (SELECT tool_name, action_hash, created_at, COALESCE(facts->>'alike', '') AS alike FROM {_PERMITS}
              WHERE golem_id = %(golem)s AND created_at > %(loop_start)s AND created_at <= %(now)s
                AND status <> 'CANCELLED' AND id IS DISTINCT FROM %(excluded)s
              ORDER BY created_at DESC LIMIT %(loop_window)s) AS newest
@@ -165,14 +166,28 @@ def read_records(call: HookCall) -> Records:
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     costs, mark, rest = rest[:4], rest[4:10], rest[10:]
-    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, beside, spent, positions = rest
+    (
+        tools,
+        hashes,
+        called,
+        alikes,
+        statuses,
+        times,
+        is_tried,
+        rebalances,
+        predictions,
+        known,
+        beside,
+        spent,
+        positions,
+    ) = rest
     others = tuple(_decode_under_way(each) for each in json.loads(beside or "[]"))
     return Records(
         usage=usage,
         costs=read_cost_columns(costs),
         mark=_read_mark(*mark) if mark[1] is not None else None,
         is_conservative=is_conservative(call.golem),
-        earlier=tuple(map(PastCall, tools or (), hashes or (), map(read_moment, called or ()))),
+        earlier=tuple(map(PastCall, tools or (), hashes or (), map(read_moment, called or ()), alikes or ())),
         outcomes=_list_outcomes(statuses or (), map(read_moment, times or ())),
         is_venue_tried=bool(is_tried),
         rebalances=tuple(rebalances or ()),
@@ -228,7 +243,7 @@ def _build_statement(call: HookCall) -> str:
         "costs.*" if is_trade(call.plan) else f"0, 0, 0, {_NOTHING}",
         "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until,"
         " mark.later::text",
-        "past.tools, past.hashes, past.times",
+        "past.tools, past.hashes, past.times, past.alikes",
         "venue.statuses, venue.times" if has_plan else f"{_NOTHING}, {_NOTHING}",
         _TRIED if has_plan else _NOTHING,
         _REBALANCES if asks_rebalances(call) else _NOTHING,

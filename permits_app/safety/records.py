@@ -24,13 +24,14 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """One call of the loop guard's window: which tool, the hash over tool and parameters that tells equal calls, and
-    when it was.
+    """One call of the loop guard's window: which tool, the hash over tool and parameters that tells equal calls, when
+    it was, and the hash that it shares with calls that differ in numbers only; empty for what is no transaction.
     """
 
     tool_name: str
     action_hash: str
     at: datetime
+    alike_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,31 @@ def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: A
     )
 
 
+def list_alike(*, earlier: Sequence[PastCall], alike_hash: str) -> tuple[datetime, ...]:
+    """When calls of the window were made that differ from this one in numbers only, or in nothing; newest first."""
+    if not alike_hash:
+        return ()
+    return tuple(call.at for call in earlier[: LOOP_WINDOW - 1] if call.alike_hash == alike_hash)
+
+
+def judge_alike(*, alike: Sequence[datetime], most: int, action_class: ActionClass) -> Reject | None:
+    """Refuse one more than the owner's `most` of calls that differ in numbers only. The window's size is no limit."""
+    if action_class in LEAVING or most >= LOOP_WINDOW or len(alike) < most:
+        return None
+    free_at = (sorted(alike, reverse=True)[most - 1] + LOOP_HORIZON).isoformat()
+    return Reject(
+        rule="rate_limiter.alike",
+        reason=f"{len(alike)} of the last {LOOP_WINDOW} actions differ from this one in numbers only",
+        observed=f"{len(alike) + 1} alike actions, this one counted",
+        limit=f"{most} alike actions within the last {LOOP_WINDOW} of one hour",
+        remaining="0 alike actions",
+        resets_at=free_at,
+        would_pass="an action with other tokens or at another position, propose_standing_plan (owners agree once to"
+        f" equal trades at set times), or this one from {free_at} on",
+        error=ActionRepeated,
+    )
+
+
 def warn_same_tool(*, earlier: Sequence[PastCall], tool_name: str) -> str:
     """A note when more than four fifths of a full window are calls of one tool; empty otherwise."""
     window = (tool_name, *(call.tool_name for call in earlier[: LOOP_WINDOW - 1]))

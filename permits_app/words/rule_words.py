@@ -45,6 +45,7 @@ _LIMITS: Final = {
     "spending_limiter.slippage": ("the limit of slippage", "max_slippage_bps"),
     "spending_limiter.price_impact": ("the limit of price impact", "max_price_impact_bps"),
     "rate_limiter.per_hour": ("the limit of writes in one hour", "writes_per_hour"),
+    "rate_limiter.alike": ("the limit of actions that differ in numbers only", "most_alike_calls"),
 }
 _CAGE: Final = {
     "policy_cage.max_position": ("the largest position", "max_position_bps"),

@@ -97,6 +97,7 @@ def test_limits_typed_in_dollars_are_stored_audited_and_announced(browser_of_own
         "trading_costs_per_pair_micro_usd": "500",
         "trading_costs_per_venue_micro_usd": "500",
         "writes_per_hour": "10",
+        "most_alike_calls": "12",
         "max_slippage_bps": "0.5",
         "max_price_impact_bps": "2",
         "allowlist_mode": "STRICT",

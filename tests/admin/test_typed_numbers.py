@@ -26,6 +26,7 @@ LIMITS = {
     "trading_costs_per_pair_micro_usd": "500",
     "trading_costs_per_venue_micro_usd": "500",
     "writes_per_hour": "10",
+    "most_alike_calls": "12",
     "max_slippage_bps": "0.5",
     "max_price_impact_bps": "2",
     "allowlist_mode": "STRICT",

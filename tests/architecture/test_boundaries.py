@@ -45,6 +45,9 @@ TESTS: dict[str, str] = {
     "SpendingLimits.trading_costs_per_venue_micro_usd": TRADING_COSTS,
     "SpendingLimits.hot_lane_micro_usd": f"{EDGES}a_preview_above_the_hot_lane_carries_its_review",
     "SpendingLimits.writes_per_hour": f"{EDGES}an_hour_takes_exactly_its_writes",
+    "SpendingLimits.most_alike_calls": (
+        f"{SAFETY}alike_calls.py::test_an_owners_limit_of_alike_actions_is_kept_at_the_door"
+    ),
     "SpendingLimits.max_slippage_bps": f"{EDGES}slippage_passes_up_to_the_owners_limit",
     "SpendingLimits.max_price_impact_bps": f"{EDGES}price_impact_passes_up_to_the_owners_limit",
     "LONGEST": "permits_app/test_pending_requests.py::test_what_was_seen_alone_decides_the_state",
@@ -172,6 +175,7 @@ NO_LIMITS: dict[str, str] = {
     "GOLEM_LIMIT_HOT_LANE_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_TRADING_COSTS_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_WRITES_PER_HOUR": "a default of SpendingLimits",
+    "GOLEM_LIMIT_ALIKE_CALLS": "a default of SpendingLimits",
     "GOLEM_LIMIT_SLIPPAGE_BPS": "a default of SpendingLimits",
     "GOLEM_LIMIT_PRICE_IMPACT_BPS": "a default of SpendingLimits",
     "GOLEM_SWEEP_EVERY_SECONDS": "how often beat calls a task; nothing is refused by it",

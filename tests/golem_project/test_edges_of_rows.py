@@ -130,6 +130,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "nav_snapshot_debt_not_negative": _between("debt_micro_usd", 0, None),
     "declared_peg_within_half": _between("most_apart_bps", 10, 5_000),
     "halt_loses_a_part": _between("most_loss_bps", 1, 5_000),
+    "alike_calls_in_window": _between("most_alike_calls", 1, 20),
     "owner_budget_not_negative": _between("per_day_micro_usd", 0, None),
     "records_kept_long_enough": _between("days", 90, None),
     "record_archive_in_order": _in_order("first_created_at", "last_created_at", may_be_equal=True),

@@ -24,6 +24,7 @@ SET_AT: Final[Mapping[str, tuple[RuleRow, str]]] = {
     "spending_limiter.slippage": (RuleRow.LIMITS, "max_slippage_bps"),
     "spending_limiter.price_impact": (RuleRow.LIMITS, "max_price_impact_bps"),
     "rate_limiter.per_hour": (RuleRow.LIMITS, "writes_per_hour"),
+    "rate_limiter.alike": (RuleRow.LIMITS, "most_alike_calls"),
     "policy_cage.max_position": (RuleRow.CAGE, "max_position_bps"),
     "policy_cage.max_concentration": (RuleRow.CAGE, "max_concentration_bps"),
     "policy_cage.max_issuer": (RuleRow.CAGE, "max_issuer_bps"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from archetypes_app.profiles import cap_writes_per_hour
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
@@ -15,8 +16,10 @@ from permits_app.safety.repetition import (
     Breaker,
     BreakerState,
     fold_breaker,
+    judge_alike,
     judge_breaker,
     judge_loop,
+    list_alike,
     warn_same_tool,
 )
 from permits_app.safety.tiers import returns_to_golem
@@ -25,13 +28,16 @@ from tools_app.toolkit.enums import ActionClass
 
 @dataclass(frozen=True, slots=True)
 class RateFacts:
-    """What hook 4 reads: writes of the hour, the last calls newest first, and how the venue did of late."""
+    """What hook 4 reads: writes of the hour, the last calls newest first, when those were made that differ from this
+    one in numbers only, and how the venue did of late.
+    """
 
     usage: Usage
     cap: int | None
     is_venue_tried: bool
     action_hash: str = ""
     earlier: Sequence[PastCall] = ()
+    alike: Sequence[datetime] = ()
     breaker: Breaker = Breaker(BreakerState.CLOSED)
 
 
@@ -51,6 +57,7 @@ class RateLimiter:
         refusal = (
             judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at, action_class=_leaving_as(call))
             or judge_loop(earlier=facts.earlier, action_hash=facts.action_hash, action_class=call.action_class)
+            or judge_alike(alike=facts.alike, most=call.limits.most_alike_calls, action_class=call.action_class)
             or judge_breaker(
                 breaker=facts.breaker,
                 venue=call.tool.venue,
@@ -78,6 +85,7 @@ def load_facts(call: HookCall) -> RateFacts:
         cap=cap_writes_per_hour(is_conservative=records.is_conservative),
         action_hash=call.action_hash,
         earlier=records.earlier,
+        alike=list_alike(earlier=records.earlier, alike_hash=call.alike_hash),
         breaker=breaker,
         is_venue_tried=records.is_venue_tried,
     )

@@ -35,7 +35,7 @@ from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.judged_facts import decode_facts, encode_facts
 from permits_app.safety.record_reader import asks_predictions
-from permits_app.safety.records import Mark, Records
+from permits_app.safety.records import Mark, PastCall, Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, NOW, ROUTER, USDC, WBTC, WETH, plain_call
 from tools_app.toolkit.enums import ActionClass, Phase
@@ -65,6 +65,7 @@ OPEN = {
         "trading_costs_per_pair_micro_usd": str(10**12),
         "trading_costs_per_venue_micro_usd": str(10**12),
         "writes_per_hour": "1000",
+        "most_alike_calls": "20",
         "max_slippage_bps": "1000",
         "max_price_impact_bps": "1000",
         "allowlist_mode": str(AllowlistMode.STRICT),
@@ -114,6 +115,7 @@ class Wish:
     router: str = ROUTER
     buys_wbtc: bool = False
     is_conservative: bool = False
+    alike: int = 0
     phase: Phase = Phase.THRIVING
 
     @property
@@ -184,6 +186,7 @@ class Life:
             api_key_id=KEYS[wish.key],
             now=now,
         )
+        call = replace(call, alike_hash="0xa")
         call.golem.phase, call.golem.heartbeat_tick = str(wish.phase), wish.tick
         call = replace(call, value=KeptValue(kept_micro_usd=wish.amount))
         is_rebalance = wish.action_class is ActionClass.REBALANCE
@@ -194,6 +197,7 @@ class Life:
             is_conservative=wish.is_conservative,
             rebalances=self._rebalances(now) if is_rebalance else (),
             predictions=self.predictions[:GATE_WINDOW] if asks_predictions(call) else (),
+            earlier=tuple(PastCall("swap", str(number), now, "0xa") for number in range(wish.alike)),
         )
         rows = CageRows(fall_of(records.mark), records.rebalances, records.predictions, records.is_conservative)
         is_held = wish.action_class in RAISING
@@ -213,7 +217,12 @@ class Life:
                 rows=rows,
                 holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
                 spend=SpendFacts(prices={}, usage=records.usage, trade=wish.trade, costs=records.costs),
-                rate=RateFacts(usage=records.usage, cap=20 if wish.is_conservative else None, is_venue_tried=False),
+                rate=RateFacts(
+                    usage=records.usage,
+                    cap=20 if wish.is_conservative else None,
+                    is_venue_tried=False,
+                    alike=(now,) * wish.alike,
+                ),
             ),
         )
         facts = encode_facts(replace(call, records=_Read(records, portfolio if is_held else None, wish.trade)))

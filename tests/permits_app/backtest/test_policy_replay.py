@@ -49,6 +49,7 @@ SECOND: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Wish, Wish]]] = [
     ("spending_limiter.slippage", tighten(max_slippage_bps=50), OPEN, (Wish(), Wish(slippage_bps=51))),
     ("spending_limiter.price_impact", tighten(max_price_impact_bps=10), OPEN, (Wish(), Wish(impact_bps=11))),
     ("rate_limiter.per_hour", tighten(writes_per_hour=1), OPEN, (Wish(), Wish())),
+    ("rate_limiter.alike", tighten(most_alike_calls=2), tighten(most_alike_calls=3), (Wish(alike=1), Wish(alike=2))),
     ("allowlist_guard.contract", WITHOUT_ROUTER, OPEN, (Wish(), Wish(router=OTHER_ROUTER))),
     ("policy_cage.approved_asset", WITHOUT_WBTC, OPEN, (Wish(), Wish(buys_wbtc=True))),
     (

@@ -36,6 +36,15 @@ def test_the_held_out_set_repeats_nothing_of_the_first() -> None:
     assert not said[0] & said[1] and not asked[0] & asked[1]
 
 
+def test_the_blind_questions_are_a_hundred_of_their_own_to_topics_of_the_held_out_set() -> None:
+    blind, held = (read_labelled_set((FOLDER / name).read_text(encoding="utf-8")) for name in ("blind.txt", SETS[1]))
+    asked = [question for topic in blind for question in topic.questions]
+    assert {topic.name for topic in blind} == {topic.name for topic in held}
+    assert len(asked) == len(set(asked)) >= 100 and not any(topic.episodes for topic in blind)
+    said = {text for topic in held for text in (*topic.questions, *(each for _, _, each in topic.episodes))}
+    assert not said & set(asked)
+
+
 def test_a_line_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="line 2"):
         read_labelled_set("= a\nhello\n")

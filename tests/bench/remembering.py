@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.test import override_settings
 
-from archetypes_app.models import Golem, Heartbeat
+from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from golem_project.demo.seed import CHAIN_ID
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.rpc import call_data
@@ -28,7 +28,7 @@ from golem_project.heartbeat.duties.consolidator import consolidate_due
 from golem_project.heartbeat.tick_claims import claim_due
 from memory_app.models import Insight
 from permits_app.actions.commit import commit_permit
-from permits_app.models import OutboundTransaction, OutcomeRecord, PolicyCage, SpendingLimits
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, PolicyCage, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests.bench.figures import Figure, measure
 from tests.evm.world import World
@@ -126,6 +126,12 @@ class Run:
     bought_wei: int = 0
     gas_wei: int = 0
     insights: int = 0
+    rerouted: int = 0
+    """Fills through the route that what was learned preferred."""
+    tightened: int = 0
+    """Actions whose slippage or deadline was changed by what was learned."""
+    waited: int = 0
+    """Ticks in which a warning let a wish wait."""
     limits: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -155,6 +161,25 @@ def measure_remembering() -> Iterator[Figure]:
         "",
         target=without.failed - 1,
         reference=f"without memory {without.failed}",
+    )
+    yield Figure(
+        "remembering.route",
+        "fills through a route that memory preferred",
+        with_memory.rerouted,
+        "",
+        target=1,
+        reference=f"of {with_memory.filled}; without memory {without.rerouted}",
+        at_least=True,
+    )
+    yield Figure(
+        "remembering.timing",
+        "ticks in which a warning let a wish wait",
+        with_memory.waited,
+        "",
+        target=1,
+        reference=f"slippage or deadline changed in {with_memory.tightened} actions; without memory"
+        f" {without.waited} and {without.tightened}",
+        at_least=True,
     )
     yield Figure(
         "remembering.limits",
@@ -279,8 +304,13 @@ def _count(live: LiveGolem, run: Run) -> None:
             for told in (outcome.expected, outcome.actual)
         )
         run.filled += 1
+        run.rerouted += "route" in outcome.permit.soft_params.get("changes", {})
         run.bought_wei += got
         run.shortfall_wei += max(0, promised - got)
     sent = OutboundTransaction.objects.filter(sender=live.golem.address)
     run.gas_wei = sum(int(each.fee_wei or 0) for each in sent)
     run.insights = Insight.objects.filter(golem=live.golem).count()
+    changed = ActionPermit.objects.filter(golem=live.golem).values_list("soft_params__changes", flat=True)
+    run.tightened = sum(bool({"slippage_bps", "deadline"} & set(each or {})) for each in changed)
+    records = DecisionCycleRecord.objects.filter(golem=live.golem).values_list("interventions", flat=True)
+    run.waited = sum(any("held_back" in each for each in record) for record in records)

@@ -110,11 +110,13 @@ def _add_balance(refused: RefusedCall) -> dict[str, Any]:
 def _tell_held(refused: RefusedCall, name: str) -> dict[str, Any]:
     """Asks for an amount beside what the golem holds of the token that it would spend."""
     token = str(next((refused.said[each] for each in _SPENDS if refused.said.get(each)), "")).lower()
-    for each in refused.read("wallet_status", "wallet").get("balances", ()):
+    balances = refused.read("wallet_status", "wallet").get("balances", ())
+    for each in balances:
         meta = each.get("token", {})
         if token and token in (str(meta.get("symbol")).lower(), str(meta.get("address")).lower()):
             return refused.ask(name, held={"raw": each.get("balance"), "units": each.get("balance_units")})
-    return refused.ask(name)
+    # What is not listed is not held; where nothing could be read nothing is said.
+    return refused.ask(name, **({"held": {"raw": "0"}} if token and balances else {}))
 
 
 def _add_unit(refused: RefusedCall) -> dict[str, Any]:

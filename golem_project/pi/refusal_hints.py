@@ -49,6 +49,8 @@ _KEYS: Final[Mapping[PiTool, str]] = {
 _FIX: Final = Recovery.FIX_PARAMS
 _MENDED_BY_SAYING: Final = frozenset({_FIX, Recovery.CHECK_STATE})
 """What a tool refuses with one of these may tell the figures that pass."""
+_SHORTEST_PART: Final = 3
+"""Letters of a part of a word that says nothing of what is meant, such as get."""
 _OWN_ACCOUNT: Final = ("account", "owner")
 _BESIDE: Final = frozenset({"action_type", "query", "read", "venue", "cursor", "why", "wish_id"})
 
@@ -114,9 +116,12 @@ def _teach(
             return outside
         rest = {name: value for name, value in body.items() if name != _KEYS[pi_tool]}
         members = _teach_elsewhere(agent, word, rest) or _teach_slip(agent, pi_tool, word, rest)
+        members = members or _ask_word(agent, pi_tool, word, rest)
     members = members or teach(
         problem, tool=str(pi_tool), body=body, words=words, describe=partial(_describe, known, shown, pi_tool)
     )
+    if problem["code"] == "INVALID_PARAMS" and isinstance(word, str):
+        members = _ask_venue(agent, pi_tool, word, body) or members
     members = _name_own_account(members, agent)
     if "next_call" in members:
         members = _check_call(members, agent)
@@ -159,6 +164,40 @@ def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any
         return {}
     call = {"tool": str(pi_tool), "arguments": {_KEYS[pi_tool]: word, **rest}}
     return _check_call({"next_call": call}, agent)
+
+
+def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+    """Asks for one of the golem's words that have a part in common with `said`, those of its venue first."""
+    parts = {part for part in normalize_key(said).split("_") if len(part) > _SHORTEST_PART}
+    alike = [tool for tool in agent.shelf.toolset if tool.pi_tool is pi_tool and parts & set(tool.key.split("_"))]
+    there = [tool for tool in alike if tool.venue == rest.get("venue")]
+    words = sorted({tool.key for tool in there or alike})
+    if not words:
+        return {}
+    call = {"tool": str(pi_tool), "arguments": dict(rest)}
+    browsing = {"tool": str(PiTool.QUERY_STATE), "arguments": {"query": "browse_tools"}}
+    return {"unfinished_call": call, "fill": {_KEYS[pi_tool]: {"one_of": words}}, "or_call": browsing}
+
+
+def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Asks for the venue of a word where none was named and what was said is right at others of the golem's alone."""
+    nested = body.get("params")
+    flat = {**(nested if isinstance(nested, Mapping) else {}), **body}
+    if flat.get("venue") is not None:
+        return {}
+    given = {name: each for name, each in flat.items() if name not in (*_BESIDE, "params") and each is not None}
+    fitting = []
+    for tool in agent.shelf.toolset:
+        if tool.pi_tool is pi_tool and tool.key == normalize_key(said):
+            try:
+                validate_params(tool.params_model, given)
+            except InvalidParams:
+                continue
+            fitting.append(tool.venue)
+    if not fitting:
+        return {}
+    call = {"tool": str(pi_tool), "arguments": {name: each for name, each in flat.items() if name != "params"}}
+    return {"missing": ["venue"], "unfinished_call": call, "fill": {"venue": {"one_of": sorted(fitting)}}}
 
 
 def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, Any]:

@@ -68,6 +68,9 @@ def find_fill(problem: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, 
     told = problem.get("fill")
     if isinstance(told, Mapping):
         return dict(told)
+    meant = problem.get("base_units")
+    if meant and problem.get("parameter") in said:
+        return {problem["parameter"]: {"one_of": [meant], "unit": _BASE_UNITS}}
     for key, names in _CHOICES.items():
         choices = problem.get(key)
         name = next((each for each in names if each in said), None)

@@ -3896,7 +3896,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap_x" | null;
             why?: components["schemas"]["why"];
-            nonce: components["schemas"]["position_id"];
+            /** @description The order's hash or EIP-712 digest, as the commit answered */
+            order_hash?: string | null;
+            /** @description The order's nonce at Permit2, which uniswapx_order tells */
+            nonce?: string | null;
             chain_id?: components["schemas"]["chain_id"];
         };
         UniswapCheckAllowance: {
@@ -4360,6 +4363,8 @@ export interface components {
             amount?: components["schemas"]["amount_3"];
             chain_id?: components["schemas"]["chain_id"];
             from_chain?: components["schemas"]["chain_id"];
+            /** @description Id of another golem of the same owners, which sends it… */
+            from_golem?: string | null;
         };
         WalletGetDelegation: {
             /** @constant */

@@ -20,7 +20,7 @@ from archetypes_app.catalogue_lines import list_categories, list_category, list_
 from archetypes_app.loadout import make_loadout
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.management.commands.tokens import list_prices
-from golem_project.pi.definitions import MORE_TOOLS, define_tools
+from golem_project.pi.definitions import AS_DATA, MORE_TOOLS, define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.shown_schema import SHORT
@@ -65,12 +65,14 @@ def test_every_profile_s_core_costs_at_most_1200_tokens_in_every_dialect(each: B
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_every_dialect_says_that_more_tools_exist_and_how_they_are_called(dialect: Dialect) -> None:
+def test_every_dialect_says_that_more_tools_exist_how_they_are_called_and_that_texts_are_data(dialect: Dialect) -> None:
     toolset = profile("trader")
     cut = make_loadout(toolset=toolset, first=()).cut(toolset)
     for has_more in (True, False):
         tools = define_tools(toolset=cut, permit_ttl_seconds=60, has_writes=True, has_more=has_more)
-        assert (MORE_TOOLS in json.dumps(render_tools(dialect, tools))) is has_more
+        told = json.dumps(render_tools(dialect, tools))
+        assert (MORE_TOOLS in told) is has_more
+        assert AS_DATA in told
 
 
 @pytest.mark.parametrize("dialect", Dialect)

@@ -18,6 +18,10 @@ CASES: Final = (
         "uniswap_cancel_uniswapx_order",
         {"nonce": "777"},
         ActionClass.DECREASE_POSITION,
+        refuses=(
+            ({"nonce": None, "order_hash": "0x" + "11" * 32}, "ORDER_UNKNOWN"),
+            ({"nonce": None}, "INVALID_PARAMS"),
+        ),
     ),
 )
 

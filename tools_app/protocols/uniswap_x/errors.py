@@ -36,6 +36,16 @@ class OrderDeskMissing(
     """Orders of this kind are co-signed where they are handed in, and no such place is set. `data` has chain_id."""
 
 
+class OrderIsOver(
+    GolemError,
+    status=409,
+    recovery=Recovery.CHECK_STATE,
+    title="The order can no longer be filled",
+    cleared_by="nothing: its nonce is used up",
+):
+    """Permit2 takes its nonce from nobody any more: it was filled, or cancelled. `data` has the nonce."""
+
+
 class OrderUnknown(
     GolemError,
     status=404,

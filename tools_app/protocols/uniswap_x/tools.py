@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
+from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap_x.addresses import (
     CHAINS,
@@ -18,12 +19,18 @@ from tools_app.protocols.uniswap_x.addresses import (
     deployments,
     reactor_on,
 )
-from tools_app.protocols.uniswap_x.errors import OrderDeskMissing, OrderNeedsApproval, OrderRefused, OrderUnknown
+from tools_app.protocols.uniswap_x.errors import (
+    OrderDeskMissing,
+    OrderIsOver,
+    OrderNeedsApproval,
+    OrderRefused,
+    OrderUnknown,
+)
 from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, hash_order, kind_of, type_order
 from tools_app.protocols.uniswap_x.promises import UniswapXPromises
 from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
-from tools_app.standards.permit2_nonces import use_up
+from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
 from tools_app.standards.still_tokens import StillReads
@@ -32,12 +39,12 @@ from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
-from tools_app.toolkit.params import PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
+from tools_app.toolkit.params import RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
 from tools_app.toolkit.plan import AllowanceLeft, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.report import Report, told
 from tools_app.toolkit.result import TokenAmount
-from tools_app.toolkit.signed_orders import SignedOrders
+from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.views import TokenMeta
 
 BPS: Final = 10_000
@@ -69,6 +76,10 @@ LastsSeconds = Annotated[
 OrderHash = Annotated[
     str,
     Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="The order's hash or EIP-712 digest, as the commit answered."),
+]
+OrderNonce = Annotated[
+    str,
+    Field(pattern=r"^(0|[1-9][0-9]{0,77})$", description="The order's nonce at Permit2, which uniswapx_order tells."),
 ]
 
 uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME, picks_chain=True)
@@ -236,16 +247,27 @@ def uniswap_submit_uniswapx_order(
     risk=RiskLayer.LOW,
     report=CancelReport,
     action_class=ActionClass.DECREASE_POSITION,
+    schema_version=2,
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",
     guidelines=("A filler may be quicker; only its end, as it is followed, says whether it was filled.",),
 )
-def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId) -> TxPlan:
-    """Take an order back by its nonce, which Permit2 then takes from nobody.
+def uniswap_cancel_uniswapx_order(
+    ctx: WriteContext, order_hash: OrderHash | None = None, nonce: OrderNonce | None = None
+) -> TxPlan:
+    """Take an order back by its hash, or by its nonce, which Permit2 then takes from nobody.
 
     Use to end an order before its time. Does not undo a fill and does not take the approval back.
     """
-    reader = ctx.begin("Building calls")
-    number = int(nonce)
+    if (order_hash is None) == (nonce is None):
+        text = "one of the two is needed: order_hash, or the order's nonce"
+        raise InvalidParams(text, fields={"order_hash": text, "nonce": text})
+    reader = ctx.begin("Reading the order")
+    named = nonce if order_hash is None else _find_signed(ctx, reader, order_hash).typed.message["nonce"]
+    number = int(named or 0)
+    (told,) = reader.call_many([ask_nonce(ctx.account, number)])
+    if is_used(number, told):
+        raise OrderIsOver(f"the order of nonce {number} is over: it was filled or cancelled", nonce=str(number))
+    ctx.step("Building calls")
     call, statement = use_up(number, label=f"Cancel the order of nonce {number}")
     return TxPlan(
         chain_id=reader.chain_id,
@@ -287,12 +309,10 @@ def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -
     orders of others, nor who may fill it.
     """
     reader = ctx.chain()
-    found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]
-        golem_id=ctx.golem.id, chain_id=reader.chain_id, name=order_hash
-    )
-    kind = kind_of(found.typed) if found is not None else None
-    if found is None or kind is None:
-        raise OrderUnknown(f"this golem signed no order {order_hash} on chain {reader.chain_id}")
+    found = _find_signed(ctx, reader, order_hash)
+    kind = kind_of(found.typed)
+    if kind is None:
+        raise OrderUnknown(f"what this golem signed as {order_hash} is no order of UniswapX")
     typed = found.typed
     sides = kind.read(typed.message["witness"])
     fate = read_fate(reader, typed, UniswapXPromises(), since=found.since_block)
@@ -312,6 +332,18 @@ def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -
         handed_in=found.handed_in_at is not None,
         note=found.hand_in_error or None,
     )
+
+
+def _find_signed(ctx: ReadContext | WriteContext, reader: ChainReader, order_hash: str) -> SignedOrder:
+    """What the golem signed under this hash. Raises OrderUnknown."""
+    found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]
+        golem_id=ctx.golem.id, chain_id=reader.chain_id, name=order_hash
+    )
+    if found is None or kind_of(found.typed) is None:
+        raise OrderUnknown(
+            f"this golem signed no order {order_hash} on chain {reader.chain_id}", next={"query": "promises"}
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)

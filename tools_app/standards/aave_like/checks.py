@@ -156,9 +156,11 @@ class Checks:
 
     def _refuse_health(self, after: int | None, most: int, verb: str) -> None:
         would_be = "none" if after is None else show_health(after)
+        has_cover = bool(self.stand.account.cover)
         raise HealthTooLow(
             f"the account's health would be {would_be}; at least {show_health(self.floor_bps)} is kept, and the pool"
-            f" lends up to {self.stand.account.ltv_bps / 100:g}%. At most {self.show(most)} can be {verb} now",
+            f" lends up to {self.stand.account.ltv_bps / 100:g}%. At most {self.show(most)} can be {verb} now"
+            + ("" if has_cover else ": nothing is supplied as collateral, which comes first"),
             position=str(self.ref),
             health_bps=str(after or 0),
             least_health_bps=str(self.floor_bps),

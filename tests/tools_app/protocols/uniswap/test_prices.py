@@ -120,6 +120,27 @@ def test_a_range_contains_the_prices_it_was_asked_for() -> None:
         assert ticks[0] % 60 == ticks[1] % 60 == 0
 
 
+def test_a_range_that_holds_the_price_only_with_the_tokens_exchanged_is_refused() -> None:
+    """WETH of 18 and USDC of 6 decimals at 3000: named the other way round, 2500 to 3500 is millions away."""
+    now = v3.tick_at_sqrt_price(v3.sqrt_price_of_text("3000", decimals0=18, decimals1=6))
+
+    def check(lower: str, upper: str, *, is_inverse: bool) -> None:
+        shape = {"decimals0": 18, "decimals1": 6, "spacing": 10}
+        ticks = deposits.ticks_of_range(lower, upper, is_inverse=is_inverse, **shape)
+        deposits.check_way_round(now, ticks, lower, upper, is_inverse=is_inverse, **shape)
+
+    check("2500", "3500", is_inverse=False)
+    check("0.00028", "0.0004", is_inverse=True)
+    # Far from the price, and no nearer to it the other way round: a range like any other.
+    check("900000", "1000000", is_inverse=False)
+    # Within a hundredfold it may be meant, whatever lies the other way round.
+    check("30", "40", is_inverse=False)
+    with pytest.raises(InvalidRange, match="the other way round"):
+        check("2500", "3500", is_inverse=True)
+    with pytest.raises(InvalidRange, match="the other way round"):
+        check("0.00028", "0.0004", is_inverse=False)
+
+
 def test_a_reversed_range_is_refused() -> None:
     with pytest.raises(InvalidRange):
         deposits.ticks_of_range("2", "1", decimals0=18, decimals1=18, spacing=60, is_inverse=False)

@@ -134,6 +134,20 @@ def maker(transactional_db: None, filler: Filler, monkeypatch: pytest.MonkeyPatc
         runner.configure(environment)
 
 
+def test_an_order_is_cancelled_by_its_hash_and_what_is_over_is_cancelled_by_nobody_again(maker: Maker) -> None:
+    row = maker.sign()
+    nonce = str(TypedData.of_json(row.typed_data).message["nonce"])
+    maker.do(action_type="cancel_order", order_hash=row.reference)
+    assert maker.status(row)["status"] == "cancelled"
+    for named in ({"order_hash": row.reference}, {"nonce": nonce}):
+        status, told = maker.ask("preview_action", venue=NAME, action_type="cancel_order", **named)
+        assert (status, told["code"], told["nonce"]) == (409, "ORDER_IS_OVER", nonce)
+    both = maker.ask("preview_action", venue=NAME, action_type="cancel_order", order_hash=row.reference, nonce=nonce)
+    strange = maker.ask("preview_action", venue=NAME, action_type="cancel_order", order_hash="0x" + "11" * 32)
+    assert (both[1]["code"], strange[1]["code"]) == ("INVALID_PARAMS", "ORDER_UNKNOWN")
+    assert strange[1]["or_call"]["arguments"] == {"query": "promises"}
+
+
 def test_every_name_of_orders_leads_to_its_tool() -> None:
     assert {tool.name for tool in REGISTRY if tool.venue == NAME} == {
         "uniswap_approve_uniswapx",

@@ -15,7 +15,7 @@ from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.v4_ranges import grow_v4_range, open_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
+from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, check_way_round, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
@@ -288,11 +288,16 @@ def choose_range(
     check_amounts(*amounts)
     reader.expect(calls=pair_feeds(reader.chain_id, tokens[0].address, tokens[1].address).calls)
     pool = _choose_pool(reader, deployment, tokens, fee)
-    ticks = ticks_of_range(
+    decimals0, decimals1 = tokens[0].decimals, tokens[1].decimals
+    spacing = read_tick_spacing(reader, pool)
+    ticks = ticks_of_range(*prices, decimals0=decimals0, decimals1=decimals1, spacing=spacing, is_inverse=is_inverse)
+    check_way_round(
+        pool.pool_tick,
+        ticks,
         *prices,
-        decimals0=tokens[0].decimals,
-        decimals1=tokens[1].decimals,
-        spacing=read_tick_spacing(reader, pool),
+        decimals0=decimals0,
+        decimals1=decimals1,
+        spacing=spacing,
         is_inverse=is_inverse,
     )
     return ChosenRange(pool, tokens, ticks, (amounts[1], amounts[0]) if is_inverse else amounts)

@@ -22,7 +22,9 @@ def read_own(reader: ChainReader, ids: Sequence[str], owner: str) -> dict[str, P
         if position_id in found and found[position_id].owner != owner:
             check_not_staked(reader, position_id, holder=found[position_id].owner, account=owner)
         if position_id not in found or found[position_id].owner != owner:
-            raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
+            raise PositionNotFound(
+                f"this account holds no position {position_id}", position_id=position_id, next={"query": "positions"}
+            )
     return found
 
 

@@ -15,7 +15,7 @@ from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
-from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_exact_deposit, ticks_of_range
+from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, check_way_round, plan_exact_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import Position, least_amounts
 from tools_app.protocols.uniswap.v4 import liquidity_plans as plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
@@ -61,6 +61,15 @@ def open_v4_range(
             fields={"token0": f"{right[0]} or {right[1]}", "token1": f"{right[1]} or {right[0]}"},
         )
     ticks = ticks_of_range(
+        *prices,
+        decimals0=tokens[0].decimals,
+        decimals1=tokens[1].decimals,
+        spacing=key.spacing,
+        is_inverse=is_inverse,
+    )
+    check_way_round(
+        pool.pool_tick,
+        ticks,
         *prices,
         decimals0=tokens[0].decimals,
         decimals1=tokens[1].decimals,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InvalidRange
 from tools_app.standards import concentrated as v3_math
 from tools_app.standards.concentrated import sqrt_price_moved, sqrt_price_of_text
+
+_FAR_TICKS: Final = 46_054
+"""A hundredfold in price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,40 @@ def ticks_of_range(
         upper_tick += 1
     upper = v3_math.ceil_to_spacing(upper_tick, spacing)
     return max(lower, lowest), min(upper, highest)
+
+
+def check_way_round(
+    tick_now: int,
+    ticks: tuple[int, int],
+    price_lower: str,
+    price_upper: str,
+    *,
+    decimals0: int,
+    decimals1: int,
+    spacing: int,
+    is_inverse: bool,
+) -> None:
+    """Raises InvalidRange where the pool's price lies in the range only if its prices are of the other token."""
+    if ticks[0] - _FAR_TICKS <= tick_now <= ticks[1] + _FAR_TICKS:
+        return
+    try:
+        lower, upper = ticks_of_range(
+            price_lower,
+            price_upper,
+            decimals0=decimals0,
+            decimals1=decimals1,
+            spacing=spacing,
+            is_inverse=not is_inverse,
+        )
+    except InvalidRange:
+        return
+    if lower <= tick_now <= upper:
+        raise InvalidRange(
+            f"the pool's price is nowhere near {price_lower} to {price_upper} token1 for one token0, and in that range"
+            " with the two tokens exchanged: name them the other way round, or turn the prices",
+            price_lower=price_lower,
+            price_upper=price_upper,
+        )
 
 
 def plan_deposit(

@@ -105,7 +105,9 @@ def read_own_position(reader: ChainReader, deployment: Deployment, position_id: 
     position = read_position(reader, deployment, position_id)
     if position.owner != owner:
         check_not_staked(reader, position_id, holder=position.owner, account=owner)
-        raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
+        raise PositionNotFound(
+            f"this account holds no position {position_id}", position_id=position_id, next={"query": "positions"}
+        )
     return position
 
 

@@ -164,7 +164,9 @@ def read_own_position(reader: ChainReader, contracts: V4Contracts, position_id: 
     """A position that `owner` holds. Raises PositionNotFound, also for one that somebody else holds."""
     found = read_positions(reader, contracts, [position_id])
     if not found or found[0].owner != owner:
-        raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
+        raise PositionNotFound(
+            f"this account holds no position {position_id}", position_id=position_id, next={"query": "positions"}
+        )
     return found[0]
 
 

@@ -135,6 +135,7 @@ def maker(transactional_db: None, filler: Filler, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_order_is_cancelled_by_its_hash_and_what_is_over_is_cancelled_by_nobody_again(maker: Maker) -> None:
+    maker.approve()
     row = maker.sign()
     nonce = str(TypedData.of_json(row.typed_data).message["nonce"])
     maker.do(action_type="cancel_order", order_hash=row.reference)
@@ -200,9 +201,12 @@ def test_an_auction_whose_cosigner_lets_it_fall_at_once_brings_its_worst_and_not
 def test_an_order_that_was_filled_while_it_was_being_cancelled_is_filled(maker: Maker) -> None:
     maker.approve()
     row = maker.sign()
-    assert maker.fill(row)
-    maker.cancel(row)
+    nonce = str(TypedData.of_json(row.typed_data).message["nonce"])
+    status, permit = maker.ask("preview_action", venue=NAME, action_type="cancel_order", nonce=nonce)
+    assert status == 200 and maker.fill(row)
+    maker.ask("commit_action", permit_id=permit["permit_id"])
     assert maker.follow(row).state == "FILLED"
+    assert maker.status(row)["status"] == "filled"
 
 
 def test_an_order_that_is_cancelled_is_filled_by_nobody_and_frees_what_it_held(maker: Maker) -> None:

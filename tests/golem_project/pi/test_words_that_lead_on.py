@@ -8,7 +8,7 @@ from golem_project.pi.told_figures import find_fill
 from tests.golem_project.pi.conftest import MakeAgent, assert_problem
 from tools_app.toolkit.enums import Category
 
-pytestmark = pytest.mark.usefixtures("tasks_here")
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("tasks_here")]
 
 RANGE = {
     "action_type": "add_liquidity",

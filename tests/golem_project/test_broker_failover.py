@@ -24,6 +24,7 @@ from tests.golem_project.test_drain import QUEUE, running, worker
 from tools_app.core import broker, clock, liveness
 from tools_app.core.broker_address import read_watched
 
+pytestmark = pytest.mark.timeout(600)
 PASSWORD = "a b@c"
 QUOTED = "a%20b%40c"
 # What web servers do with the broker, as a process of its own: send a task and wait for it, keep something, pulse.

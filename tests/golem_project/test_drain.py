@@ -22,6 +22,7 @@ from golem_project.embedded.process import free_port, listens_on
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
 
+pytestmark = pytest.mark.timeout(600)
 QUEUE = "drain-test"
 
 

@@ -24,6 +24,8 @@ from golem_project.embedded.process import free_port
 from tests.architecture.sources import ROOT, list_tracked
 
 DOCKERFILE = ROOT / "deploy/Dockerfile"
+# An environment is made anew.
+pytestmark = pytest.mark.timeout(1_200)
 # Debian's own, which no test installs.
 _APT = "apt-get update"
 _UID = 10_001

@@ -1,7 +1,7 @@
 """Lays away what old permits were judged on and the logs of their receipts, packed, and brings it back as it was.
 
 Rows stay, with what statements, limits and pages of money read; what was simulated, asked and decided goes, and so do
-the logs of receipts, which together are most of a permit's bytes. The fingerprint of each archive is an entry of the
+the logs of receipts, which together are half of a permit's bytes. The fingerprint of each archive is an entry of the
 golem's audit chain, which checkpoints sign: whoever reads one knows that it is what was laid away.
 """
 

@@ -14,10 +14,10 @@ from archetypes_app.errors import CategoryUnknown
 from archetypes_app.loadout import MOST_TOKENS, Loading, Loadout
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.golem_toolset import Toolset, venues_choose
 from tools_app.toolkit.registry import UnknownTool, refuse_for_good
 from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
-from tools_app.toolkit.toolset import Toolset, venues_choose
 
 EVERYTHING: Final = "all"
 """The category that is all of them: words alone, so that a model reads in one answer what there is."""

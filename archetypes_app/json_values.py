@@ -12,8 +12,8 @@ from archetypes_app.toolset import (
     resolve_archetype_tools,
 )
 from tools_app.toolkit.enums import CapabilityTier
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 
 def list_archetypes() -> list[dict[str, Any]]:

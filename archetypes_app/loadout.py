@@ -12,8 +12,8 @@ from typing import Final
 
 from tools_app.adapters import UnknownAction, UnknownVenue, resolve_action
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 MOST_TOOLS: Final = 12
 """Tools loaded at once, the core among them, unless the owner says otherwise."""

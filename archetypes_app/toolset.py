@@ -21,6 +21,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.sandbox.built_in_replacement import is_replaceable
 from tools_app.sandbox.owner_tool import make_foreign_tool
 from tools_app.toolkit.enums import Category, Need, Phase, RiskLayer
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import (
     ForeignCommandTool,
@@ -31,7 +32,6 @@ from tools_app.toolkit.tooldef import (
     ToolDef,
     is_rescue,
 )
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 _PROTOCOL_PACKAGE: Final = "tools_app.protocols."

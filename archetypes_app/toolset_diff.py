@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, read_inputs, resolve
 from tools_app.core import audit_log
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 Change = Callable[[ToolsetInputs], ToolsetInputs]
 """A proposal: the inputs a golem would have."""

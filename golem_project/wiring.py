@@ -13,7 +13,7 @@ from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
 from archetypes_app.log_retention import list_log_days
-from golem_project.a2a import card_key, settler
+from golem_project.a2a import card_key, payment_gas_account
 from golem_project.alerts import push_key
 from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.embedded.token_list import token_list_path
@@ -22,7 +22,7 @@ from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
-from golem_project.outside.door import GuardedDoor
+from golem_project.outside.service_client import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from golem_project.runtime.dev_chains import EmbeddedDevChains
@@ -43,7 +43,7 @@ from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
 from permits_app.limits.payment_hosts import tell_terms
 from permits_app.limits.received_rights import StoredRights
-from permits_app.performance.kept_predictions import KeptPredictions
+from permits_app.performance.prediction_accuracy import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
 from permits_app.policy_cage.retiring_assets import list_retiring
 from permits_app.previews.peg_check import read_declared
@@ -74,10 +74,10 @@ from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside_services import OutsideDoor
-from tools_app.toolkit.own_doors import OwnDoors
 from tools_app.toolkit.payment_hosts import PaymentHosts
 from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
+from tools_app.toolkit.public_addresses import OwnDoors
 from tools_app.toolkit.retiring_tokens import OnlyFalling
 from tools_app.toolkit.signed_orders import SignedOrders
 
@@ -106,7 +106,7 @@ def configure() -> None:
     sealed_secrets.configure(_read_passphrase())
     card_key.configure(_read_passphrase())
     push_key.configure(_read_passphrase())
-    settler.configure(_read_passphrase())
+    payment_gas_account.configure(_read_passphrase())
     event_bus.configure(
         _open_stream,
         checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,

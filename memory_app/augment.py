@@ -23,9 +23,9 @@ from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.models import F, Q, QuerySet, Value
 
-from memory_app.belief import Belief, age_of, fade_factor
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
+from memory_app.heuristic_confidence import Belief, age_of, fade_factor
 from memory_app.models import Insight
 from memory_app.models.insight import (
     LARGEST_DEADLINE_FACTOR_BPS,

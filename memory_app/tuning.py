@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from memory_app.announcements import announce_insight
-from memory_app.belief import Belief, age_of
+from memory_app.heuristic_confidence import Belief, age_of
 from memory_app.insights import lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (

@@ -44,7 +44,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, SafeTx, hash_safe_tx
-from permits_app.safety.rehearsal import foretell_nothing, list_differing
+from permits_app.safety.final_simulation import foretell_nothing, list_differing
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import FeeTooLow, NonceTooLow
 from tools_app.chain.signatures import parse_signature

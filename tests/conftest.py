@@ -54,7 +54,7 @@ settings.load_profile("suite")
 def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
     """What a process remembers of calls that fitted would let one test decide how often another's calls are run."""
     yield
-    rehearsal = sys.modules.get("permits_app.safety.rehearsal")
+    rehearsal = sys.modules.get("permits_app.safety.final_simulation")
     if rehearsal is not None:
         rehearsal.LIMITS.clear()
 

@@ -8,10 +8,10 @@ from typing import Any
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Need, PiTool, Requirement, ServiceNeed
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.outside_services import ServiceNotSwitchedOn
 from tools_app.toolkit.registry import refuse_for_good
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 
 class UnknownAction(GolemError, status=404, recovery=Recovery.FIX_PARAMS, title="This golem has no such action"):

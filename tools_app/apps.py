@@ -8,7 +8,7 @@ import pkgutil
 
 from django.apps import AppConfig, apps
 
-from tools_app.core.forking import connect_anew_after_forks
+from tools_app.core.database_after_fork import connect_anew_after_forks
 from tools_app.core.thread_sessions import give_back_when_threads_end
 from tools_app.protocols import load_protocols
 from tools_app.toolkit.family import FAMILIES

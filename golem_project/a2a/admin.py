@@ -19,8 +19,8 @@ from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
 from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task, TaskState
 from golem_project.a2a.opened_reads import list_openable
+from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.selling import PAID_IN
-from golem_project.a2a.settler import find_address
 from tools_app.adapters import normalize_key
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock

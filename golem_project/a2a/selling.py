@@ -23,7 +23,7 @@ from golem_project.a2a.errors import (
     SaleNotPossible,
     TooManyTasks,
 )
-from golem_project.a2a.settler import find_address, open_facilitator
+from golem_project.a2a.payment_gas_account import find_address, open_facilitator
 from permits_app.actions import sell_answer
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState

@@ -15,7 +15,7 @@ from golem_project.pi.definitions import define_tools, describe_key
 from golem_project.pi.endpoint import has_memory
 from golem_project.pi.pi_tool import PiToolDef
 from tools_app.toolkit.enums import PiTool
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 HOW_TO_ASK = (
     'Ask with one data part: {"skill": name, "params": {...}}. Text is not read as an instruction; what comes back is'

@@ -26,7 +26,7 @@ from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
 from permits_app.permits.registered_agents import list_registered
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.toolkit.own_doors import INFRASTRUCTURE
+from tools_app.toolkit.public_addresses import INFRASTRUCTURE
 
 _SECONDS = 60
 _VERSION = "A2A-Version"

@@ -14,7 +14,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem
 from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_actors
-from golem_project.embedded.world.ledger import GAS_LIMIT
+from golem_project.embedded.world.history_writer import GAS_LIMIT
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage

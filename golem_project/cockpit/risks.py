@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
-from permits_app.performance.kept_predictions import KeptPredictions
+from permits_app.performance.prediction_accuracy import KeptPredictions
 from tools_app import runner
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError

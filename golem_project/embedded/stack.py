@@ -27,7 +27,7 @@ from golem_project.embedded.forked_children import LoadingProcess, Loads
 from golem_project.embedded.output import Output, Pump
 from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths
-from golem_project.embedded.prepared import is_prepared, mark_prepared
+from golem_project.embedded.prepared_version import is_prepared, mark_prepared
 from golem_project.embedded.process import (
     Child,
     identify,

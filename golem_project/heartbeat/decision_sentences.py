@@ -7,7 +7,7 @@ from typing import Any
 
 from archetypes_app.models import DecisionCycleRecord
 from golem_project.heartbeat.market_sentences import tell_doubted, tell_unknown
-from golem_project.heartbeat.memory_sentences import tell_changes, tell_held_back
+from golem_project.heartbeat.memory_effect_sentences import tell_changes, tell_held_back
 from golem_project.heartbeat.model_failures import describe_failure
 from golem_project.heartbeat.rule_needs import tell_way_out
 from permits_app.words.move_words import describe_move

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from permits_app.permits.elsewhere import NOWHERE, Elsewhere
+from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
-from tools_app.portfolio.dependences import list_failed_oracles
 from tools_app.portfolio.holdings import HeldPosition as Held
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.holdings import value_of as weigh
+from tools_app.portfolio.issuer_and_bridge_risk import list_failed_oracles
 from tools_app.toolkit.markets import Pool, RangePosition
 from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta
 

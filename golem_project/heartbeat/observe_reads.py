@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken, deviation_bps
-from permits_app.actions.weigh_unpriced import weigh_unpriced
-from permits_app.permits.elsewhere import Elsewhere
+from permits_app.actions.value_unpriced_holdings import weigh_unpriced
+from permits_app.permits.other_chain_holdings import Elsewhere
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound

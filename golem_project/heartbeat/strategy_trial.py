@@ -25,7 +25,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_micro_usd
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
 from tools_app.toolkit.yields import YieldOffer

@@ -20,7 +20,7 @@ from archetypes_app.roles import Power
 from golem_project.owner_pages.find_pages import find_beside
 from golem_project.owner_pages.search_hit import SearchHit
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
-from permits_app.pages.golem_page import describe_action
+from permits_app.pages.golem_figures import describe_action
 from permits_app.permits.plan_store import match_dealings
 from permits_app.words.address_book import read_book
 from tools_app.chain.abi import checksum

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from archetypes_app.browse_and_load_tools import MOST_NAMED, TIER_QUERIES, TierQuery
 from archetypes_app.models.api_key import Scope
 from archetypes_app.phases import SAYS
-from archetypes_app.tool_loading_queries import MOST_NAMED, TIER_QUERIES, TierQuery
 from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
 from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
@@ -21,9 +21,9 @@ from permits_app.actions.query import OWN_QUERIES
 from permits_app.permits.permit_lifetime import PERMIT_TICKS
 from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
+from tools_app.toolkit.golem_toolset import Toolset, venues_choose
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
-from tools_app.toolkit.toolset import Toolset, venues_choose
 
 MAX_TEXT = 2_000
 MORE_TOOLS = (

@@ -21,9 +21,9 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.toolkit.enums import Category
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 _PERMIT_TTL_SECONDS = 60
 _HEAD = """# Golem

@@ -18,7 +18,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import Phase, PiTool
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.wording.address_names import find_token, list_tokens
 
 CODES: Final = frozenset(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from archetypes_app.loadout import Loadout
-from archetypes_app.tool_loading_queries import TIER_QUERIES
 from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import MORE_TOOLS, define_tools
 from golem_project.pi.dialects import Dialect, render_tools
@@ -20,10 +20,10 @@ from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, Need, PiTool
 from tools_app.toolkit.golem_chains import list_chains
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 MANIFEST_VERSION = 1

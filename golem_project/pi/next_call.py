@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
-from golem_project.pi.spelt_otherwise import (
+from golem_project.pi.lenient_values import (
     NEAR,
     find_mistyped,
     find_near,
@@ -32,6 +31,7 @@ from golem_project.pi.spelt_otherwise import (
     squash,
     write_as,
 )
+from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.enums import PiTool

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any, Final
 
-from archetypes_app.tool_loading_queries import TIER_QUERIES
+from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from golem_project.pi.strict_fields import SAYS_SOMETHING, UUID_TEXT
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID

@@ -11,7 +11,7 @@ from typing import Final
 
 from archetypes_app.models import ApiKey
 from tools_app.core import clock
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 REMEMBERED_MS: Final = 10_000
 MOST_REMEMBERED: Final = 256

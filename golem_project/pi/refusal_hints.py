@@ -10,22 +10,22 @@ from django.db import DatabaseError, InterfaceError
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from archetypes_app.tool_loading_queries import TIER_QUERIES
+from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.known_values import CODES, RefusedCall, add_known
+from golem_project.pi.lenient_values import find_mistyped
 from golem_project.pi.next_call import complete, teach
-from golem_project.pi.spelt_otherwise import find_mistyped
-from golem_project.pi.told_figures import tell_figures
+from golem_project.pi.repair_from_refusal import tell_figures
 from tools_app.adapters import list_keys, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import ToolParams, json_schema, validate_params
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 _PREFIX: Final = "/api/v1/pi/"
 _TEACHES: Final = frozenset(

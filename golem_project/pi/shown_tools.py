@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
+from archetypes_app.browse_and_load_tools import TIER_KEYS, answer_tier_query
 from archetypes_app.catalogue_lines import describe_call
 from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout
 from archetypes_app.models import ApiKey, Golem
-from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import recent_toolsets
 from golem_project.pi.definitions import define_tools
@@ -20,10 +20,10 @@ from permits_app.actions.query import OWN_QUERIES
 from tools_app.adapters import DefinitionNotSeen, UnknownAction, UnknownVenue, list_keys, resolve_action
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 _OWN_WORDS: Final = TIER_KEYS.union(query.key for query in OWN_QUERIES)
 

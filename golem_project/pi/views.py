@@ -14,8 +14,8 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, Polymorphic
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from archetypes_app.browse_and_load_tools import TIER_KEYS
 from archetypes_app.models.api_key import Scope
-from archetypes_app.tool_loading_queries import TIER_KEYS
 from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent

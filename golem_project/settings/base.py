@@ -25,12 +25,12 @@ from golem_project.settings.metrics import *  # noqa: F403
 from golem_project.settings.named_places import *  # noqa: F403
 from golem_project.settings.orders import *  # noqa: F403
 from golem_project.settings.outside import *  # noqa: F403
+from golem_project.settings.read_ahead import *  # noqa: F403
 from golem_project.settings.resources import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
 from golem_project.settings.sdk import *  # noqa: F403
 from golem_project.settings.signers import *  # noqa: F403
-from golem_project.settings.speculation import *  # noqa: F403
 from golem_project.settings.stream import *  # noqa: F403
 from golem_project.settings.thinking import *  # noqa: F403
 
@@ -38,8 +38,8 @@ django_stubs_ext.monkeypatch()  # lets ModelAdmin[Golem] and ModelForm[Golem] be
 
 SECRET_KEY = read_secret("GOLEM_SECRET_KEY", fallback_file=VAR_DIR / "secret_key")
 DEBUG = read_flag("GOLEM_DEBUG", False)
-DEFAULT_EXCEPTION_REPORTER = "tools_app.core.error_report.RedactingReporter"
-DEFAULT_EXCEPTION_REPORTER_FILTER = "tools_app.core.error_report.RedactingFilter"
+DEFAULT_EXCEPTION_REPORTER = "tools_app.core.redacted_debug_page.RedactingReporter"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "tools_app.core.redacted_debug_page.RedactingFilter"
 ALLOWED_HOSTS = read_text("GOLEM_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver,[::1]").split(",")
 
 INSTALLED_APPS = [

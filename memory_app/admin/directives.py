@@ -18,7 +18,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from memory_app.actions.restore_directive import restore_directive, write_directive
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
-from memory_app.admin.foreign_words import is_by_agent
+from memory_app.admin.agent_written_marks import is_by_agent
 from memory_app.heuristic_text import apply_heuristics
 from memory_app.models import Directive
 from memory_app.models.directive import Document

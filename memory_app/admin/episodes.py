@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.scoped_filters import GolemFilter
-from memory_app.admin.foreign_words import show_words
+from memory_app.admin.agent_written_marks import show_words
 from memory_app.admin.memory_buttons import KeptMemoryAdmin
 from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention

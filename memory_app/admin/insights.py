@@ -14,7 +14,7 @@ from unfold.decorators import display
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from memory_app.actions.store_strategy import render_strategy
-from memory_app.admin.foreign_words import show_words
+from memory_app.admin.agent_written_marks import show_words
 from memory_app.admin.memory_buttons import KeptMemoryAdmin
 from memory_app.admin.plots import plot_retention
 from memory_app.decay import INSIGHT_FLOOR

@@ -20,8 +20,8 @@ from archetypes_app.ownership import has_power, is_operator, list_golems_with
 from archetypes_app.roles import Power
 from memory_app.actions.purge import purge_everything
 from memory_app.actions.scan_poison import scan_for_poison
+from memory_app.admin.agent_written_marks import BY_AGENT
 from memory_app.admin.archives import ArchiveViews, list_archive_lines
-from memory_app.admin.foreign_words import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.models import Episode

@@ -22,10 +22,10 @@ from tools_app.chain.running_code import RunningCode
 from tools_app.core.clock import Deadline
 from tools_app.standards.deadline_contract import is_there
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 _BUDGET_MS = 10_000
 

@@ -34,8 +34,8 @@ from permits_app.errors import (
 )
 from permits_app.execution import executor, sign_promise
 from permits_app.execution.commit_lease import Lease, ask_for_lease, giving_back
+from permits_app.execution.finish_permit import finish
 from permits_app.execution.follower_threads import name_sending
-from permits_app.execution.settlement import finish
 from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus

@@ -21,8 +21,8 @@ from permits_app.limits.policy import check_policy_stands
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities, lifecycle
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.row_locks import lock_action, lock_settings
-from permits_app.permits.sealing import hash_plan
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

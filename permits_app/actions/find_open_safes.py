@@ -19,7 +19,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.operations.live import set_live
+from permits_app.approvals.operations.go_live import set_live
 from permits_app.custody.safe_openings import WatchedSafe, list_watched
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import ChangeRequest, SafeOpening

@@ -10,7 +10,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from permits_app.execution.session_acts import SessionAct, find_own_session, is_under_way, list_caged, send_act
+from permits_app.execution.session_key_transactions import (
+    SessionAct,
+    find_own_session,
+    is_under_way,
+    list_caged,
+    send_act,
+)
 from permits_app.models import ActionPermit
 from permits_app.policy_cage.contract import Limit, encode_worsen_phase
 from tools_app.core.isolated_sweeps import one_by_one

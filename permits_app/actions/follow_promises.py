@@ -21,7 +21,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.standards.promised import read_fate
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.protocol import SHELF
 

@@ -26,8 +26,8 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import HeldAt
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.standards.arrivals import list_arrivals
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from archetypes_app.models import Golem
 from permits_app.actions.record_nav import record_nav
-from permits_app.actions.weigh_unpriced import weigh_unpriced
+from permits_app.actions.value_unpriced_holdings import weigh_unpriced
 from permits_app.models import NavSnapshot
-from permits_app.permits.elsewhere import Elsewhere
+from permits_app.permits.other_chain_holdings import Elsewhere
 from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.position_search import begin_search
 

@@ -26,7 +26,7 @@ from permits_app.previews.judged_call import judge
 from permits_app.previews.request_words import read_why
 from permits_app.previews.requested_tool import resolve_asked
 from permits_app.previews.stopwatch import Stopwatch
-from permits_app.safety.judging import keep_denial
+from permits_app.safety.run_preview_hooks import keep_denial
 from tools_app.core import event_bus
 
 

@@ -13,11 +13,11 @@ from uuid import UUID
 
 from django.db.models import F, Q
 
+from archetypes_app.browse_and_load_tools import TIER_KEYS
 from archetypes_app.models import Golem
 from archetypes_app.phases import SAYS as PHASE_SAYS
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
-from archetypes_app.tool_loading_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
 from permits_app.halts.halt_choices import SAYS, read_choice
@@ -32,7 +32,7 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signed_promise import PromiseState
 from permits_app.permits.tick_decisions import list_decisions
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app import speculation
+from tools_app import read_ahead
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
@@ -94,7 +94,7 @@ def query_state(
     given = dict(renew_params(tool=tool, params=given, now=now))
     known = tool.params_model.model_fields
     wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
-    reading = speculation.ReadingAgent(
+    reading = read_ahead.ReadingAgent(
         golem=view_golem(golem),
         archetype=golem.archetype.name,
         toolset=resolve_toolset(golem),
@@ -102,7 +102,7 @@ def query_state(
         acted_since=lambda moment: _acted_since(golem, moment),
     )
     placed = place_read(tool, wanted, golem)
-    return _filter(speculation.run_read(tool=tool, params=placed, reading=reading), cursor)
+    return _filter(read_ahead.run_read(tool=tool, params=placed, reading=reading), cursor)
 
 
 def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from permits_app.errors import (
 )
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit
-from permits_app.permits.sealing import hash_plan, hash_simulation
+from permits_app.permits.permit_hashes import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall

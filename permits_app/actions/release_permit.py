@@ -20,8 +20,8 @@ from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
+from permits_app.permits.permit_hashes import hash_plan, hash_simulation
 from permits_app.permits.permit_lifetime import PERMIT_TICKS, cut_to_signed, life_of
-from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_fee_fits, check_gas_fits
 from permits_app.safety.hook import HookCall

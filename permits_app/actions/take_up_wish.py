@@ -16,8 +16,8 @@ from permits_app.previews.request_words import WISH_ID, read_params
 from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
 from tools_app.models import ActionWish
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import ForeignReadTool
-from tools_app.toolkit.toolset import Toolset
 
 
 def take_up_wish(

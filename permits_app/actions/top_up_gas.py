@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from permits_app.execution.session_acts import (
+from permits_app.execution.session_key_transactions import (
     OwnSession,
     SessionAct,
     find_own_session,

@@ -19,9 +19,9 @@ from archetypes_app.toolset import view_golem
 from permits_app.actions.check_drawdown import check_drawdown
 from permits_app.actions.note_other_chains import note_other_chains, record_elsewhere
 from permits_app.actions.record_nav import record_nav
-from permits_app.actions.weigh_unpriced import weigh_unpriced
+from permits_app.actions.value_unpriced_holdings import weigh_unpriced
 from permits_app.performance.slash_text import list_slash_events
-from permits_app.permits.elsewhere import Elsewhere, look_elsewhere
+from permits_app.permits.other_chain_holdings import Elsewhere, look_elsewhere
 from tools_app import runner
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
@@ -29,7 +29,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.account_snapshot import note_look
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.views import BlockRef
 
 logger = logging.getLogger(__name__)

@@ -28,8 +28,8 @@ from permits_app.actions.pin_definitions import list_unseen, pin_definitions, se
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.allowance_pages import AllowancePages
 from permits_app.admin.cage_pages import CagePages
+from permits_app.admin.compare_roles_pages import FencePages
 from permits_app.admin.death_pages import DeathPages
-from permits_app.admin.fence_pages import FencePages
 from permits_app.admin.followed_pages import FollowedPages
 from permits_app.admin.grant_pages import GrantPages
 from permits_app.admin.live_tools import LiveToolsMixin
@@ -43,7 +43,7 @@ from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.tab_pages import TabPages
 from permits_app.admin.withdrawal_pages import WithdrawalPages
 from permits_app.admin.wizard import WizardPages
-from permits_app.approvals.operations.live import set_live
+from permits_app.approvals.operations.go_live import set_live
 from permits_app.forms import GolemOfChainsForm, PinForm
 from permits_app.pages.golem_state import read_states
 from permits_app.safety.drawdown import read_fall

@@ -24,7 +24,7 @@ from permits_app.admin.state_changes import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
-from permits_app.pages.golem_page import describe_action
+from permits_app.pages.golem_figures import describe_action
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

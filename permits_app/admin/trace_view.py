@@ -13,7 +13,7 @@ from typing import Any, Final
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.permits.plan_store import decode_calls, list_sent_calls
-from permits_app.safety.rehearsal import foretell_nothing
+from permits_app.safety.final_simulation import foretell_nothing
 from permits_app.words.address_book import read_book
 from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline

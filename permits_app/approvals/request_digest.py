@@ -21,8 +21,8 @@ from permits_app.approvals.owner_calls import (
 from permits_app.approvals.safe_proposals import makes_the_plan
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import read_stated_end
-from permits_app.permits.sealing import hash_plan
 from tools_app.core.hashing import hash_canonical
 
 EXPORT_VERSION: Final = 1

@@ -19,7 +19,7 @@ from permits_app.limits.policy import read_policy
 from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.sealing import hash_plan
+from permits_app.permits.permit_hashes import hash_plan
 from tools_app.standards.deadline_contract import is_there
 
 

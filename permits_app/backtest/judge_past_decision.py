@@ -37,9 +37,9 @@ from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.judged_facts import JudgedFacts
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
-from tools_app.toolkit.toolset import Toolset
 from tools_app.wording.address_names import list_tokens
 
 REPLAYED: Final = (

@@ -17,12 +17,12 @@ from django.db.models import Q
 
 from permits_app.execution import payload_delivery
 from permits_app.execution.concurrent_permits import Beside, Mined, read_beside
-from permits_app.execution.transaction_lives import decode_receipt, list_siblings
+from permits_app.execution.payload_states import decode_receipt, list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
 from permits_app.policy_cage import safe_tx
 from permits_app.safety.position_rules import Moved, pair_up
-from permits_app.safety.touched import ask_for_positions
+from permits_app.safety.positions_to_simulate import ask_for_positions
 from tools_app import runner
 from tools_app.chain.node_errors import BlockUnavailable, RpcNonsense
 from tools_app.core import clock

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from permits_app.execution import payload_delivery, replacement
-from permits_app.execution.transaction_lives import list_siblings, record_receipt
+from permits_app.execution.payload_states import list_siblings, record_receipt
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
 from tools_app.core.clock import Deadline

@@ -16,9 +16,9 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F
 
-from permits_app.execution import chain_marks, payload_delivery, second_reading
+from permits_app.execution import chain_health_check, payload_delivery, second_reading
+from permits_app.execution.payload_states import advance, list_siblings, record_receipt
 from permits_app.execution.payloads import send_payload
-from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
 from permits_app.limits import ledger
 from permits_app.models import OutboundTransaction, OutcomeRecord, StandingAllowance
 from permits_app.models.permit import PermitStatus
@@ -161,7 +161,7 @@ def _tell(chain_id: int, taken: Sequence[OutboundTransaction], now: datetime) ->
             "transactions": len(rows),
             "permit_ids": sorted({str(row.permit_id) for row in rows}),
         }
-        chain_marks.tell(golem_id, EventType.CHAIN_ROLLED_BACK, "ChainRolledBack", facts, now)
+        chain_health_check.tell(golem_id, EventType.CHAIN_ROLLED_BACK, "ChainRolledBack", facts, now)
 
 
 def _note_lost(row: OutboundTransaction, now: datetime) -> bool:

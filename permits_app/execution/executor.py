@@ -26,8 +26,8 @@ from permits_app.execution.commit_lease import Lease
 from permits_app.execution.halt_signing_rule import is_halts_own
 from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.owner_withdrawal import is_owners_withdrawal
+from permits_app.execution.payload_states import record_receipts
 from permits_app.execution.payloads import make_payload, send_payload
-from permits_app.execution.transaction_lives import record_receipts
 from permits_app.halts.halt_choices import is_still_wanted
 from permits_app.limits.policy import check_policy_stands
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
@@ -35,9 +35,9 @@ from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.permits.capabilities import MintedCapability, check_minted
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import list_sent_calls
 from permits_app.permits.row_locks import lock_golem_and_permit, lock_halt_and_lease
-from permits_app.permits.sealing import hash_plan
 from permits_app.safety.gas_budget import check_fee_fits
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline

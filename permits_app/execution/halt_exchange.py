@@ -22,11 +22,11 @@ from permits_app.execution.position_unwinding import MOST_ATTEMPTS, OWNER_NEEDED
 from permits_app.halts.halt_choices import EXCHANGE_ACTION, find_exchange
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.elsewhere import name_chain
+from permits_app.permits.other_chain_holdings import name_chain
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import NO_FEED, Holdings, Worth, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.plan import TxPlan

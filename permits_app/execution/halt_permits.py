@@ -21,19 +21,19 @@ from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.errors import SameActionPending
 from permits_app.execution import executor
 from permits_app.execution.commit_lease import giving_back, take_lease
-from permits_app.execution.settlement import finish
+from permits_app.execution.finish_permit import finish
 from permits_app.limits.valuation import PlanValue, value_gas
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities
+from permits_app.permits.permit_hashes import hash_action, hash_plan, hash_simulation
 from permits_app.permits.permit_lifetime import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds
-from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
+from permits_app.safety.final_simulation import Rehearsed, rehearse
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.safety.levels import judge_no_debt_grew
-from permits_app.safety.rehearsal import Rehearsed, rehearse
-from permits_app.safety.touched import Run, run_asking
+from permits_app.safety.positions_to_simulate import Run, run_asking
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -16,7 +16,7 @@ from django.db.models import Q
 from permits_app.execution import payload_delivery, second_reading, user_operations
 from permits_app.execution.balance_evidence import list_expected, read_balances, sum_transfers
 from permits_app.execution.outcome import Judgement
-from permits_app.execution.transaction_lives import decode_receipt
+from permits_app.execution.payload_states import decode_receipt
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose
 from tools_app import runner

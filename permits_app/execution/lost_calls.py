@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from permits_app.execution import call_sequences, payload_delivery
-from permits_app.execution.transaction_lives import advance, record_receipt
+from permits_app.execution.payload_states import advance, record_receipt
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
 from tools_app.core import clock

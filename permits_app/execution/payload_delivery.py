@@ -12,7 +12,7 @@ from typing import Final
 from django.conf import settings
 
 from permits_app.execution import broadcast, nonce_readings, second_reading, user_operations
-from permits_app.execution.transaction_lives import list_siblings
+from permits_app.execution.payload_states import list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction, SigningKey
 from tools_app.core import clock
 from tools_app.core.clock import Deadline

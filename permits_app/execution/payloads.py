@@ -14,7 +14,7 @@ from django.db import transaction
 
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution import payload_delivery
-from permits_app.execution.transaction_lives import advance, is_in_a_block
+from permits_app.execution.payload_states import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from tools_app.chain.node_errors import GasLimitRefused, RpcTimeout, TransactionMalformed

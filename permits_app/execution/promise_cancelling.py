@@ -20,7 +20,7 @@ from permits_app.models.signed_promise import PromiseState
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.standards.promised import read_fate
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.registry import REGISTRY

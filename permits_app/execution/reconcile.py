@@ -20,7 +20,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.execution import (
     call_sequences,
-    chain_marks,
+    chain_health_check,
     chain_rollback,
     lost_calls,
     nonce_readings,
@@ -29,8 +29,8 @@ from permits_app.execution import (
 )
 from permits_app.execution.nonce_readings import Counts
 from permits_app.execution.nonces import abandon_left, list_holes, note_gap
+from permits_app.execution.payload_states import advance, list_siblings, record_receipt
 from permits_app.execution.payloads import is_refused_for_good, send_payload
-from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -67,7 +67,7 @@ def reconcile_transactions(*, now: datetime) -> dict[str, int]:
 
 
 def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
-    done = Counter(rolled_back=chain_marks.look(network, now=now))
+    done = Counter(rolled_back=chain_health_check.look(network, now=now))
     steps: dict[str, Callable[[], Counter[str]]] = {
         "give back": lambda: Counter(given_back=abandon_left(chain_id=network.chain_id)),
         "confirm mined": partial(chain_rollback.confirm_mined, network.chain_id, now),

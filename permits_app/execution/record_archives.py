@@ -22,7 +22,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.errors import ArchiveBroken
-from permits_app.execution.transaction_lives import LAID_AWAY
+from permits_app.execution.payload_states import LAID_AWAY
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
 from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.models.transaction import TransactionState

@@ -23,9 +23,9 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
 from permits_app.permits import lifecycle
 from permits_app.permits.capabilities import MintedCapability, check_minted
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import decode_plan
 from permits_app.permits.row_locks import lock_golem_and_permit
-from permits_app.permits.sealing import hash_plan
 from permits_app.policy_cage.safe_message import wrap_digest
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import event_bus

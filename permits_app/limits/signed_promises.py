@@ -20,7 +20,7 @@ from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.standards.promised import find_reader
+from tools_app.standards.signed_order_tracking import find_reader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.typed_data import TypedData

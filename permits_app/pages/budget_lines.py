@@ -9,7 +9,7 @@ from uuid import UUID
 
 from permits_app.limits import ledger
 from permits_app.limits.owner_budget import BudgetView, GolemShare, find_limit, list_golems_of_person, read_shares
-from permits_app.pages.golem_page import meter_usd
+from permits_app.pages.golem_figures import meter_usd
 from permits_app.pages.limit_meter import Meter
 from tools_app.wording.formats import format_usd
 

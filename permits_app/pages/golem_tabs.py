@@ -26,7 +26,7 @@ from permits_app.pages.delegation_lines import DelegationLine, list_delegation_l
 from permits_app.pages.effective_limits import list_effective_limits
 from permits_app.pages.exit_lines import ExitLine, list_halt_exits
 from permits_app.pages.golem_answers import OwnerAnswer, answer_all
-from permits_app.pages.golem_page import PermitLine, build_meters, describe_permits
+from permits_app.pages.golem_figures import PermitLine, build_meters, describe_permits
 from permits_app.pages.golem_state import GolemState, read_state, say_contract
 from permits_app.pages.golem_switches import Switches, say_switches
 from permits_app.pages.limit_meter import Meter

@@ -21,8 +21,8 @@ from permits_app.pages.health_lines import with_health
 from permits_app.pages.limit_meter import Meter
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import RecentWorth as DayWorth
-from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.holdings_json import tell_holdings
+from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.safety.figures import format_ratio
 from tools_app import runner
 from tools_app.core.clock import Deadline
@@ -30,8 +30,8 @@ from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
 from tools_app.pages.html import show_amount
 from tools_app.portfolio.holdings import JUMPED, Holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.position_search import list_gaps
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.pool_hooks import RISKY, WORDS_OF_POWERS, HookPower
 from tools_app.toolkit.positions import WHEN_REPAID

@@ -17,7 +17,7 @@ from typing import Any, Final
 from eth_utils import is_hex_address, to_checksum_address
 
 from archetypes_app.models import Golem
-from permits_app.permits.sealing import hash_action
+from permits_app.permits.permit_hashes import hash_action
 from tools_app.chain.chains import get_registry
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError

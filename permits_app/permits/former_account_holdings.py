@@ -17,7 +17,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
 from tools_app.portfolio.holdings import measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 
 _BUDGET_MS: Final = 1_500
 _NEXT_TO_NOTHING_MICRO_USD: Final = 10_000

@@ -15,7 +15,7 @@ from permits_app.models import ActionPermit, NavSnapshot, PendingRequest, Wallet
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.wallet import WalletKind
-from permits_app.permits.elsewhere import name_chain
+from permits_app.permits.other_chain_holdings import name_chain
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.golem_chains import list_chains
 

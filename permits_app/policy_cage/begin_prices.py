@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from permits_app.policy_cage.contract import RuleKind
+from permits_app.policy_cage.preflight_types import Observed, Refusal, Refused
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Observed, Refusal, Refused
 
 _BITS: Final = 20
 _MANTISSA: Final = 13

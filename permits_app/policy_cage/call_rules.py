@@ -20,9 +20,9 @@ from permits_app.policy_cage.contract import (
     role_call_key,
 )
 from permits_app.policy_cage.forbidden_selectors import FORBIDDEN_SELECTORS
+from permits_app.policy_cage.preflight_types import UINT256_MAX, Observed, Refused, Right, value_of
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import UINT256_MAX, Observed, Refused, Right, value_of
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_values
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE

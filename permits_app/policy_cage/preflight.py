@@ -20,9 +20,7 @@ from permits_app.policy_cage.contract import (
     RuleKind,
     role_allowance_key,
 )
-from permits_app.policy_cage.roles import charge_budget, check_allowance, check_entry, check_outflow
-from permits_app.policy_cage.state import LOSSES, POOLED, REBALANCES, CageState
-from permits_app.policy_cage.verdicts import (
+from permits_app.policy_cage.preflight_types import (
     UINT256_MAX,
     Measured,
     Observed,
@@ -32,6 +30,8 @@ from permits_app.policy_cage.verdicts import (
     Verdict,
     value_of,
 )
+from permits_app.policy_cage.roles import charge_budget, check_allowance, check_entry, check_outflow
+from permits_app.policy_cage.state import LOSSES, POOLED, REBALANCES, CageState
 from tools_app.core.units import BPS
 from tools_app.toolkit.plan import Call
 

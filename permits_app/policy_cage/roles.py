@@ -15,9 +15,9 @@ from permits_app.policy_cage.contract import (
     address_key,
     payout_key,
 )
+from permits_app.policy_cage.preflight_types import Observed, Refusal, Refused, value_of
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState, SessionState
-from permits_app.policy_cage.verdicts import Observed, Refusal, Refused, value_of
 from tools_app.chain.abi import checksum
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE

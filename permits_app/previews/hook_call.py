@@ -22,8 +22,8 @@ from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.golem_chains import find_chosen
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 _READ_BUDGET_MS = 10_000
 

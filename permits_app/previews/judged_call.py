@@ -30,12 +30,12 @@ from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
-from permits_app.safety.judging import judge_call, keep_denial
+from permits_app.safety.run_preview_hooks import judge_call, keep_denial
 from permits_app.safety.tiers import classify_call
 from tools_app.core.errors import GolemError
 from tools_app.standards.items import ItemOfMany, check_counted
 from tools_app.toolkit.enums import RiskTier
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.views import FeeQuote
 
 

@@ -12,9 +12,9 @@ from archetypes_app.models import Golem
 from permits_app.limits.policy import Policy
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.permit_hashes import hash_plan, hash_simulation
 from permits_app.permits.permit_lifetime import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds, encode_effect_bound
-from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.previews.approval_wait import needs_owners
 from permits_app.previews.judged_call import JudgedCall
 from permits_app.safety.hook import HookCall

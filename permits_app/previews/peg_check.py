@@ -13,7 +13,7 @@ from permits_app.errors import TokenOffPeg
 from permits_app.models import DeclaredPeg
 from permits_app.safety.assets import find_base_asset
 from permits_app.safety.hook import HookCall
-from permits_app.safety.judging import keep_denial
+from permits_app.safety.run_preview_hooks import keep_denial
 from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.errors import Recovery
 from tools_app.portfolio.pegs import MOST_DECLARED, Peg, by_reader, find_off_peg, list_pegs

@@ -11,10 +11,10 @@ from permits_app.previews.request_words import read_params
 from tools_app import runner
 from tools_app.adapters import resolve_action
 from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.retired_parameters import renew_params
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,13 @@ from permits_app.errors import (
     DelegationTooDeep,
 )
 from permits_app.reviewers import risk_assessor, safety_guardian
+from permits_app.reviewers.advisers_without_model import RULED, RULES, work_by_rules
 from permits_app.reviewers.review import Review
-from permits_app.reviewers.ruled_work import RULED, RULES, work_by_rules
 from permits_app.safety.hook import HookCall
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 REVIEWERS: Final[Mapping[str, Callable[[HookCall], Review]]] = {
     safety_guardian.REVIEWER: safety_guardian.review,

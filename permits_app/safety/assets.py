@@ -15,8 +15,8 @@ from permits_app.errors import HoldingsImplausible
 from permits_app.safety.foresight import Dependent, Foresight, Kept, Share
 from permits_app.safety.records import UnderWay
 from tools_app.core.units import BPS
-from tools_app.portfolio.dependences import Dependence, depends_of_token, sum_dependences
 from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, depends_of_token, sum_dependences
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, Category

@@ -8,11 +8,11 @@ from __future__ import annotations
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror
 from permits_app.policy_cage.mirror import is_behind
-from permits_app.policy_cage.observing import observe_batch
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight_simulation import observe_batch
+from permits_app.policy_cage.preflight_types import Refusal
 from permits_app.policy_cage.roles import find_payout, list_payees, predict_payout
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Refusal
 from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from tools_app.core.clock import Deadline

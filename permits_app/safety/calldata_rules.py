@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from permits_app.policy_cage.call_rules import unwrap
-from permits_app.policy_cage.verdicts import Refused
+from permits_app.policy_cage.preflight_types import Refused
 from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from permits_app.safety.token_calls import read_token_call

@@ -13,7 +13,7 @@ from permits_app.models import AllowlistEntry, PendingRequest
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.pending_request import RequestState
 from permits_app.models.spending import AllowlistMode
-from permits_app.permits.elsewhere import READ_BUDGET_MS, ChainNotCounted, name_chain
+from permits_app.permits.other_chain_holdings import READ_BUDGET_MS, ChainNotCounted, name_chain
 from permits_app.rejection import Reject
 from permits_app.safety.assets import find_protocol
 from permits_app.safety.figures import format_bps
@@ -23,8 +23,8 @@ from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.portfolio.dependences import DependenceKind, Failure, depends_of_protocol
 from tools_app.portfolio.holdings import PriceBook
+from tools_app.portfolio.issuer_and_bridge_risk import DependenceKind, Failure, depends_of_protocol
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.golem_chains import ChainNotAllowed, list_chains
 from tools_app.toolkit.plan import Arrival

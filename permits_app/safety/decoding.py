@@ -14,7 +14,7 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.standards import loan_callback
 from tools_app.standards.calldata import calls as is_call
 from tools_app.standards.calldata import read_exactly
-from tools_app.standards.promised import find_reader
+from tools_app.standards.signed_order_tracking import find_reader
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ClaimReader, Effects, UnknownCall
 from tools_app.toolkit.plan import Call

@@ -16,7 +16,7 @@ from permits_app.safety.figures import format_bps
 from permits_app.safety.foresight import Dependent, Share
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import TokenMeta
 from tools_app.wording.address_names import name_oracle

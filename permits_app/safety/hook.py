@@ -20,9 +20,9 @@ from tools_app.chain.running_code import RunningCode
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.plan import Call, LocalEffect, TxPlan
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 

@@ -17,8 +17,8 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.policy_cage import judge_dependences
 from permits_app.safety.position_rules import DUST, Moved, list_moved, price_on
 from tools_app.core.units import BPS
-from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure, depends_on_oracles
 from tools_app.portfolio.health import ValueOf
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure, depends_on_oracles
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan

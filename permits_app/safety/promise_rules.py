@@ -17,7 +17,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.promise_signer import judge_safe_says_yes, judge_who_signs
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
-from tools_app.standards.promised import find_reader, is_witnessed_order
+from tools_app.standards.signed_order_tracking import find_reader, is_witnessed_order
 from tools_app.standards.signed_rights import name_signed_right
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall

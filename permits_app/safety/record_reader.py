@@ -40,7 +40,7 @@ from permits_app.safety.records import (
 )
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
-from tools_app.portfolio.known import HINTS_SQL, parse_refs
+from tools_app.portfolio.remembered_positions import HINTS_SQL, parse_refs
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.plan import TxPlan

@@ -7,10 +7,10 @@ from functools import partial
 
 from permits_app.custody.signing_route import SigningRoute
 from permits_app.errors import SimulationFailed
+from permits_app.safety.final_simulation import Rehearsed, rehearse
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
-from permits_app.safety.rehearsal import Rehearsed, rehearse
-from permits_app.safety.touched import run_asking
+from permits_app.safety.positions_to_simulate import run_asking
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationResult
 from tools_app.simulation.select import run_simulation

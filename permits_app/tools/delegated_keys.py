@@ -21,7 +21,7 @@ from permits_app.permits.plan_store import decode_plan
 from permits_app.tools.wallet_delegation import MOST_TOLD, ask_standing
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
-from tools_app.standards.promised import read_fate
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.principals import EndsByPrincipal, RightKind

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from permits_app.performance.profit_days import RecentWorth as DayWorth
-from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.holdings_json import tell_rules
+from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.safety.figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
-from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.position_search import list_gaps
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.protocol import SHELF

@@ -12,7 +12,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem, Heartbeat
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.pages.golem_page import describe_permits
+from permits_app.pages.golem_figures import describe_permits
 from tests import factories
 from tests.admin.rows import MAKERS, make_vitality, page
 from tools_app.core import clock

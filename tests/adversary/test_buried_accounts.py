@@ -18,8 +18,8 @@ from tests.permits_app.test_search_positions import open_unknown_market
 from tests.permits_app.tools.test_wallet import read
 from tools_app.core import clock
 from tools_app.models import KnownPosition
-from tools_app.portfolio.known import MOST_HINTS
 from tools_app.portfolio.position_search import begin_search
+from tools_app.portfolio.remembered_positions import MOST_HINTS
 from tools_app.protocols.uniswap import positions as uniswap_positions
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import TxPlan

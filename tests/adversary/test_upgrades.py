@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from permits_app.models import ActionPermit
-from permits_app.permits.sealing import hash_plan
+from permits_app.permits.permit_hashes import hash_plan
 from tests.adversary.conftest import SWAP, Adversary
 from tests.evm.world import World
 from tools_app.chain.rpc import RpcReply, RpcRequest

@@ -23,8 +23,8 @@ from archetypes_app.toolset import (
 from archetypes_app.toolset_diff import diff_toolsets
 from tests.archetypes_app.tools import make_catalogue, make_tool
 from tools_app.toolkit.enums import Category, Requirement, RiskLayer
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 C = Category
 EVERYTHING = make_catalogue()

@@ -27,9 +27,9 @@ PREVIEW: Final = (
     "permits_app.actions.preview.preview_action",
     "tools_app.adapters.resolve_action",
     "tools_app.runner.build_plan",
-    "permits_app.safety.judging.judge_call",
+    "permits_app.safety.run_preview_hooks.judge_call",
     "permits_app.safety.hook_chain.run",
-    "permits_app.permits.sealing.hash_simulation",
+    "permits_app.permits.permit_hashes.hash_simulation",
     "permits_app.limits.ledger.reserve",
 )
 COMMIT: Final = (
@@ -44,7 +44,7 @@ COMMIT: Final = (
     "permits_app.execution.payloads.store_payload",
     "permits_app.execution.payloads.send_payload",
     "permits_app.execution.follower.Follower",
-    "permits_app.execution.settlement.finish",
+    "permits_app.execution.finish_permit.finish",
     "permits_app.actions.remember.remember_outcome",
 )
 

@@ -22,7 +22,7 @@ _REASONS: Final = {
     "golem_project/runtime/queue_transport.py": "kombu makes a client for each command; here one serves a channel",
     "golem_project/runtime/threaded_handler.py": "Django's synchronous chain in one hop into a thread",
     "golem_project/stream/callers.py": "the request that the REST framework wraps",
-    "tools_app/core/forking.py": "the pools of the parent, which a forked child must not use",
+    "tools_app/core/database_after_fork.py": "the pools of the parent, which a forked child must not use",
     "tools_app/simulation/pyevm/computation.py": "py-evm's call frame with our loop in the middle",
     "tools_app/simulation/pyevm/interpreter.py": "py-evm's stack, memory and gas, without a call for each",
     "tools_app/simulation/pyevm/transaction.py": "py-evm's error of a frame",

@@ -120,7 +120,7 @@ def test_pool_prices_weigh_no_holding() -> None:
         "tools_app/subsystems/data/volume_tools.py",
         "tools_app/subsystems/intel/fee_tools.py",
         "tools_app/subsystems/intel/pool_snapshot.py",
-        "tools_app/subsystems/intel/token_discovery.py",
+        "tools_app/subsystems/intel/token_risk_score.py",
         "tools_app/subsystems/intel/venue_tools.py",
         "tools_app/subsystems/stream/snapshots.py",
     }

@@ -100,7 +100,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "permits_app/limits/pending_requests.py:RequestVerdict.missed_at": Cleared(
         "test_what_is_gone_is_given_up_only_when_it_stays_away"
     ),
-    "permits_app/policy_cage/verdicts.py:Observed.failure": CountsNoFailures("why one batch would be refused"),
+    "permits_app/policy_cage/preflight_types.py:Observed.failure": CountsNoFailures("why one batch would be refused"),
     "permits_app/safety/repetition.py:Breaker.failures": Cleared(
         "test_one_try_decides_and_what_was_under_way_does_not"
     ),

@@ -20,9 +20,9 @@ from tests.catalogue.shelf import load_reads
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.enums import CapabilityTier
 from tools_app.toolkit.family import FAMILIES
+from tools_app.toolkit.progress_steps import list_said_steps
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.report import Report, fields_of
-from tools_app.toolkit.said_steps import list_said_steps
 from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
 
 TOOLS = sorted(REGISTRY, key=lambda tool: tool.name)

@@ -26,7 +26,7 @@ THREADS = {
     "golem_project/a2a/request_handler.py": "its threads work for `run_blocking`, which opens a watch",
     "golem_project/runtime/threaded_handler.py": "the whole middleware chain runs in them",
     "golem_project/heartbeat/thinking/tool_loop.py": "carries the watch of its tick along",
-    "tools_app/speculation.py": "copies the context of who reads ahead, its watch included",
+    "tools_app/read_ahead.py": "copies the context of who reads ahead, its watch included",
     "permits_app/execution/follower_threads.py": "opens a watch around each look",
     "golem_project/chat/answering.py": "asks one row whether an owner cancelled",
     "golem_project/runtime/start_conditions.py": "compares two clocks",

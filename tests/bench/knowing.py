@@ -36,8 +36,8 @@ from tools_app.history.index_reads import KeptContract
 from tools_app.history.log_meanings import Said
 from tools_app.models import LogSource
 from tools_app.models.history import SourceKind
-from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.pool_history import read_kept_past
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.subsystems.intel.flow_maths import compute_vpin
 from tools_app.subsystems.intel.flow_tools import measure_vpin as measure_past
 from tools_app.toolkit.protocol import SHELF

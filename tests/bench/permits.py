@@ -24,8 +24,8 @@ from permits_app.limits import ledger
 from permits_app.limits.policy import load_golem, read_policy
 from permits_app.models import ActionPermit, OutboundTransaction, SpendingLimits
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.permit_lifetime import MOST_TTL_SECONDS
-from permits_app.permits.sealing import hash_plan
 from permits_app.previews.hook_call import make_hook_call
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage

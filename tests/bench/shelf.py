@@ -27,7 +27,7 @@ from tests.proof.holding_steps import STEPS
 from tests.proof.holding_walk import COINS, FUNDS, HoldingsWalk, undone
 from tools_app.chain.http_pool import HttpPool
 from tools_app.core import clock
-from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
 FIVE = (

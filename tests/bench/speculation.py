@@ -14,7 +14,7 @@ from golem_project.heartbeat.duties.read_sequences import learn_habits
 from permits_app.actions.query import query_state
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.simulation import slow_node
-from tools_app import speculation
+from tools_app import read_ahead
 from tools_app.core import clock
 from tools_app.models import SpeculationRecord, ToolCooccurrence
 
@@ -46,15 +46,15 @@ def _compare(golem: Golem) -> Iterator[Figure]:
 
     archetype = golem.archetype.name
     ToolCooccurrence.objects.filter(archetype=archetype).delete()
-    speculation.forget_all()
+    read_ahead.forget_all()
     plain = percentile(time_calls(read_three, count=max(_COUNT, settings.GOLEM_SPECULATION_ENOUGH_RUNS)), 50)
     # A session's seconds later all that followed is known.
     learn_habits(now=clock.now() + timedelta(seconds=settings.GOLEM_SPECULATION_SESSION_SECONDS))
-    speculation.forget_all()
+    read_ahead.forget_all()
     times = []
     for _ in range(_COUNT):
         times += time_calls(read_three, count=1, warm_up=0)
-        speculation.forget_all()
+        read_ahead.forget_all()
     ahead = percentile(times, 50)
     record = SpeculationRecord.objects.get(archetype=archetype)
     yield Figure(

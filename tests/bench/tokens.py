@@ -27,8 +27,8 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json
 from tests.bench.figures import Figure, measure
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 MOST_CORE: Final = 1_200
 MOST_EVERYTHING: Final = 1_500

@@ -29,7 +29,7 @@ from tests.factories.permits import make_permit
 from tests.proof.holding_walk import Act, HoldingsWalk, undone
 from tests.tools_app.protocols.pendle.seeded_markets import STATES, worst_price_bps
 from tools_app.core import clock
-from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.remembered_positions import remember_positions
 
 MOST_TIMES_AS_LONG = 1.5
 MOST_MORE_BATCHES = 4

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 
 def list_misfits(tool: WriteTool, params: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.evm.world import CHAIN_ID, World
 from tools_app.chain.signatures import parse_signature
-from tools_app.standards.still_tokens import OF_CIRCLE, SWITCHES
+from tools_app.standards.paused_tokens import OF_CIRCLE, SWITCHES
 
 _PAUSED_AT, _FROZEN_AT = 2**255 + 1, 2**255 + 2
 """Slots of the token in which nothing of its own lies."""

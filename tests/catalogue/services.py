@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from archetypes_app.models import ServiceAccess
 from golem_project.outside.access import switch_on
-from golem_project.outside.door import GuardedDoor
+from golem_project.outside.service_client import GuardedDoor
 from golem_project.runtime.sdk_socket import SdkSocket
 from tests.golem_project.outside import vendors
 from tests.golem_project.outside.trading_api import KEY, TradingApi

@@ -20,7 +20,7 @@ from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import Stage, open_stage
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
-from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.protocol import SHELF, Trait

@@ -27,8 +27,8 @@ from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap_twamm.addresses import contract_on
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls as is_call
+from tools_app.standards.paused_tokens import SWITCHES, StillReads
 from tools_app.standards.permit2_nonces import INVALIDATE
-from tools_app.standards.still_tokens import SWITCHES, StillReads
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import LOCKED_WORDS
 from tools_app.toolkit.typed_data import TypedData

@@ -11,7 +11,7 @@ from permits_app.models import PolicyCage
 from tests.catalogue.door import Door
 from tests.catalogue.test_what_cannot_be_taken_out import LENDERS, look, position_at, told
 from tests.golem_project.heartbeat.pulses import turn_on
-from tools_app.portfolio.dependences import list_failures
+from tools_app.portfolio.issuer_and_bridge_risk import list_failures
 from tools_app.protocols.lido.addresses import deployments as lido
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.addresses import LOCAL

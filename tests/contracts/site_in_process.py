@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.protocol_deployer import CALL_GAS, WEI_EACH, Site
 from golem_project.embedded.world.rpc import JsonRpc, call_data, encode_arguments, tuple_members
-from golem_project.embedded.world.site import CALL_GAS, WEI_EACH, Site
 from tests.proof.caged.engines import InProcessEngine
 from tests.proof.caged.safe import CagedSafe, Coin, deploy
 from tools_app.chain.abi import decode_values

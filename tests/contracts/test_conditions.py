@@ -16,8 +16,8 @@ from permits_app.policy_cage.contract import (
     decode_cage_error,
     limit_rule,
 )
+from permits_app.policy_cage.preflight_types import Observed, Refused
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
-from permits_app.policy_cage.verdicts import Observed, Refused
 from tests.contracts.test_governance import delay
 from tests.permits_app.policy_cage.test_preflight import follow
 from tests.proof.caged.engines import InProcessEngine

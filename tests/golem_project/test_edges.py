@@ -18,8 +18,8 @@ from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse
 from golem_project.heartbeat.duties.position_monitor import judge_positions
 from golem_project.heartbeat.duties.sleepwalker import _is_news as is_news_again
 from golem_project.pi import recent_toolsets
+from golem_project.pi.lenient_values import is_one_slip, write_as
 from golem_project.pi.parsers import _parse_integer
-from golem_project.pi.spelt_otherwise import is_one_slip, write_as
 from golem_project.stream.deliveries import _next_attempt
 from golem_project.stream.parameters import _read_limit
 from tools_app.core import clock

@@ -32,7 +32,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.views import NATIVE

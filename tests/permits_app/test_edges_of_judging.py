@@ -10,7 +10,7 @@ from permits_app.backtest.least_policy import _spread
 from permits_app.execution.outcome import _divergence
 from permits_app.models.owner_transaction import OwnerTransactionState as S
 from permits_app.models.permit import PermitStatus
-from permits_app.pages.golem_page import _meter_tone, _percent
+from permits_app.pages.golem_figures import _meter_tone, _percent
 from permits_app.policy_cage.safe_tx import SafeTx, build_typed_data
 from permits_app.reviewers.revert_risk import _moves_beyond, count_wait_blocks
 from permits_app.safety.assets import Portfolio

@@ -10,8 +10,8 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.models import OutcomeRecord, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.performance import kept_predictions
-from permits_app.performance.kept_predictions import KeptPredictions
+from permits_app.performance import prediction_accuracy
+from permits_app.performance.prediction_accuracy import KeptPredictions
 from tests import factories
 from tests.factories.permits import EXPECTED
 from tests.live_golem import LiveGolem
@@ -90,7 +90,7 @@ def test_trades_are_counted_by_their_size_and_came_short_from_a_tenth_of_a_perce
 
 def test_only_the_newest_outcomes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     golem = factories.make_golem(owner=factories.make_owner(name="ana"))
-    monkeypatch.setattr(kept_predictions, "NEWEST", 3)
+    monkeypatch.setattr(prediction_accuracy, "NEWEST", 3)
     for _ in range(5):
         ended(golem, chance(0))
     assert count(golem, PredictionKind.REVERT)["0%"] == (3, 0)

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Golem
 from permits_app.models.action_record import ActionRecord, ActionState
-from permits_app.permits.latest_actions import read_latest_actions
+from permits_app.permits.latest_action_per_wish import read_latest_actions
 from tests import factories
 from tests.admin.rows import make_tick
 

@@ -27,7 +27,7 @@ from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.units import usd_to_micro
 from tools_app.models import KnownPosition
-from tools_app.portfolio.known import list_hints, note_found, remember_positions
+from tools_app.portfolio.remembered_positions import list_hints, note_found, remember_positions
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 

@@ -24,8 +24,8 @@ from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.models import KnownPosition, PositionSearch
 from tools_app.portfolio import position_search
-from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.position_search import ALL_SEARCHED, TOO_LONG, TOO_MANY, begin_search, list_gaps, look_further
+from tools_app.portfolio.remembered_positions import list_hints
 
 pytestmark = pytest.mark.protocols("morpho")
 CHAIN_ID = 31337

@@ -23,8 +23,8 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.wallet import WalletKind
 from permits_app.performance.monthly_statement import begin_month, build_statement
 from permits_app.performance.profit_days import read_worth
-from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
 from permits_app.permits.leaving_chains import find_tie
+from permits_app.permits.other_chain_holdings import NOWHERE, look_elsewhere
 from tests.evm.world import CHAIN_ID, World
 from tests.factories import make_golem, make_owner
 from tests.golem_project.heartbeat.pulses import tick, turn_on

@@ -20,8 +20,8 @@ from tests.proof.holding_walk import COINS, FUNDS, HoldingsWalk
 from tests.proof.holdings import WORLDS as WALKED
 from tests.tools_app.factories import make_context
 from tools_app.core import clock
-from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import foretell_positions, read_positions
+from tools_app.portfolio.remembered_positions import remember_positions
 
 WORLDS = ("across", "uniswap_twamm", *WALKED)
 """Every protocol that tells positions, also those whose deposits no walk takes."""

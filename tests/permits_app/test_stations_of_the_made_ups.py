@@ -34,7 +34,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.portfolio.holdings import measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.registry import REGISTRY
 
 DAI, USDC, USD = 10**18, 10**6, 10**6

@@ -27,7 +27,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.registry import REGISTRY
 
 DAI, USD, DAY = 10**18, 10**6, 86_400

@@ -27,7 +27,7 @@ from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.portfolio.holdings import measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 
 _GOLEMS_OF_ROUND: Final = (CLIENTS, 1)
 _MAY_BLOCK: Final = checks.EXPECTED_BLOCKS | {

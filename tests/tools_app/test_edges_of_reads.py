@@ -27,8 +27,8 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.recursion_limit import deep_calls
 from tools_app.core.taint import DataSink, Secret, clean_for
 from tools_app.models import KnownPosition, StreamSubscription
-from tools_app.portfolio.known import list_hints, remember_positions
 from tools_app.portfolio.position_search import TOO_LONG, TOO_MANY, list_gaps, look_further
+from tools_app.portfolio.remembered_positions import list_hints, remember_positions
 from tools_app.portfolio.standing_rights import find_standing_rights
 from tools_app.protocols.erc8004.discovery import find_registrations
 from tools_app.protocols.erc8004.endpoint_domains import DomainProof, check_domains

@@ -16,7 +16,7 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from golem_project.heartbeat.duties.read_sequences import learn_habits
 from permits_app.actions.query import query_state
 from tests.live_golem import LiveGolem
-from tools_app import runner, speculation
+from tools_app import read_ahead, runner
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -33,9 +33,9 @@ TOKEN = {"token": "WETH"}
 
 @pytest.fixture(autouse=True)
 def _nothing_known(db: None) -> Iterator[None]:
-    speculation.forget_all()
+    read_ahead.forget_all()
     yield
-    speculation.forget_all()
+    read_ahead.forget_all()
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def _ask(golem: LiveGolem, query: str, **params: Any) -> dict[str, Any]:
 
 
 def _close(golem: LiveGolem, archetype: str) -> tuple[int, int]:
-    speculation.forget_all()
+    read_ahead.forget_all()
     row = SpeculationRecord.objects.get(archetype=archetype)
     return row.used, row.wasted
 
@@ -99,7 +99,7 @@ def test_a_read_that_usually_follows_is_answered_from_what_was_read_ahead(
 ) -> None:
     plain = _ask(shared_golem, "pools_by_token")
     archetype = _know(shared_golem)
-    speculation.forget_all()
+    read_ahead.forget_all()
     _ask(shared_golem, "token_price")
     found = _ask(shared_golem, "pools_by_token")
     assert ahead == [SECOND]
@@ -164,7 +164,7 @@ def test_the_price_of_what_is_sold_is_read_ahead_of_a_quote_by_what_its_paramete
 def test_nothing_is_read_ahead_whose_required_parameters_are_unknown(shared_golem: LiveGolem, ahead: list[str]) -> None:
     _know(shared_golem, second="data_get_pool_info")
     _ask(shared_golem, "token_price")
-    speculation.forget_all()
+    read_ahead.forget_all()
     assert ahead == [] and not SpeculationRecord.objects.exists()
 
 
@@ -219,7 +219,7 @@ def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead:
     archetype = _know(shared_golem)
     _ask(shared_golem, "token_price")
     other = view_golem(shared_golem.golem)
-    reading = speculation.ReadingAgent(
+    reading = read_ahead.ReadingAgent(
         golem=type(other)(uuid4(), "other", other.address, other.home_chain_id, other.base_asset, other.phase),
         archetype=archetype,
         toolset=resolve_toolset(shared_golem.golem),
@@ -228,7 +228,7 @@ def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead:
     )
     tool = REGISTRY.get(SECOND)
     assert isinstance(tool, ReadTool)
-    assert speculation.run_read(tool=tool, params=TOKEN, reading=reading).data["pools"]
+    assert read_ahead.run_read(tool=tool, params=TOKEN, reading=reading).data["pools"]
     assert _close(shared_golem, archetype) == (0, 1)
 
 
@@ -238,10 +238,10 @@ def test_what_leaves_a_trace_cannot_be_read_ahead(shared_golem: LiveGolem, name:
     chain = runner.open_reader(31337, now=clock.now(), deadline=Deadline.after_ms(5_000))
     golem = view_golem(shared_golem.golem)
     with pytest.raises(TypeError, match=name):
-        speculation.prefetch(tool=tool, params={}, golem=golem, chain_id=31337, block=chain.block, now=clock.now())
+        read_ahead.prefetch(tool=tool, params={}, golem=golem, chain_id=31337, block=chain.block, now=clock.now())
 
 
-@pytest.mark.parametrize("function", [speculation.prefetch, speculation.run_read, runner.read_ahead])
+@pytest.mark.parametrize("function", [read_ahead.prefetch, read_ahead.run_read, runner.read_ahead])
 def test_every_way_to_read_ahead_is_typed_for_reads(function: Any) -> None:
     tool = get_type_hints(function)["tool"]
     assert tool is ReadTool and not issubclass(WriteTool, tool) and not issubclass(LocalWriteTool, tool)
@@ -249,9 +249,9 @@ def test_every_way_to_read_ahead_is_typed_for_reads(function: Any) -> None:
 
 def test_a_write_is_refused_by_the_reader_too(live_golem: LiveGolem) -> None:
     tool: Any = REGISTRY.get("uniswap_execute_swap")
-    reading = speculation.ReadingAgent(view_golem(live_golem.golem), "any", (), lambda _: False, clock.now())
+    reading = read_ahead.ReadingAgent(view_golem(live_golem.golem), "any", (), lambda _: False, clock.now())
     with pytest.raises(TypeError, match="no read"):
-        speculation.run_read(tool=tool, params={}, reading=reading)
+        read_ahead.run_read(tool=tool, params={}, reading=reading)
 
 
 def test_what_follows_within_a_session_is_learned_from_the_event_log_once(live_golem: LiveGolem) -> None:
@@ -283,7 +283,7 @@ def test_the_three_reads_that_follow_most_often_are_made_ahead(shared_golem: Liv
     archetype = _know(shared_golem, together=30)
     for together, name in ((29, "fourth"), (32, "first"), (31, "second")):
         ToolCooccurrence.objects.create(archetype=archetype, first=FIRST, second=name, together=together)
-    assert speculation._predict(archetype)[FIRST] == ("first", "second", SECOND)
+    assert read_ahead._predict(archetype)[FIRST] == ("first", "second", SECOND)
 
 
 def test_more_than_half_wasted_switches_off_until_enough_is_learned_anew(live_golem: LiveGolem) -> None:

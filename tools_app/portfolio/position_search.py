@@ -13,8 +13,8 @@ from typing import Final
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
-from tools_app.portfolio.known import MOST_HINTS, parse_refs, remember_positions
 from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.remembered_positions import MOST_HINTS, parse_refs, remember_positions
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import PositionRef, Trail

@@ -9,8 +9,8 @@ from typing import Any
 from tools_app.core.errors import InsufficientBalance
 from tools_app.core.units import format_units
 from tools_app.standards import erc20, permit2
+from tools_app.standards.exact_approval import plan_spending
 from tools_app.standards.permit2 import PERMIT2
-from tools_app.standards.spending import plan_spending
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan

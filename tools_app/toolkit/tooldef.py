@@ -25,7 +25,7 @@ from tools_app.toolkit.enums import (
 )
 from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
-from tools_app.toolkit.said_steps import list_said_steps
+from tools_app.toolkit.progress_steps import list_said_steps
 from tools_app.toolkit.schema import ToolParams, json_schema
 
 

@@ -22,7 +22,7 @@ def prepare(arguments: argparse.Namespace) -> None:
         is_complete = all(is_fetched(package) for package in saved.world_packages().values())
         if found is None or not is_complete or not found.is_current(now=int(time.time())) or arguments.force:
             # Imported here: its libraries take a second, and mostly there is nothing to do.
-            from golem_project.embedded.world.construction import prepare_world
+            from golem_project.embedded.world.prepare_world import prepare_world
 
             prepare_world()
     fetch_token_list()
@@ -57,7 +57,7 @@ def bundle_sdk() -> None:
 
 def addresses(arguments: argparse.Namespace) -> None:
     """Build the world anew and compare its addresses with the committed table, or write the table."""
-    from golem_project.embedded.world.construction import update_addresses
+    from golem_project.embedded.world.prepare_world import update_addresses
 
     with saved.lock_world():
         update_addresses(write=arguments.write)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.rpc import checksum
-from golem_project.embedded.world.site import Site
 
 PACKAGE = "aave_v3"
 FILES = "artifacts/contracts/protocol"

@@ -18,7 +18,7 @@ from golem_project.embedded.world.figures import (
     TOKENS,
     worth,
 )
-from golem_project.embedded.world.ledger import Ledger
+from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.pools import OpenPool, open_pool, pools_of
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.trading import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.artifacts import Artifacts
 from golem_project.embedded.world.figures import FEED_DECIMALS, NATIVE_PRICE, TOKENS
-from golem_project.embedded.world.ledger import Ledger
+from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.rpc import encode_arguments
 from golem_project.embedded.world.solidity import load_contract
 

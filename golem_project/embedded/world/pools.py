@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.deploy import Deployed
 from golem_project.embedded.world.figures import POOLS, TICK_SPACING, WHOLE_RANGE, Band, Pool, sqrt_price_x96, worth
-from golem_project.embedded.world.ledger import Ledger
+from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.rpc import checksum
 
 if TYPE_CHECKING:

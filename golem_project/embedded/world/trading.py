@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.deploy import Deployed
 from golem_project.embedded.world.figures import sqrt_price_x96, worth
-from golem_project.embedded.world.ledger import Ledger
+from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.pools import NO_DEADLINE, UNLIMITED, OpenPool, gross_up
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from archetypes_app.models import Golem
 from tools_app.models.tool_cooccurrence import learn_cooccurrence
-from tools_app.speculation import is_predictable
+from tools_app.read_ahead import is_predictable
 from tools_app.toolkit.registry import REGISTRY
 
 

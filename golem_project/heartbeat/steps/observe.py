@@ -23,12 +23,12 @@ from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_other_chains import note_other_chains
 from permits_app.models import HealthAlert, PolicyCage
 from permits_app.models.health_alert import AutoAction
-from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
+from permits_app.permits.other_chain_holdings import NOWHERE, look_elsewhere
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.account_snapshot import note_look
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 
 
 def observe(state: CycleState) -> None:

@@ -36,7 +36,7 @@ from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.portfolio.dependences import list_failed_oracles
+from tools_app.portfolio.issuer_and_bridge_risk import list_failed_oracles
 
 logger = logging.getLogger(__name__)
 

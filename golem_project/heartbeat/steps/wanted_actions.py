@@ -24,7 +24,7 @@ from golem_project.heartbeat.strategies.catalog import (
 from golem_project.heartbeat.strategies.strategy import Sight
 from golem_project.heartbeat.yield_places import see_places
 from permits_app.models.action_record import ActionRecord, ActionState
-from permits_app.permits.latest_actions import read_latest_actions
+from permits_app.permits.latest_action_per_wish import read_latest_actions
 from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.markets import list_markets

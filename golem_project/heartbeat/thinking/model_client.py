@@ -31,7 +31,7 @@ from golem_project.heartbeat.thinking.loop_values import (
 )
 from tools_app.core import clock
 from tools_app.core.taint import Secret, TaintLabel
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 PROVIDER_URLS: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",

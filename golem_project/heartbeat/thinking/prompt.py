@@ -18,7 +18,7 @@ from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.owner_instructions import StandingWords
 from permits_app.safety.hooks.result_filter import clean_text, filter_result
 from tools_app.toolkit.enums import Phase
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 NO_WORDS: Final = StandingWords()
 _CHARACTERS_PER_LLM_TOKEN: Final = 4

@@ -41,7 +41,7 @@ from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Phase
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True)

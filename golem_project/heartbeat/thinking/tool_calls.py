@@ -15,9 +15,9 @@ from uuid import UUID
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from archetypes_app.browse_and_load_tools import TIER_KEYS, answer_tier_query
 from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served
 from archetypes_app.models import Golem
-from archetypes_app.tool_loading_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
 from golem_project.heartbeat.thinking.loop_values import ManualTool
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
@@ -43,9 +43,9 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY, UnknownTool, refuse_for_good
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 _DEFAULT_LIMIT = 10
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})

@@ -17,10 +17,10 @@ from typing import Any, Final
 from archetypes_app.loadout import MOST_TOOLS, Loadout, choose_core
 from golem_project.heartbeat.thinking.tools_by_words import find_named
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool, ServiceNeed
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 _MOST_WRITES: Final = 7
 _MOST_VITAL: Final = 3

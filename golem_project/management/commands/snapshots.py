@@ -35,8 +35,8 @@ from golem_project.pi.schema_lines import (
 from golem_project.settings.environment import BASE_DIR
 from tools_app.core import clock
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 TOOLS = "tools"

@@ -26,7 +26,7 @@ from golem_project.pi.dialects import Dialect
 from golem_project.pi.manifest import describe_route
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json, count_prompt
 from tools_app.toolkit.enums import Category
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.golem_toolset import Toolset
 
 PERMIT_TTL_SECONDS: Final = 60
 PRICED: Final = (("openai", "gpt-5-mini"), ("anthropic", "claude-sonnet-4-5"), ("google", "gemini-2.5-flash"))

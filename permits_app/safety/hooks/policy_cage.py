@@ -14,10 +14,9 @@ from datetime import datetime
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
-from permits_app.permits.elsewhere import ChainNotCounted, Elsewhere, Unread, look_elsewhere, name_chain
+from permits_app.permits.other_chain_holdings import ChainNotCounted, Elsewhere, Unread, look_elsewhere, name_chain
 from permits_app.rejection import Reject
 from permits_app.safety.action_gate import judge_gate
-from permits_app.safety.agreed_safe import judge_agreed_safe
 from permits_app.safety.assets import (
     NO_POSITION,
     RAISING,
@@ -31,6 +30,7 @@ from permits_app.safety.assets import (
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
+from permits_app.safety.changed_safe_rule import judge_agreed_safe
 from permits_app.safety.crossing_rules import judge_crossing
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.foresight import Dependent
@@ -57,15 +57,15 @@ from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS
-from tools_app.portfolio.dependences import (
+from tools_app.portfolio.holdings import Holdings as Held
+from tools_app.portfolio.holdings import measure_holdings
+from tools_app.portfolio.issuer_and_bridge_risk import (
     DependenceKind,
     Failure,
     depends_of_protocol,
     depends_of_token,
     list_failures,
 )
-from tools_app.portfolio.holdings import Holdings as Held
-from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TxPlan

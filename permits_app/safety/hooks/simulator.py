@@ -19,6 +19,7 @@ from permits_app.rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
 from permits_app.safety.asked_rights import gauge_rights, judge_asked_rights
 from permits_app.safety.figures import format_amount
+from permits_app.safety.final_simulation import Rehearsed, rehearse
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
@@ -36,13 +37,12 @@ from permits_app.safety.position_rules import (
     price_on,
     refuse_unpriced,
 )
+from permits_app.safety.positions_to_simulate import ask_for_positions, run_asking
 from permits_app.safety.principal_rules import judge_principals
 from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import records_of
-from permits_app.safety.rehearsal import Rehearsed, rehearse
 from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
-from permits_app.safety.touched import ask_for_positions, run_asking
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.node_errors import InsufficientFunds

@@ -13,7 +13,7 @@ from x402.http.utils import decode_payment_required_header
 from x402.mechanisms.evm.default_assets import DEFAULT_ASSETS
 
 from archetypes_app.models import Golem
-from golem_project.a2a.settler import find_address
+from golem_project.a2a.payment_gas_account import find_address
 from golem_project.embedded.world.protocols.x402 import PLACES
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.models import SoldAnswer

@@ -25,7 +25,7 @@ from tools_app.core import clock
 from tools_app.protocols.erc8004.agent_ids import parse_agent_id
 from tools_app.protocols.erc8004.endpoint_domains import check_domains
 from tools_app.protocols.erc8004.registration_file import AgentFile, FileSource
-from tools_app.toolkit.own_doors import OwnDoors
+from tools_app.toolkit.public_addresses import OwnDoors
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.protocols("erc8004")]
 PLACE = f"eip155:{CHAIN_ID}:{registry('identity')}"

@@ -20,7 +20,7 @@ from eth_account import Account
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a import opened_reads
 from golem_project.a2a.models import OpenedRead, Task
-from golem_project.a2a.settler import find_address
+from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.tasks import follow_tasks_task, forget_old_rows_task
 from permits_app.actions import sell_answer
 from permits_app.models import SoldAnswer

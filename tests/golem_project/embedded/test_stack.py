@@ -19,7 +19,7 @@ from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
-from golem_project.embedded.prepared import hash_product
+from golem_project.embedded.prepared_version import hash_product
 from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
 from golem_project.embedded.sdk_bundle import READY_LINE, make_bundle, sdk_command
 from golem_project.embedded.stack import KeptProcess, Stack, Stopped

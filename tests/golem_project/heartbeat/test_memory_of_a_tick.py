@@ -14,7 +14,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.heartbeat import memory_caution
-from golem_project.heartbeat.memory_sentences import tell_changes
+from golem_project.heartbeat.memory_effect_sentences import tell_changes
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from archetypes_app.models import KeptAnswer, ServiceAccess
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.outside.access import list_services, switch_on
-from golem_project.outside.door import GuardedDoor
+from golem_project.outside.service_client import GuardedDoor
 from golem_project.people.deactivated_accounts import stop_account
 from tests import factories
 from tests.stand_in import serve_stand_in

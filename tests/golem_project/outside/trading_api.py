@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from archetypes_app.models import Golem
 from golem_project.outside.access import switch_on
-from golem_project.outside.door import GuardedDoor
+from golem_project.outside.service_client import GuardedDoor
 from tests.evm.world import CHAIN_ID, World
 from tests.stand_in import serve_stand_in
 from tests.tools_app.factories import make_context

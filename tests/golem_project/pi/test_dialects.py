@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, is_nullable, render_tools, to_gemini, to_strict
 from golem_project.pi.pi_tool import PiToolDef
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 STRICT_KEYWORDS = {
     "type",

@@ -12,8 +12,8 @@ from golem_project.pi.manifest import _exact, without_words
 from golem_project.pi.parameter_union import _widen
 from golem_project.pi.python_client import _body_of, _is_closed, _list_fields
 from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.toolkit.enums import Phase, PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 WRITE_TOOLS = {"preview_action", "commit_action", "cancel_action"}
 

@@ -17,8 +17,8 @@ from tests.admin.rows import page
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.toolkit.enums import Category, Phase
 from tools_app.toolkit.family import FAMILIES
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 STOCKED = {tool.category for tool in REGISTRY}
 EMPTY = [category for category in Category if category not in STOCKED]

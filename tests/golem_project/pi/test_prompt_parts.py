@@ -7,8 +7,8 @@ import pytest
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import count_text
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 LEAST, MOST = 20, 50
 """Tokens of a snippet."""

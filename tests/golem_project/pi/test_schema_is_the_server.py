@@ -12,7 +12,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
-from archetypes_app.tool_loading_queries import TIER_QUERIES
+from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from golem_project.pi.openapi_tools import name_body
 from golem_project.pi.schema_lines import name_home
 from golem_project.pi.serializers import QueryGrimoireInput

@@ -17,8 +17,8 @@ from golem_project.pi.dialects import Dialect
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
 from tools_app.toolkit.enums import Category
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 EVERYTHING = [category.value for category in Category if category is not Category.CODING]
 

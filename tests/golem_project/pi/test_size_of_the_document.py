@@ -9,7 +9,7 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from archetypes_app.tool_loading_queries import TIER_QUERIES
+from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from permits_app.actions.query import OWN_QUERIES
 from tools_app.toolkit.registry import REGISTRY
 

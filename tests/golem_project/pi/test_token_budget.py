@@ -27,9 +27,9 @@ from golem_project.pi.shown_schema import SHORT
 from golem_project.pi.token_count import FEWEST_BYTES, TOKENIZERS, count_definitions, count_json, count_text
 from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
-from tools_app.toolkit.toolset import Toolset
 
 CORE_BUDGET = 1_200
 TWELVE_BUDGET = 2_500

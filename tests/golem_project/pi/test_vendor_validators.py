@@ -17,8 +17,8 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from tools_app.toolkit.enums import Category
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 if TYPE_CHECKING:
     from google.genai.types import Schema

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from golem_project.pi.told_figures import find_fill, tell_figures
+from golem_project.pi.repair_from_refusal import find_fill, tell_figures
 from tools_app.toolkit.views import NATIVE
 
 

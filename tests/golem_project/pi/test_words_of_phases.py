@@ -17,8 +17,8 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.enums import LEAVING, ActionClass, Phase
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 LATE = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 

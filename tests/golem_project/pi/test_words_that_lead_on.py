@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.pi.told_figures import find_fill
+from golem_project.pi.repair_from_refusal import find_fill
 from tests.golem_project.pi.conftest import MakeAgent, assert_problem
 from tools_app.toolkit.enums import Category
 

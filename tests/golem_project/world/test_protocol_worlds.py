@@ -12,8 +12,9 @@ import pytest
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world import protocols
-from golem_project.embedded.world.ledger import Ledger
+from golem_project.embedded.world.history_writer import Ledger
 from golem_project.embedded.world.node import run_node
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import (
     ProtocolWorld,
     deploy_protocols,
@@ -24,7 +25,6 @@ from golem_project.embedded.world.protocols import (
 )
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
-from golem_project.embedded.world.site import Site
 from tests.evm.world import World
 from tools_app.toolkit.protocol import SHELF
 

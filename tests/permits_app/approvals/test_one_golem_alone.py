@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem
-from permits_app.approvals.operations.live import GoLive, set_live
+from permits_app.approvals.operations.go_live import GoLive, set_live
 from permits_app.approvals.operations.owners import ChangeOwners
 from permits_app.approvals.operations.phase import ResetPhase
 from tests import factories

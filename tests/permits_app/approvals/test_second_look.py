@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from permits_app.actions.look_again import SAME_WITHIN, look_again
+from permits_app.actions.compare_with_approved import SAME_WITHIN, look_again
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, SpendingLimits
 from tests import factories
 from tests.live_golem import LiveGolem

@@ -27,8 +27,8 @@ from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey, SpendEntry
 from permits_app.models.signing_key import KeyState
 from permits_app.models.spending import SpendState
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import decode_calls
-from permits_app.permits.sealing import hash_plan
 from permits_app.policy_cage.contract import (
     PERMIT2,
     Limit,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from permits_app.execution.payload_states import TRANSITIONS
 from permits_app.execution.replacement import TRANSFER_GAS, Fees, fit_gas, raise_fees
-from permits_app.execution.transaction_lives import TRANSITIONS
 from permits_app.models.transaction import TransactionState
 from tools_app.toolkit.views import FeeQuote
 

@@ -25,7 +25,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
 from permits_app.permits.blocked_commits import list_blocked_accounts
-from permits_app.permits.sealing import hash_plan
+from permits_app.permits.permit_hashes import hash_plan
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused, reorganise

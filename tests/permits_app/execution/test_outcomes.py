@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.db.models import F
 
-from permits_app.execution import outcome, settlement
+from permits_app.execution import finish_permit, outcome
 from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.balance_evidence import Evidence
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SpendEntry
@@ -77,7 +77,7 @@ def test_a_lie_that_lasts_ends_with_what_the_balances_show(live_golem: LiveGolem
 
 
 @pytest.mark.parametrize(
-    ("where", "what"), [(outcome, "judge_outcome"), (settlement, "_add_lost"), (settlement, "_block_time")]
+    ("where", "what"), [(outcome, "judge_outcome"), (finish_permit, "_add_lost"), (finish_permit, "_block_time")]
 )
 def test_an_outcome_that_cannot_be_judged_still_ends_its_permit_truly(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, where: Any, what: str
@@ -106,7 +106,7 @@ def test_what_cannot_be_told_of_an_outcome_does_not_keep_it_from_its_end(
     def fail(*given: Any, **named: Any) -> Any:
         raise OverflowError(what)
 
-    monkeypatch.setattr(settlement, what, fail)
+    monkeypatch.setattr(finish_permit, what, fail)
     permit_id = live_golem.preview()["permit_id"]
     answer = live_golem.commit(permit_id)
     record = record_of(permit_id)

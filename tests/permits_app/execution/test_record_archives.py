@@ -16,9 +16,9 @@ from django.db import connection
 
 from permits_app.errors import ArchiveBroken, ReceiptArchived
 from permits_app.execution import record_archives
+from permits_app.execution.payload_states import decode_receipt
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.execution.record_archives import JUDGED_ON, lay_away_old_records, read_permit
-from permits_app.execution.transaction_lives import decode_receipt
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
 from permits_app.models.transaction import TransactionState
 from permits_app.performance.csv_exports import EXPORTS

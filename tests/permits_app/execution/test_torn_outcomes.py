@@ -11,7 +11,7 @@ import pytest
 from django.test import override_settings
 
 from golem_project.embedded.world.rpc import RpcError
-from permits_app.execution import balance_evidence, settlement
+from permits_app.execution import balance_evidence, finish_permit
 from permits_app.models import OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose
@@ -49,7 +49,7 @@ def test_a_receipt_of_a_block_that_the_chain_lost_before_balances_were_read_ends
         return read(**named)
 
     with monkeypatch.context() as patched:
-        patched.setattr(settlement, "read_evidence", after_a_rollback)
+        patched.setattr(finish_permit, "read_evidence", after_a_rollback)
         live_golem.work(permit_id)
     seen = live_golem.permit(permit_id)
     assert seen.status == PermitStatus.UNKNOWN, seen.status_reason

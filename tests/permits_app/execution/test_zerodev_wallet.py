@@ -34,8 +34,8 @@ from permits_app.models import (
 from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import TransactionState
 from permits_app.models.wallet import WalletKind
+from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import decode_calls
-from permits_app.permits.sealing import hash_plan
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.execution.signers.bundler_stand_in import (
     PROJECT_ID,

@@ -17,9 +17,9 @@ from permits_app.policy_cage.conditions import _are_assets, _is_path
 from permits_app.policy_cage.contract import MOST_POSITIONS, BatchClass, Limit, RuleKind
 from permits_app.policy_cage.forbidden_selectors import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.preflight import _judge_class
+from permits_app.policy_cage.preflight_types import Refused
 from permits_app.policy_cage.state import PendingChange
 from permits_app.policy_cage.suggested_bounds import read_bounds
-from permits_app.policy_cage.verdicts import Refused
 from tests.architecture.sources import ROOT
 from tests.permits_app.safety.calls import NOW
 from tools_app.core.errors import InvalidParams

@@ -7,8 +7,8 @@ from collections import Counter
 from permits_app.policy_cage.begin_prices import read_price
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Right, Verdict
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right, Verdict
 from tests.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
 from tests.proof.caged.engines import Engine, InProcessEngine
 from tests.proof.caged.safe import CagedSafe, Coin

@@ -27,10 +27,10 @@ from permits_app.policy_cage.contract import (
     sequencer_rule,
     valuer_rule,
 )
-from permits_app.policy_cage.observing import read_measured
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight_simulation import read_measured
+from permits_app.policy_cage.preflight_types import Observed, Refusal, Right
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Observed, Refusal, Right
 from tests.contracts.test_attacks import DELEGATION, set_code
 from tests.contracts.test_hostile import add_asset
 from tests.permits_app.policy_cage.test_preflight import REACHED_BY_CHANCE, follow

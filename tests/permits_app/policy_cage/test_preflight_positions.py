@@ -10,11 +10,11 @@ import pytest
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, Limit, decode_cage_error, decode_cage_event, limit_rule
-from permits_app.policy_cage.observing import read_measured
 from permits_app.policy_cage.preflight import MIXES, judge_growth, predict
+from permits_app.policy_cage.preflight_simulation import read_measured
+from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Refused, Verdict
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import POOLED, CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Refused, Verdict
 from tests.contracts.attackers import Lent, list_hooked_token, listen, ran, sign_a_deposit
 from tests.contracts.pool_thief import SPACING, PoolThief
 from tests.permits_app.policy_cage.test_preflight import follow

@@ -26,10 +26,10 @@ from permits_app.policy_cage.contract import (
     role_call_key,
 )
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight_types import Observed, Refusal, Right, Verdict
 from permits_app.policy_cage.roles import Payout, predict_payout
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Observed, Refusal, Right, Verdict
 from tests.contracts.role_keys import PAYER, TRADER, appoint, pay, payer_rules, trader_rules
 from tests.permits_app.policy_cage.test_preflight import follow
 from tests.permits_app.policy_cage.test_preflight_positions import look, said

@@ -17,7 +17,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import find_topic, tell_event
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.operations.live import set_live
+from permits_app.approvals.operations.go_live import set_live
 from permits_app.custody.read_wallet_choice import read_wallet_choice
 from permits_app.doors.decide_change import sign_change
 from permits_app.models import ChangeRequest, SafeOpening

@@ -23,10 +23,10 @@ from permits_app.policy_cage.contract import (
     call_key,
     spender_rule,
 )
+from permits_app.policy_cage.preflight_types import Observed, Refused
 from permits_app.policy_cage.roles import find_payout, list_payees
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_rules import call_rules
-from permits_app.policy_cage.verdicts import Observed, Refused
 from tests.contracts.attackers import ran, refused
 from tests.evm.world import World
 from tests.permits_app.policy_cage.test_suggested_conditions import FREE, MARKET, list_addresses

@@ -20,11 +20,11 @@ from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, PiTool, RiskLayer, SpriteTrigger, TickBudget
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import ToolParams
 from tools_app.toolkit.tooldef import WriteTool
-from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import TokenMeta
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

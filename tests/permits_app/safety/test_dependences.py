@@ -20,7 +20,7 @@ from tests.permits_app.safety.test_policy_cage import HOOK, measure, set_cage
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import Recovery
-from tools_app.portfolio.dependences import Dependence, DependenceKind, depends_of_token
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, depends_of_token
 from tools_app.toolkit.positions import Leg, Position, PositionRef
 
 ORACLE = "0x00000000000000000000000000000000000000aa"

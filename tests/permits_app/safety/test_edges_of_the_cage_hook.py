@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.permits.elsewhere import ChainNotCounted, Elsewhere, Unread
+from permits_app.permits.other_chain_holdings import ChainNotCounted, Elsewhere, Unread
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.foresight import Dependent, Share
@@ -15,7 +15,7 @@ from permits_app.safety.hooks.policy_cage import CageRows, Holdings, judge_depen
 from permits_app.safety.records import Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, ROUTER, USDC, WETH, plain_call
-from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure, depends_of_token
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure, depends_of_token
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
 
 ANY: Any = object()

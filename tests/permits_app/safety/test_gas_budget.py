@@ -6,8 +6,8 @@ import pytest
 
 from permits_app.models import SpendEntry
 from permits_app.rejection import Reject
+from permits_app.safety.final_simulation import LIMITS
 from permits_app.safety.hooks.simulator import Simulator
-from permits_app.safety.rehearsal import LIMITS
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
 from tests.tools_app.simulation.rollups import as_rollup, put_node_interface, put_oracle, set_l1_price

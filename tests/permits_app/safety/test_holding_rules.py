@@ -20,7 +20,7 @@ from permits_app.safety.holding_rules import (
     judge_share,
 )
 from tools_app.core.errors import Recovery
-from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure
+from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure
 from tools_app.toolkit.plan import TxPlan
 
 USD = 1_000_000

@@ -8,7 +8,7 @@ import pytest
 
 from permits_app.rejection import Reject
 from permits_app.safety.position_rules import judge_changes, judge_health
-from permits_app.safety.touched import ask_for_positions, run_asking
+from permits_app.safety.positions_to_simulate import ask_for_positions, run_asking
 from tests.evm.world import CHAIN_ID, World
 from tests.made_up_bank.on_the_shelf import Bank
 from tools_app import runner

@@ -21,7 +21,7 @@ from tests.factories.golems import make_golem
 from tests.factories.requests import make_signed_promise
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
-from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.positions import PositionRef
 

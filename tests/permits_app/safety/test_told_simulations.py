@@ -15,10 +15,10 @@ from eth_utils.crypto import keccak
 from permits_app.errors import PolicyChanged, SimulationRecognised
 from permits_app.models import ActionPermit
 from permits_app.rejection import Reject
+from permits_app.safety.final_simulation import LIMITS, RememberedLimits
 from permits_app.safety.gas_budget import GasBudget, Promised, check_gas_fits, limit_gas
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.simulator import Simulator
-from permits_app.safety.rehearsal import LIMITS, RememberedLimits
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import USDC, WBTC, swap_call

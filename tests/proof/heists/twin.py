@@ -15,11 +15,11 @@ from typing import Any
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, decode_cage_error, decode_cage_event
-from permits_app.policy_cage.observing import read_measured
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight_simulation import read_measured
+from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Right, Verdict
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right, Verdict
 from tests.proof.caged.engines import Sent
 from tests.proof.heists.machine import Machine
 from tests.proof.heists.scene import Scene

@@ -12,7 +12,7 @@ from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.protocols.liquid_restaking import plans
 from tools_app.protocols.liquid_restaking.addresses import (
     CHAINS,

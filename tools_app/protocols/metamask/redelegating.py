@@ -18,7 +18,7 @@ from tools_app.protocols.metamask.grants import open_terms, read_terms
 from tools_app.protocols.metamask.handed_on import HandedOn, Redelegations, hand_on, read_handed_on
 from tools_app.protocols.metamask.received import NONCE_OF
 from tools_app.protocols.metamask.tools import find_standing, metamask
-from tools_app.standards.promised import read_fate
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget

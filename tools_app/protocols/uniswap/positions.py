@@ -34,8 +34,8 @@ from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.pool_maths import reserves_at
-from tools_app.standards.still_tokens import StillReads
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
 from tools_app.toolkit.pool_hooks import PoolHooks

@@ -10,7 +10,7 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY, NAME, contract_on, deployments
 from tools_app.protocols.uniswap_twamm.reads import OPEN_OF, SUBMITTED, OrderRead, make_order, order_call
-from tools_app.standards.still_tokens import StillReads
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.orders import OrderEnd, OrderFate
 from tools_app.toolkit.positions import (

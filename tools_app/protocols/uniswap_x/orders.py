@@ -15,7 +15,7 @@ from tools_app.chain.typed_hash import hash_struct
 from tools_app.protocols.uniswap_x.addresses import DUTCH_V2, DUTCH_V3, LIMIT, PRIORITY
 from tools_app.standards.auctions import Decaying
 from tools_app.standards.permit2 import domain_of
-from tools_app.standards.promised import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED
 from tools_app.toolkit.typed_data import TypedData
 
 ZERO: Final = "0x" + "0" * 40

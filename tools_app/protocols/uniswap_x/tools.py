@@ -29,11 +29,11 @@ from tools_app.protocols.uniswap_x.errors import (
 from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, hash_order, kind_of, type_order
 from tools_app.protocols.uniswap_x.promises import UniswapXPromises
 from tools_app.standards import erc20
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
-from tools_app.standards.promised import read_fate
-from tools_app.standards.still_tokens import StillReads
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget

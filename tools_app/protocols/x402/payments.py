@@ -15,7 +15,7 @@ from eth_utils.crypto import keccak
 from tools_app.chain.abi import checksum
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.standards.permit2 import domain_of
-from tools_app.standards.promised import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED
 from tools_app.toolkit.typed_data import TypedData
 
 Fields = tuple[tuple[str, str], ...]

@@ -10,7 +10,7 @@ from tools_app.protocols.x402.addresses import EXACT, UPTO, deployments
 from tools_app.protocols.x402.payments import name_payment, payer_of, types_of
 from tools_app.standards.permit2 import domain_of
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
-from tools_app.standards.promised import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn

@@ -19,7 +19,7 @@ from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.position_logs import follow_trails
-from tools_app.standards.promised import read_fate
+from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
-from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.pegs import OffPeg, by_reader, find_off_peg, list_pegs
 from tools_app.portfolio.position_search import list_gaps
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.standards.lending_words import show_health
 from tools_app.subsystems.safety.family import choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext

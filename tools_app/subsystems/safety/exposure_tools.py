@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from tools_app.portfolio.dependences import DependenceKind, sum_dependences
+from tools_app.portfolio.issuer_and_bridge_risk import DependenceKind, sum_dependences
 from tools_app.subsystems.safety.account_measurement import Measured, measure_account, show_percent
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.price_shocks import follows_dollar

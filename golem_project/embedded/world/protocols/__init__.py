@@ -25,8 +25,8 @@ from golem_project.embedded.world import saved
 from golem_project.embedded.world.fetched import Fetched
 
 if TYPE_CHECKING:
+    from golem_project.embedded.world.protocol_deployer import Site
     from golem_project.embedded.world.rpc import JsonRpc
-    from golem_project.embedded.world.site import Site
 
 FOLDER = Path(__file__).parent
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / "31337.json"
@@ -163,7 +163,7 @@ def provide(
 def build(rpc: JsonRpc, world: ProtocolWorld, others: Mapping[str, Mapping[str, str]], *, say: Say) -> dict[str, str]:
     """Build one protocol; returns its contracts by key. Raises EmbeddedError."""
     # Imported here: its libraries take half a second, and mostly there is nothing to build.
-    from golem_project.embedded.world.site import Site
+    from golem_project.embedded.world.protocol_deployer import Site
 
     begun = time.monotonic()
     fetched = world.fetch(say=say)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from golem_project.embedded.world.aave_like import Loan, Reserve, add_e_mode, build_market, join_e_mode
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 STABLECOINS = 1
 RESERVES = (

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.rpc import call_data
-from golem_project.embedded.world.site import Site
 
 POOL_FILE: Final = "dist/evm/artifacts/Ethereum_SpokePool.sol/Ethereum_SpokePool.json"
 PROXY_FILE: Final = "dist/evm/artifacts/ERC1967Proxy.sol/ERC1967Proxy.json"

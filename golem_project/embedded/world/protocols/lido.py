@@ -6,8 +6,8 @@ requests become final, its admin says (`submitReport`).
 
 from __future__ import annotations
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 WEI = 10**18
 STAKED = 100_000 * WEI

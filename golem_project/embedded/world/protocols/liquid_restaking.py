@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import isqrt
 from typing import Final
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 ETH: Final = 10**18
 STAKED: Final = 3_000 * ETH

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 ENFORCERS: Final = {
     "erc20_period": "ERC20PeriodTransferEnforcer",

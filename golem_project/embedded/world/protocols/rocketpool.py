@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 WEI = 10**18
 STAKED = 5_000 * WEI

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from golem_project.embedded.world.aave_like import Loan, Reserve, build_market
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 RESERVES = (
     Reserve("WETH", 8_200, 8_300, 10_500, 2_000, supply_cap=10_000, borrow_cap=5_000, kink=8_000, rate_at_kink=300),

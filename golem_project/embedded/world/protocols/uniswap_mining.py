@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 STAKER_FILE: Final = "artifacts/contracts/UniswapV3Staker.sol/UniswapV3Staker.json"
 LIST_FILE: Final = "build/MerkleDistributor.json"

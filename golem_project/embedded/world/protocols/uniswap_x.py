@@ -7,8 +7,8 @@ from typing import Final
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 
 FACTORIES: Final = "dist/cjs/src/contracts/factories/"
 REACTORS: Final = {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
-from golem_project.embedded.world.site import Site
 from golem_project.embedded.world.solidity import load_contract
 
 PLACES: Final = {

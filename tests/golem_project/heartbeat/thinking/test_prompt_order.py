@@ -11,8 +11,8 @@ from golem_project.heartbeat.thinking.prompt import HOUSE_RULES, write_instructi
 from golem_project.pi.definitions import define_tools
 from tests.builtin_rows import provide_builtins
 from tools_app.toolkit.enums import Category, Phase
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.toolset import Toolset
 
 
 def write(archetype: Archetype, phase: Phase, category: Category, *, is_live: bool = True) -> str:

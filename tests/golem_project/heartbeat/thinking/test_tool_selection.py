@@ -15,8 +15,8 @@ from golem_project.heartbeat.thinking.tool_selection import TickTask, classify_t
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import ReadTool
-from tools_app.toolkit.toolset import Toolset
 
 
 def toolset_of(*profiles: str) -> Toolset:

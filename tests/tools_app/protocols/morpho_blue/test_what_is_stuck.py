@@ -9,8 +9,8 @@ import pytest
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import valuer_rule
-from permits_app.policy_cage.observing import read_measured
-from permits_app.policy_cage.verdicts import Measured
+from permits_app.policy_cage.preflight_simulation import read_measured
+from permits_app.policy_cage.preflight_types import Measured
 from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import World
 from tests.tools_app.protocols.morpho_blue.golem import MORPHO, PARAMS, USDC, act_as, make_golem, usdc_market

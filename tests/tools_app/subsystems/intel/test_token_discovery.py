@@ -9,8 +9,8 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context
-from tools_app.subsystems.intel import token_discovery
-from tools_app.subsystems.intel.token_discovery import DiscoveredToken
+from tools_app.subsystems.intel import token_risk_score
+from tools_app.subsystems.intel.token_risk_score import DiscoveredToken
 from tools_app.subsystems.safety.token_tools import check_token
 
 
@@ -37,6 +37,6 @@ def test_a_danger_takes_sixty_and_a_caution_fifteen(
     def judged(*given: Any) -> Any:
         return replace(check_token(*given), dangers=dangers, warnings=("bad",) * (dangers + cautions))
 
-    monkeypatch.setattr(token_discovery, "check_token", judged)
+    monkeypatch.setattr(token_risk_score, "check_token", judged)
     told = discover(chain, "WETH")
     assert (told.risk_score, told.risk_rating, len(told.risk_factors)) == (score, rating, dangers + cautions)

@@ -29,8 +29,8 @@ from tools_app.standards.receipts import events_of
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.own_doors import OwnDoors
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.public_addresses import OwnDoors
 from tools_app.toolkit.report import Report
 
 _A2A, _MCP, _ENS, _DID = "A2A", "MCP", "ENS", "DID"

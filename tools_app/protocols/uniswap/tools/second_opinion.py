@@ -15,7 +15,7 @@ from tools_app.protocols.uniswap.sdk.opinions import ask_calldata, ask_route
 from tools_app.protocols.uniswap.sdk.pool_states import ToldPools, tell_pools
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute_swap
-from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, hold_to_plan
+from tools_app.protocols.uniswap.trading_api.match_swap_effects import ask_for_less, hold_to_plan
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.callable_contracts import may_call

@@ -28,8 +28,8 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
     Transaction,
 )
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
-from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less
-from tools_app.protocols.uniswap.trading_api.pinning import pin, read_least
+from tools_app.protocols.uniswap.trading_api.match_calldata import pin, read_least
+from tools_app.protocols.uniswap.trading_api.match_swap_effects import ask_for_less
 from tools_app.protocols.uniswap.trading_api.requests import post_question
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v3.positions import read_own_position

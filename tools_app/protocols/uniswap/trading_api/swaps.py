@@ -15,7 +15,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
 )
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
 from tools_app.protocols.uniswap.trading_api.errors import AccountNotDelegated, ForeignCallRefused
-from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, check_addressed, hold_to_plan
+from tools_app.protocols.uniswap.trading_api.match_swap_effects import ask_for_less, check_addressed, hold_to_plan
 from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
 from tools_app.standards import erc20

@@ -23,8 +23,8 @@ from archetypes_app.catalogue_lines import (
 )
 from archetypes_app.loadout import Loading, Loadout, order_by_need
 from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.schema import ToolParams, validate_params
-from tools_app.toolkit.toolset import Toolset
 
 MOST_NAMED: Final = 50
 CategoryName = Annotated[

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from archetypes_app.models import Golem
 from permits_app.admin.cage_pages import get_caged
-from permits_app.approval_pages.fence_forms import FenceForm
+from permits_app.approval_pages.compare_roles_form import FenceForm
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror
 from permits_app.policy_cage.roles_check import (

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import PERMIT2, RuleKind, decode_cage_error
+from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Right
 from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import GET_STORAGE, GUARD_SLOT, MODULE_GUARD_SLOT
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right
 from tools_app.chain.abi import checksum, decode_output, encode_call
 from tools_app.chain.feeds import LATEST_ROUND
 from tools_app.core.clock import Deadline

@@ -24,8 +24,8 @@ from permits_app.execution.contradictions import find_doubt, is_over
 from permits_app.execution.executor import Execution
 from permits_app.execution.hidden_calls import Unexplained
 from permits_app.execution.outcome import Judgement
+from permits_app.execution.payload_states import advance, doubt_receipt
 from permits_app.execution.revert_reasons import read_revert_reason
-from permits_app.execution.transaction_lives import advance, doubt_receipt
 from permits_app.limits import ledger, pending_requests
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
@@ -40,8 +40,8 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.portfolio.known import remember_positions
-from tools_app.portfolio.share_growth import forget_shares, note_shares
+from tools_app.portfolio.believed_share_price import forget_shares, note_shares
+from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan

@@ -17,9 +17,9 @@ from archetypes_app.toolset import view_golem
 from tools_app import runner
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
+from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY, UnknownTool
 from tools_app.toolkit.tooldef import ReadTool
-from tools_app.toolkit.toolset import Toolset
 
 RULES: Final = "rules"
 """Stands where the name of a model stands otherwise."""

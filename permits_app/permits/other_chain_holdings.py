@@ -26,7 +26,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.portfolio.holdings import Holdings, join_holdings, measure_holdings
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.positions import PositionRef

@@ -60,5 +60,7 @@ def _fill(reader: ChainReader) -> None:
 
 def _get_key() -> Secret:
     if _key is None:
-        raise RuntimeError("golem_project.a2a.settler was not configured; golem_project.wiring does it at start-up")
+        raise RuntimeError(
+            "golem_project.a2a.payment_gas_account was not configured; golem_project.wiring does it at start-up"
+        )
     return _key

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Final
 
 from memory_app import embedding
-from memory_app.errors import EmbeddingUnavailable
 
 THRESHOLD: Final = 2.4
 """Above it a text is held back. Chosen on half of the labelled texts: one of their hundred ordinary ones is above."""
@@ -49,14 +48,6 @@ def find_steering(text: str, vector: Sequence[float] | None) -> tuple[str, ...]:
     if _weigh_letters(text) + MEANING_WEIGHT * nearer <= THRESHOLD:
         return ()
     return (f"reads like one that {kind}",)
-
-
-def find_steering_of(text: str) -> tuple[str, ...]:
-    """The same of a text; nothing without the model, whose absence is no reason to hold words back."""
-    try:
-        return find_steering(text, embedding.embed([text])[0])
-    except EmbeddingUnavailable:
-        return ()
 
 
 def read_examples(text: str) -> tuple[Example, ...]:

@@ -6,10 +6,12 @@ from datetime import datetime
 
 from django.db import transaction
 
+from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import FrozenRegistry
 from tools_app.toolkit.registry import REGISTRY
 
 
+@retry_aborted
 def freeze_registry(*, now: datetime) -> None:
     """Over what was written down before: who sets up anew says what is served from now on.
 

@@ -9,12 +9,14 @@ from uuid import UUID
 from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.preview import preview_action
+from permits_app.actions.record_denial import record_commit_denial, record_preview_denial
 from permits_app.actions.start_commit import start_commit
 from permits_app.approvals.warden_announcements import is_warden_on
 from permits_app.doors.request_commit import request_commit
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from tools_app.core import clock
+from tools_app.core.errors import GolemError
 from tools_app.toolkit.golem_transfers import HandedOver, Handover
 
 _TRANSFER: Final = {"action_type": "transfer", "venue": "wallet"}
@@ -33,9 +35,12 @@ class OwnersTransfers:
             "why": why,
         }
         actor = f"golem:{handover.asker}"
-        permit = preview_action(
-            golem_id=handover.giver, api_key_id=None, body={**_TRANSFER, **asked}, now=now, actor=actor
-        )
+        body = {**_TRANSFER, **asked}
+        try:
+            permit = preview_action(golem_id=handover.giver, api_key_id=None, body=body, now=now, actor=actor)
+        except GolemError as error:
+            record_preview_denial(golem_id=handover.giver, actor=actor, body=body, error=error, now=clock.now())
+            raise
         permit_id = UUID(permit["permit_id"])
         if permit["status"] == PermitStatus.CREATED:
             _carry_out(handover.giver, permit_id, actor)
@@ -49,5 +54,9 @@ def _carry_out(giver: UUID, permit_id: UUID, actor: str) -> None:
     if is_warden_on(golem):
         request_commit(golem=golem, api_key=None, permit_id=permit_id, wait_seconds=0, request_id="")
         return
-    start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+    try:
+        start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+    except GolemError as error:
+        record_commit_denial(golem_id=giver, actor=actor, permit_id=permit_id, error=error, now=clock.now())
+        raise
     commit_permit(permit_id=permit_id)

@@ -10,11 +10,11 @@ import ast
 from collections.abc import Iterator
 
 import pytest
-from django.db.models import Field
+from django.db.models import Field, JSONField
 
 from tests.architecture.sources import walk
 
-_LOOKUPS = frozenset(Field().get_lookups())
+_LOOKUPS = frozenset(Field().get_lookups()) | frozenset(JSONField().get_lookups())
 # Fills and empties throw-away databases; nothing else runs there.
 _MEASURING = ("tests/bench/", "tests/proof/")
 

@@ -26,6 +26,7 @@ _REVEALERS = {
     "golem_project/runtime/local_faucet.py",
     "golem_project/a2a/card_key.py",
     "golem_project/a2a/payment_gas_account.py",
+    "golem_project/alerts/push_key.py",
     "golem_project/alerts/sending.py",
     "golem_project/coding/ssh_keys.py",
     "golem_project/heartbeat/thinking/model_exchange.py",

@@ -70,7 +70,7 @@ def read_question(
         raise InvalidParams(f"unknown parameters: {', '.join(sorted(unknown))}", fields=sorted(unknown))
     return EventQuestion(
         wanted=EventFilter(
-            golem_ids=choose_golems(_words(query.get("golem")), caller=caller), types=read_types(query.get("types"))
+            golem_ids=choose_golems(_read_golems(query), caller=caller), types=read_types(query.get("types"))
         ),
         cursor=last_event_id or query.get("last_event_id") or query.get("cursor") or None,
         since=read_since(query.get("since")),
@@ -114,6 +114,14 @@ def read_since(text: str | None) -> datetime | None:
     except ValueError:
         raise InvalidParams("`since` is an RFC 3339 time such as 2026-01-31T12:00:00Z", since=text[:40]) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _read_golems(query: Mapping[str, str]) -> list[str]:
+    """The ids that are named. A name that is left empty is a mistake of the caller, who would hear of all golems."""
+    named = _words(query.get("golem"))
+    if "golem" in query and not named:
+        raise InvalidParams("`golem` is empty; leave it out for all golems that you may follow")
+    return named
 
 
 def _read_limit(text: str | None) -> int:

@@ -141,19 +141,23 @@ def _play_typescript(desk: Desk) -> str:
 
 
 def _play_fuzzer(desk: Desk) -> str:
-    # What moves money, changes the playbook or ends a golem's life is not made a thousand times.
-    left_out = "/(commit_action|cancel_action|emergency_halt|update_directive)$"
-    argv = [f"{desk.product.url}/api/v1/schema", "--header", f"Authorization: Bearer {desk.token}"]
-    argv += ["--exclude-path-regex", left_out, "--exclude-path", "/api/v1/events"]
+    """Every operation: first all but the halt, which would leave nothing to ask the others for, then that one."""
+    (desk.folder / "schemathesis.toml").write_text(_REFUSED_BY_SIZE_TOO, encoding="utf-8")
+    halting = "/emergency_halt$"
+    return _fuzz(desk, "--exclude-path-regex", halting) or _fuzz(desk, "--include-path-regex", halting)
+
+
+def _fuzz(desk: Desk, *which: str) -> str:
+    argv = [f"{desk.product.url}/api/v1/schema", "--header", f"Authorization: Bearer {desk.token}", *which]
     argv += ["--checks", ",".join(_CHECKS), "--phases", "examples,fuzzing", "--max-examples", str(CASES)]
     argv += ["--seed", "1", "--no-color", "--continue-on-failure", "--request-timeout", "90"]
-    # A body of a hundred kilobytes is refused by its size (413), which the fuzzer does not know for a refusal.
-    (desk.folder / "schemathesis.toml").write_text(_REFUSED_BY_SIZE_TOO, encoding="utf-8")
     ran = _run([*_tool(FUZZER), "schemathesis", "run", *argv], desk.folder)
-    (CHECKOUT / "var" / "generators" / "fuzzer.log").write_text(ran.stdout + ran.stderr, encoding="utf-8")
+    with (CHECKOUT / "var" / "generators" / "fuzzer.log").open("a", encoding="utf-8") as log:
+        log.write(ran.stdout + ran.stderr)
     return _tell(ran)
 
 
+# A body of a hundred kilobytes is refused by its size (413), which the fuzzer does not know for a refusal.
 _REFUSED_BY_SIZE_TOO: Final = """
 [checks]
 negative_data_rejection.expected-statuses = ["400", "401", "403", "404", "409", "413", "415", "422", "429"]

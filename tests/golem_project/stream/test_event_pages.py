@@ -64,4 +64,7 @@ def test_nobody_reads_without_a_token_and_nobody_reads_another_golem(make_agent:
     assert refused.headers["WWW-Authenticate"].startswith("Bearer")
     assert get(agent).json()["events"] == []
     assert get(agent, f"?golem={other.golem.pk}").json()["code"] == "GOLEM_UNKNOWN"
+    for empty in ("", ",", "%20"):
+        refused = get(agent, f"?golem={empty}")
+        assert (refused.status_code, refused.json()["code"]) == (422, "INVALID_PARAMS"), empty
     assert Client().post(PATH).status_code in (401, 405)

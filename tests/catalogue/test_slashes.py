@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
+from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import tell_event
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
@@ -107,6 +108,7 @@ def test_its_pages_say_what_a_slash_took_and_for_whose_faults(restaked: Door) ->
     slash(door.stage.world, WAD // 4)
     value(door)
     owner = Client()
+    golem.owner.groups.add(ensure_owner_group())
     owner.force_login(golem.owner)
     this_month = f"?month={clock.now():%Y-%m}"
     text = owner.get(page("archetypes_app.golem", "statement", golem.pk) + this_month).content.decode()

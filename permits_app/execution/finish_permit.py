@@ -437,6 +437,7 @@ def _close(
             cost = max(0, -pnl.slippage) if pnl is not None else None
             ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time, cost_micro_usd=cost)
         allowances.note_left(permit=permit, over=over, counted_at=block_time)
+        pending_requests.look_soon(permit=permit, now=now)
         pending_requests.open_requests(
             permit=permit,
             plan=plan,

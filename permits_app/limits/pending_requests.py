@@ -169,6 +169,14 @@ def list_orders(refs: Sequence[PositionRef]) -> tuple[PositionRef, ...]:
     return tuple(ref for ref in refs if ref.kind == ORDER_KIND)
 
 
+def look_soon(*, permit: ActionPermit, now: datetime) -> None:
+    """What an ended permit speaks of is looked at now, not when it was expected. Joins the caller's transaction."""
+    refs = [change["ref"] for change in permit.bounds.get("changes", ()) if change.get("ref")]
+    if refs:
+        waiting = PendingRequest.objects.filter(golem_id=permit.golem_id, ref__in=refs, next_check_at__gt=now)
+        waiting.filter(state__in=[str(state) for state in FOLLOWED]).update(next_check_at=now)
+
+
 def open_requests(
     *,
     permit: ActionPermit,

@@ -396,10 +396,12 @@ def test_a_permit_that_asks_is_followed_and_shown_until_its_claim_is_done(live_g
     assert row.permit.action_type == "unstake" and row.amounts[0]["token"] == NATIVE
     told = query_state(golem=golem, query="requests", venue=None, params={}, now=clock.now())["data"]
     assert [each["position"] for each in told["waiting"]] == [row.ref]
+    follow_requests(now=clock.now())
+    row.refresh_from_db()
+    assert row.next_check_at > clock.now() + timedelta(minutes=50), "nobody expects it within the hour"
     finalise(live_golem.world, row)
-    look()
     do("claim_withdrawal", request_ids=[row.ref.rpartition("/")[2]])
-    look()
+    assert follow_requests(now=clock.now()) == {"looked": 1, "changed": 1}
     row.refresh_from_db()
     assert row.state == "DONE" and row.claim is not None and row.claim.action_type == "claim_withdrawal"
     told = query_state(golem=golem, query="requests", venue=None, params={}, now=clock.now())["data"]

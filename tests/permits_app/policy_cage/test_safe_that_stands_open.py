@@ -112,7 +112,7 @@ def test_a_safe_with_the_first_callback_is_told_to_its_owner_as_a_danger(owned: 
     assert look()["open"] == 0
     contract = set_first(owned)
     assert rob(owned, 1_000_000), "it is a danger indeed"
-    assert look() == {"looked_at": 1, "open": 1, "asked": 1, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 1, "asked": 1, "delegated": 0, "codes_sent": 0}
     [audited] = told(golem, "SafeFoundOpen")
     assert (audited["account"], audited["handler"], audited["modules"]) == (owned.safe.address, contract, [contract])
     event = OutboxEvent.objects.get(golem_id=golem.pk, type="safe:open")
@@ -130,7 +130,7 @@ def test_a_safe_with_the_first_callback_is_told_to_its_owner_as_a_danger(owned: 
         assert "Anybody, without a key, can take everything out of the Safe" in shown, page
         assert str(request.pk) in shown, page
     # Looked at again, nothing is told or asked twice.
-    assert look() == {"looked_at": 1, "open": 1, "asked": 0, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 1, "asked": 0, "delegated": 0, "codes_sent": 0}
     assert len(told(golem, "SafeFoundOpen")) == 1 == ChangeRequest.objects.filter(kind="close_safe").count()
 
 
@@ -219,7 +219,7 @@ def test_owners_close_their_safe_by_signing_the_prepared_request(owned: SafeGole
     assert [reader.call(owned.safe.address, modules, each)[0] for each in (first, second)] == [False, False]
     handler = reader.slot(owned.safe.address, HANDLER_SLOT)
     assert f"0x{handler:040x}" == world.contracts["safe_fallback_handler"].lower()
-    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0, "codes_sent": 0}
     assert not SafeOpening.objects.exists()
     assert len(told(golem, "SafeClosed")) == 1
     request_operation(golem=golem, name="live", arguments={}, owner=owned.live.owner, reason="go", now=clock.now())
@@ -232,7 +232,7 @@ def test_the_owners_of_a_caged_safe_close_it_with_their_signatures(live_golem: L
     contract = deploy_first(live_golem.world)
     safe.owner_call(safe.address, encode_call(SET_HANDLER, contract))
     safe.owner_call(safe.address, encode_call(ENABLE_MODULE, contract))
-    assert look() == {"looked_at": 1, "open": 1, "asked": 1, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 1, "asked": 1, "delegated": 0, "codes_sent": 0}
     request = ChangeRequest.objects.get(kind="close_safe")
     digest = owner_transaction(request).safe_tx_hash
     with pytest.raises(GolemError) as refused:
@@ -252,7 +252,7 @@ def test_the_owners_of_a_caged_safe_close_it_with_their_signatures(live_golem: L
     execute_change(request_id=request.pk, now=clock.now())
     request.refresh_from_db()
     assert request.state == "EXECUTED", request.problem
-    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0, "codes_sent": 0}
     # Its cage is a module as before.
     assert safe.sync() and safe.mirror.is_enforced
 
@@ -317,7 +317,7 @@ def test_the_command_takes_the_first_callback_out_and_sets_the_present_one(owned
     assert not rob(owned, 1_000_000)
     reader = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
     assert find_handler(reader, safe) == said["contract"]
-    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0}
+    assert look() == {"looked_at": 1, "open": 0, "asked": 0, "delegated": 0, "codes_sent": 0}
 
 
 def test_another_owners_page_shows_nothing_of_it(owned: SafeGolem, django_user_model: Any) -> None:

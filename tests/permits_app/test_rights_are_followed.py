@@ -126,7 +126,7 @@ def test_pages_show_what_is_left_now_and_when_its_contract_was_asked(manager: Ma
         f"/admin/archetypes_app/golem/{right.golem_id}/money/",
         f"/admin/permits_app/receivedright/{right.pk}/change/",
     )
-    assert "not yet" in page(manager, golem)
+    assert "not looked at yet" in page(manager, golem)
     manager.live.commit(manager.preview(60 * USD)["permit_id"])
     look()
     for path in (golem, of_right):

@@ -89,9 +89,7 @@ def test_a_session_at_the_database_says_whose_it_is() -> None:
         [sys.executable, "-c", code], cwd=CHECKOUT, env=dict(os.environ), capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == "golem worker commit"
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW application_name")
-        assert cursor.fetchone() == (process_name.tell(),)
+    assert connection.get_connection_params()["application_name"] == process_name.tell()
 
 
 @pytest.mark.django_db

@@ -115,8 +115,8 @@ def preview_fund(
     action_class=ActionClass.DECREASE_POSITION,
     requires=(Requirement.WALLET,),
     snippet=(
-        "fund: take test money from the local faucet, at most 1 coin or 15,000 units of a token; or be told the"
-        " bridge's call from another chain; or be sent it by another golem of your owners, who agree to each."
+        "fund: take test money from the local faucet, 1 coin or 15,000 units at most; be told the bridge's call from"
+        " another chain; or be sent it by another golem of your owners."
     ),
     guidelines=("Test money is worth nothing: a balance that came from a faucet proves no strategy.",),
 )

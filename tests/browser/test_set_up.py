@@ -140,7 +140,7 @@ def test_a_key_that_only_reads_is_not_said_to_spend(open_window: Any, house: Hou
     page = begin(visit, intent="Only watch", name="Eyes")
     press(page.get_by_role("button", name="Create the golem's token"))
     told = page.inner_text("#content")
-    assert "may spend that limit once more" not in told and "Nothing is spent with it" in told
+    assert "may spend that limit once more" not in told and "It commits nothing by itself" in told
 
 
 def test_a_new_golem_ends_with_a_first_previewed_action_and_its_funds_are_seen_as_they_come(

@@ -27,7 +27,7 @@ def make_key(golem: Golem, **given: str) -> tuple[ApiKey, str]:
     """A key made in the admin, and the page that shows it."""
     browser = Client()
     browser.force_login(golem.owner)
-    body = {"golem": str(golem.pk), "scopes": ["read", "preview"], "lifetime_days": "30", **given}
+    body = {"golem": str(golem.pk), "scopes": ["read", "preview", "commit"], "lifetime_days": "30", **given}
     answer = browser.post(page("archetypes_app.apikey", "add"), body, follow=True)
     key: ApiKey = answer.context["key"]
     return key, answer.content.decode()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from io import BytesIO
 from typing import Any
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from a2a.compat.v0_3.versions import is_legacy_version
@@ -21,6 +22,7 @@ from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.routes.jsonrpc_dispatcher import JSONRPC03Adapter, JsonRpcDispatcher
 from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
 from a2a.server.routes.rest_routes import create_rest_routes
+from a2a.types import a2a_pb2 as wire
 from a2a.utils.constants import PROTOCOL_VERSION_0_3, VERSION_HEADER
 from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
@@ -50,6 +52,17 @@ _STATE = "a2a"
 _CONTENT_TYPES = ("application/json", "application/a2a+json")
 _ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 _NOT_JSON, _INVALID_REQUEST, _INVALID_PARAMS = -32700, -32600, -32602
+# google.rpc.Code of an HTTP status, where it is not one of the two general ones.
+_RPC_STATUS = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+
+_NO_STATE = "status: there is no such state of a task"
+_NO_HEADERS: Mapping[str, str] = {}
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -83,6 +96,7 @@ class A2ADoor:
     ) -> None:
         request_id = uuid.uuid4().hex
         set_request_id(request_id)
+        sender = _with_headers(send, request_id=request_id)
         try:
             request = ASGIRequest(scope, BytesIO())
             base_url = _read_base_url(request)
@@ -91,13 +105,16 @@ class A2ADoor:
             if scope["method"] == "POST":
                 _check_type(request)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
-            await send_problem(error, send, request_id=request_id, instance=scope["path"])
+            if rest_path is None:
+                await send_problem(error, send, request_id=request_id, instance=scope["path"])
+            else:
+                await _send_rest_error(error, sender, instance=scope["path"], request_id=request_id)
             return
-        refusal = _check_body(raw, is_rest=rest_path is not None) if raw or rest_path is None else None
-        sender = _with_headers(send, request_id=request_id)
+        refusal: GolemError | dict[str, Any] | None = _check_query(scope) if rest_path == "/tasks" else None
+        if refusal is None and (raw or rest_path is None):
+            refusal = _check_body(raw, is_rest=rest_path is not None)
         if isinstance(refusal, GolemError):
-            told = _rest_error(refusal, instance=scope["path"], request_id=request_id)
-            await _send_json(told, sender, status=refusal.http_status)
+            await _send_rest_error(refusal, sender, instance=scope["path"], request_id=request_id)
             return
         if refusal is not None:
             await _send_json(refusal, sender)
@@ -173,6 +190,16 @@ def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, Any] | N
     return None if is_rest else _check_params(body)
 
 
+def _check_query(scope: Scope) -> GolemError | None:
+    asked = parse_qs(scope["query_string"].decode("latin-1")).get("status", [])
+    return None if all(map(_is_state, asked)) else BadRequest(_NO_STATE)
+
+
+def _is_state(value: Any) -> bool:
+    """The SDK leaves out a state that is none, and would list every task."""
+    return value is None or str(value) in {*wire.TaskState.keys(), *map(str, wire.TaskState.values())}
+
+
 def _check_params(body: dict[str, Any]) -> dict[str, Any] | None:
     """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
     method, request_id = body.get("method"), body.get("id")
@@ -188,6 +215,8 @@ def _check_params(body: dict[str, Any]) -> dict[str, Any] | None:
             legacy.model_validate(body)
         elif current is not None and isinstance(params, dict):
             validate_proto_required_fields(ParseDict(params, current(), ignore_unknown_fields=True))
+            if method == "ListTasks" and not _is_state(params.get("status")):
+                return _rpc_error(request_id, _INVALID_PARAMS, _NO_STATE)
         elif current is not None:
             return _rpc_error(request_id, _INVALID_PARAMS, "params must be an object")
     except ValidationError as error:
@@ -204,13 +233,16 @@ def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[st
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
-def _rest_error(error: GolemError, *, instance: str, request_id: str) -> dict[str, Any]:
+async def _send_rest_error(error: Exception, send: Send, *, instance: str, request_id: str) -> None:
     """An error of the protocol over HTTP (section 11.6: `error` as AIP-193 with ErrorInfo), our problem beside it."""
-    problem, _ = describe_problem(error, instance=instance)
-    reason = "CONTENT_TYPE_NOT_SUPPORTED" if isinstance(error, PartNotTaken) else error.code
-    info = {"@type": _ERROR_INFO, "reason": reason, "domain": "a2a-protocol.org", "metadata": {"code": error.code}}
-    told = {"code": error.http_status, "status": "INVALID_ARGUMENT", "message": problem["detail"], "details": [info]}
-    return {**problem, "request_id": request_id, "error": told}
+    problem, headers = describe_problem(error, instance=instance)
+    code, status = problem["code"], problem["status"]
+    reason = "CONTENT_TYPE_NOT_SUPPORTED" if isinstance(error, PartNotTaken) else code
+    info = {"@type": _ERROR_INFO, "reason": reason, "domain": "a2a-protocol.org", "metadata": {"code": code}}
+    name = _RPC_STATUS.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
+    told = {"code": status, "status": name, "message": problem["detail"], "details": [info]}
+    document = {**problem, "request_id": request_id, "error": told}
+    await _send_json(document, send, status=status, headers=headers)
 
 
 def _replay(raw: bytes, receive: Receive) -> Receive:
@@ -239,8 +271,11 @@ def _with_headers(send: Send, *, request_id: str) -> Send:
     return pass_on
 
 
-async def _send_json(document: dict[str, Any], send: Send, *, status: int = 200) -> None:
+async def _send_json(
+    document: dict[str, Any], send: Send, *, status: int = 200, headers: Mapping[str, str] = _NO_HEADERS
+) -> None:
     body = json.dumps(document).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    named = {**headers, "Content-Type": "application/json", "Content-Length": str(len(body))}
+    encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in named.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})

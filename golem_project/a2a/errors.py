@@ -51,7 +51,7 @@ class TooManyTasks(
 class PartNotTaken(
     GolemError,
     code="A2A_PART_NOT_TAKEN",
-    status=415,
+    status=400,
     recovery=Recovery.FIX_PARAMS,
     title="Only text and data parts are taken",
 ):

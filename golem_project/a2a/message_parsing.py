@@ -42,7 +42,7 @@ def read_body(raw: bytes) -> dict[str, Any]:
 
 
 def check_parts(body: Mapping[str, Any]) -> None:
-    """Raises PartNotTaken where a part of the message in `body` is a file: over HTTP that is a type not taken (415)."""
+    """Raises PartNotTaken where a part of the message in `body` is a file: a type that is not taken."""
     message = body.get("message")
     parts = message.get("parts") if isinstance(message, Mapping) else None
     for part in parts if isinstance(parts, list) else ():

@@ -95,11 +95,13 @@ class GolemRequestHandler(RequestHandler):
 
     async def on_get_task(self, params: wire.GetTaskRequest, context: ServerCallContext) -> wire.Task | None:
         """One of the caller's tasks."""
+        _check_length(params.history_length)
         row = await self._run(partial(_find, _caller(context), params.id))
         return show_task(row, history_length=params.history_length if params.HasField("history_length") else None)
 
     async def on_list_tasks(self, params: wire.ListTasksRequest, context: ServerCallContext) -> wire.ListTasksResponse:
-        """The caller's tasks, newest first."""
+        """The caller's tasks, the last changed first."""
+        _check_length(params.history_length)
         page = await self._run(partial(task_requests.list_tasks, caller=_caller(context), request=params))
         return wire.ListTasksResponse(
             tasks=[
@@ -167,6 +169,7 @@ class GolemRequestHandler(RequestHandler):
         self, params: wire.SendMessageRequest, context: ServerCallContext, *, is_stream: bool = False
     ) -> wire.Message | tuple[Task, asyncio.Future[None] | None]:
         """The task of a message and the work on it, or what is answered to a message that asks for nothing."""
+        _check_length(params.configuration.history_length)
         caller, is_legacy = _caller(context), bool(context.state[IS_LEGACY])
         if is_stream:
             self._check_room(caller)
@@ -222,6 +225,11 @@ def raise_protocol_error(error: Exception) -> NoReturn:
     # The protocol's error details hold text alone.
     data = {name: value if isinstance(value, str) else str(value) for name, value in problem.items()}
     raise kind(message=f"{known.code}: {problem['detail']}", data=data) from None
+
+
+def _check_length(history_length: int) -> None:
+    if history_length < 0:
+        raise protocol.InvalidParamsError(message="historyLength is 0 or more")
 
 
 def _caller(context: ServerCallContext) -> A2ACaller:

@@ -31,12 +31,13 @@ LARGEST_PAGE = 100
 _DEFAULT_PAGE = 50
 _LONGEST_CONTEXT, _LONGEST_MESSAGE = 64, 128
 _CANCELLABLE = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
+_EPOCH, _TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _REASON = "cancelled over A2A by the agent that asked for it"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some tasks of a caller, newest first; `next_token` continues."""
+    """Some tasks of a caller, the last changed first; `next_token` continues."""
 
     rows: list[Task]
     next_token: str
@@ -133,7 +134,7 @@ def find_task(*, caller: A2ACaller, task_id: str, now: datetime) -> Task:
 
 
 def list_tasks(*, caller: A2ACaller, request: wire.ListTasksRequest) -> Page:
-    """The caller's tasks, newest first. Raises InvalidParams."""
+    """The caller's tasks, by the moment of their status, the last first. Raises InvalidParams."""
     rows = Task.objects.filter(caller.match_theirs())
     if request.context_id:
         rows = rows.filter(context_id=request.context_id)
@@ -147,12 +148,14 @@ def list_tasks(*, caller: A2ACaller, request: wire.ListTasksRequest) -> Page:
     if not 1 <= size <= LARGEST_PAGE:
         raise InvalidParams(f"a page is 1 to {LARGEST_PAGE} tasks", fields={"pageSize": "out of range"})
     if request.page_token:
-        anchor = Task.objects.filter(caller.match_theirs(), pk=_parse_token(request.page_token)).first()
+        changed_at, task_id = _parse_token(request.page_token)
+        anchor = Task.objects.filter(caller.match_theirs(), pk=task_id).first()
         if anchor is None:
             raise InvalidParams("the page token is none of ours", fields={"pageToken": "unknown"})
-        rows = rows.filter(Q(created_at__lt=anchor.created_at) | Q(created_at=anchor.created_at, pk__lt=anchor.pk))
-    page = list(rows.order_by("-created_at", "-id")[: size + 1])
-    next_token = str(page[size - 1].pk) if len(page) > size else ""
+        older = Q(created_at__lt=anchor.created_at) | Q(created_at=anchor.created_at, pk__lt=anchor.pk)
+        rows = rows.filter(Q(updated_at__lt=changed_at) | (Q(updated_at=changed_at) & older))
+    page = list(rows.order_by("-updated_at", "-created_at", "-id")[: size + 1])
+    next_token = _make_token(page[size - 1]) if len(page) > size else ""
     return Page(rows=page[:size], next_token=next_token, size=size, total=total)
 
 
@@ -202,8 +205,14 @@ def _parse_id(text: str) -> UUID:
         raise TaskUnknown("you have no task with this id") from None
 
 
-def _parse_token(text: str) -> UUID:
+def _make_token(row: Task) -> str:
+    # With the moment it was listed under: a task that changes meanwhile moves to the front and takes no page with it.
+    return f"{(row.updated_at - _EPOCH) // _TICK}.{row.pk}"
+
+
+def _parse_token(text: str) -> tuple[datetime, UUID]:
     try:
-        return UUID(text)
-    except ValueError:
+        ticks, task_id = text.split(".")
+        return _EPOCH + int(ticks) * _TICK, UUID(task_id)
+    except (ValueError, OverflowError):
         raise InvalidParams("the page token is none of ours", fields={"pageToken": "malformed"}) from None

@@ -1,8 +1,8 @@
 """What the specification of A2A 1.0 says a server MUST do, section by section, over both bindings; and 0.3 beside it.
 
-The protocol's public test kit is in no package registry, so its MUST cases are asked here, from the specification's own
-sentences, in raw HTTP: an official client would mend what it reads. What the official types say of each document stands
-in test_published_types.py, and the official clients' own way in test_end_to_end.py.
+Asked in raw HTTP, from the specification's own sentences: an official client would mend what it reads. Which test
+holds each MUST of the protocol's public test kit is a table in test_the_kits_must_cases.py; what the official types say
+of each document stands in test_published_types.py, and the official clients' own way in test_end_to_end.py.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tests.golem_project.pi.conftest import MakeAgent
 pytestmark = pytest.mark.django_db(transaction=True)
 both = pytest.mark.parametrize("binding", [JSON_RPC, REST])
 
-# Section 5.4: what each of the protocol's errors is called over each binding.
+# Section 5.4, as of 1.0.1: what each of the protocol's errors is called over each binding.
 CODES = {
     "TASK_NOT_FOUND": (-32001, 404),
     "TASK_NOT_CANCELABLE": (-32002, 400),
     "UNSUPPORTED_OPERATION": (-32004, 400),
-    "CONTENT_TYPE_NOT_SUPPORTED": (-32005, 415),
+    "CONTENT_TYPE_NOT_SUPPORTED": (-32005, 400),
     "VERSION_NOT_SUPPORTED": (-32009, 400),
 }
 # Section 11.3: method and path of each operation over HTTP+JSON.

@@ -60,11 +60,11 @@ class Command(BaseCommand):
             self.stdout.write(f"{row.number}: {span}, {row.permits} permits, {row.transactions} receipts, {row.sha256}")
 
     def _verify(self, options: dict[str, Any]) -> None:
-        count = 0
-        for row in RecordArchive.objects.filter(golem_id=options["golem"]).order_by("number").iterator(chunk_size=1):
-            record_archives.read_lines(row)
-            count += 1
-        self.stdout.write(f"{count} archives are as the audit log says")
+        kept = RecordArchive.objects.filter(golem_id=options["golem"])
+        numbers = list(kept.order_by("number").values_list("number", flat=True))
+        for number in numbers:
+            record_archives.read_lines(kept.get(number=number))
+        self.stdout.write(f"{len(numbers)} archives are as the audit log says")
 
     def _show(self, options: dict[str, Any]) -> None:
         lines = record_archives.read_permit(options["permit"])

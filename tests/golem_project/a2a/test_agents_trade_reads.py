@@ -15,6 +15,7 @@ from x402.schemas import PaymentCreationContext, PaymentRequirements
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a.models import OpenedRead
 from permits_app.models import SoldAnswer
 from tests.admin.rows import page
@@ -100,6 +101,8 @@ def test_an_agent_pays_and_is_paid_from_end_to_end(buyer: Payer, live: Agent, ur
     assert sold.filter(event="AnswerSold").count() == 1 and not bought.filter(event="AnswerSold").exists()
     month = {"month": f"{clock.now():%Y-%m}"}
     owner, other = Client(), Client()
+    for person in (live.golem.owner, buyer.live.owner):
+        person.groups.add(ensure_owner_group())
     owner.force_login(live.golem.owner)
     other.force_login(buyer.live.owner)
     shown = owner.get(page("archetypes_app.golem", "statement", live.golem.pk), month).content.decode()

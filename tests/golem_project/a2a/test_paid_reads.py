@@ -64,6 +64,7 @@ def buyer(live: Agent, local_chain: World, web_port: int, eager_work: None) -> B
 @pytest.fixture
 def owner_page(live: Agent) -> Client:
     client = Client()
+    live.golem.owner.groups.add(ensure_owner_group())
     client.force_login(live.golem.owner)
     return client
 

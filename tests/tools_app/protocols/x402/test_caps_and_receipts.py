@@ -18,6 +18,7 @@ from urllib.request import Request, urlopen
 import pytest
 from django.test import Client
 
+from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.limits.ledger import read_usage
 from permits_app.models import SignedPromise, SpendingLimits
@@ -71,6 +72,7 @@ def test_a_settled_payment_stands_in_the_months_statement_and_in_its_file(payer:
     assert payer.payee.settle(payment)
     row = payer.follow(SignedPromise.objects.get())
     owner = Client()
+    payer.live.owner.groups.add(ensure_owner_group())
     owner.force_login(payer.live.owner)
     shown = owner.get(page("archetypes_app.golem", "statement", golem.pk), {"month": f"{row.ended_at:%Y-%m}"})
     text = shown.content.decode()

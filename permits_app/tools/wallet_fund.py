@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from django.db.models import Q
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry
@@ -46,6 +46,7 @@ FromGolem = Annotated[
         pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
         description="Id of another golem of the same owners, which sends it under a permit of its own.",
     ),
+    AfterValidator(str.lower),
 ]
 _COIN: Final = "ETH"
 _BRIDGE: Final = "bridge_execute"

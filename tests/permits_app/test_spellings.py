@@ -44,6 +44,10 @@ _AMOUNT = Spellings(("500", "0500", 500), "501")
 BY_PATTERN: Final[dict[str, Spellings]] = {
     r"^0x[0-9a-fA-F]{40}$": _ADDRESS,
     r"^0x[0-9a-fA-F]{64}$": Spellings((LONG, "0x" + LONG[2:].upper()), "0x" + "cd" * 32),
+    r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$": Spellings(
+        ("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"),
+        "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
+    ),
     r"^0x([0-9a-fA-F]{2})*$": Spellings(("0xabCD", "0xABcd"), "0xabce"),
     r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$": _TOKEN,
     r"^[^/\s]{1,64}/[^/\s]{1,64}$": _PAIR,

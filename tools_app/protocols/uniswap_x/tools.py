@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
@@ -76,6 +76,7 @@ LastsSeconds = Annotated[
 OrderHash = Annotated[
     str,
     Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="The order's hash or EIP-712 digest, as the commit answered."),
+    AfterValidator(str.lower),
 ]
 OrderNonce = Annotated[
     str,

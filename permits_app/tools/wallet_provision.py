@@ -154,8 +154,8 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
     privileged=True,
     aliases=("bootstrap_setup_wallet",),
     snippet=(
-        "provision: ask your owners for a wallet: a new key here, at Privy, Turnkey or in AWS KMS, one whose account runs"
-        " known code (eip7702), or a Safe that they made."
+        "provision: ask your owners for a wallet: a new key here, at Privy, Turnkey or in AWS KMS, one whose account"
+        " runs known code (eip7702), or a Safe that they made."
     ),
     guidelines=("A golem has one wallet. Ask once, and tell the owner what it needs to hold for gas.",),
 )

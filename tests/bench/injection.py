@@ -21,8 +21,9 @@ from golem_project.chat.converse import converse
 from golem_project.demo.seed import CHAIN_ID
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
+from memory_app import embedding
 from memory_app.poison import find_poison
-from memory_app.steering import find_steering_of
+from memory_app.steering import find_steering
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.reviewers import delegation_router
 from tests.bench.figures import Figure, measure
@@ -86,7 +87,7 @@ def measure_injection() -> Iterator[Figure]:
 
 
 def _holds_back(text: str, with_meaning: bool) -> bool:
-    return bool(find_poison(text) or (with_meaning and find_steering_of(text)))
+    return bool(find_poison(text) or (with_meaning and find_steering(text, embedding.embed([text])[0])))
 
 
 @dataclass

@@ -6,6 +6,9 @@ nonces and orders of that time are nobody's. So nothing acts until somebody has 
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
 import tarfile
 import uuid
 from collections.abc import Sequence
@@ -26,6 +29,8 @@ from golem_project.runtime.start_conditions import UNFINISHED_RESTORE
 from permits_app.actions.hold_restored import Held, hold_restored
 from tools_app.core import broker
 from tools_app.core.event_log import begin_new_log
+
+logger = logging.getLogger(__name__)
 
 _ALONE: Final = """
 SELECT count(*) FROM pg_stat_activity
@@ -134,9 +139,35 @@ def _refuse_other_files(packed: Path, places: Sequence[Path]) -> None:
 
 
 def _unpack(packed: Path, places: Sequence[Path]) -> None:
+    """Files, folders and links. Raises RestoreRefused for a name that leads out of its folder; a link that does is left
+    out and logged, as that of a virtual environment to its interpreter.
+
+    Python 3.11.4 has a filter for this, and 3.11.2 is what Debian 12 runs.
+    """
     by_name = {place.name: place for place in places}
     with tarfile.open(packed) as tar:
         for member in tar.getmembers():
-            top = member.name.partition("/")[0]
-            # Python's own filter keeps links, devices and paths inside the folder.
-            tar.extract(member, path=by_name[top].parent, filter="data")
+            top, _, rest = member.name.partition("/")
+            folder = by_name[top]
+            target = folder / rest if rest else folder
+            if ".." in Path(rest).parts or not target.parent.resolve().is_relative_to(folder.parent.resolve()):
+                raise RestoreRefused(f"{packed} holds {member.name}, which leads out of {folder}")
+            _write(tar, member, target, folder)
+
+
+def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path, folder: Path) -> None:
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if member.isdir():
+        target.mkdir(mode=member.mode & 0o755 | 0o700, exist_ok=True)
+    elif member.issym():
+        if not Path(os.path.normpath(target.parent / member.linkname)).is_relative_to(os.path.normpath(folder)):
+            logger.warning("%s leads out of %s and was left out", member.name, folder)
+            return
+        target.unlink(missing_ok=True)
+        target.symlink_to(member.linkname)
+    elif (content := tar.extractfile(member)) is not None:
+        # What stands there is as it was packed; a link is not written through.
+        if not target.is_symlink():
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, member.mode & 0o755 | 0o600)
+            with os.fdopen(descriptor, "wb") as handle:
+                shutil.copyfileobj(content, handle)

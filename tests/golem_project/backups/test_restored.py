@@ -4,10 +4,13 @@ spent twice, no nonce is used twice, and whoever reads its events knows that the
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import tarfile
 import uuid
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +47,17 @@ def lost(
     # Servers of tests before live in this process; what they open again is not a server of the deployment.
     monkeypatch.setattr(process_name, "_name", "golem restore")
     shared_golem.commit(shared_golem.preview()["permit_id"])
+    settings.GOLEM_CODING_DIR = str(tmp_path / "coding")
+    workspace = tmp_path / "coding" / "golem"
+    (workspace / "src").mkdir(parents=True)
+    (workspace / "src" / "run.sh").write_text("echo hello\n")
+    (workspace / "src" / "run.sh").chmod(0o755)
+    (workspace / "run").symlink_to("src/run.sh")
     make_backup(folder=tmp_path / "backup", keys=tmp_path / "keys", now=clock.now())
     for amount in ("100000000", "110000000"):
         shared_golem.commit(shared_golem.preview(amount=amount)["permit_id"])
     wipe()
+    shutil.rmtree(workspace.parent)
     yield shared_golem
     # Whatever a failing test left behind, the next one finds the tables of a migrated database.
     start_anew()
@@ -94,6 +104,11 @@ def test_a_lost_deployment_is_restored_from_an_old_backup_and_goes_on(lost: Live
     usage = read_usage(golem_id=lost.golem.pk, api_key_id=None, heartbeat_tick=0, now=clock.now())
     assert usage.day_micro_usd >= held.counted_micro_usd
     assert not open_client().exists("simulation")
+
+    # What golems kept in files is back, with its rights and its links.
+    script = tmp_path / "coding" / "golem" / "run"
+    assert script.is_symlink() and script.read_text() == "echo hello\n"
+    assert script.stat().st_mode & 0o777 == 0o755
 
     # Nothing acts, and the choice for a halt is not carried out on what is out of date.
     golem = Golem.objects.get(pk=lost.golem.pk)
@@ -192,3 +207,27 @@ def test_a_key_of_this_server_is_never_written_over_by_another(db: None, tmp_pat
     with pytest.raises(RestoreRefused, match="audit_key.pem is there already and differs"):
         restore_backup.restore_backup(folder=tmp_path / "backup", keys=tmp_path / "keys", now=clock.now())
     assert Path(settings.GOLEM_AUDIT_KEY_FILE).read_text() == "another"
+
+
+@pytest.mark.parametrize(
+    ("name", "leads_to", "is_refused"),
+    [
+        ("coding/../../x", "", True),
+        ("coding/a/..", "", True),
+        ("coding/way", "/etc", False),
+        ("coding/way", "../x", False),
+    ],
+)
+def test_nothing_is_unpacked_that_leads_out_of_its_folder(
+    tmp_path: Path, name: str, leads_to: str, is_refused: bool
+) -> None:
+    packed, inner = tmp_path / "archives.tar", tmp_path / "inner"
+    inner.mkdir()
+    with tarfile.open(packed, "w") as tar:
+        member = tarfile.TarInfo(name)
+        if leads_to:
+            member.type, member.linkname = tarfile.SYMTYPE, leads_to
+        tar.addfile(member, io.BytesIO(b""))
+    with pytest.raises(RestoreRefused, match="leads out of") if is_refused else nullcontext():
+        restore_backup._unpack(packed, [inner / "coding"])
+    assert sorted(tmp_path.iterdir()) == [packed, inner] and not list(inner.glob("coding/*"))

@@ -6,15 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import redis
-from django.conf import settings
-
-from tools_app.core import liveness
+from tools_app.core import broker, liveness
 
 
 def drop_waiting_tasks() -> None:
     """Remove every task that waits on a queue of the product."""
-    broker: Any = redis.Redis.from_url(settings.REDIS_URL)
-    broker.delete(*(name.removeprefix("queue ") for name in liveness.list_queues()))
+    broker.connect().delete(*(name.removeprefix("queue ") for name in liveness.list_queues()))

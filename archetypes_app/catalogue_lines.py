@@ -80,7 +80,7 @@ def list_category(*, toolset: Toolset, loadout: Loadout, category: str, cursor: 
         if room < 0 and lines:
             break
         lines[tool.name] = line
-    answer: dict[str, Any] = {
+    answer: dict[str, object] = {
         "category": category,
         "tools": lines,
         "loaded": [name for name in lines if loadout.shows(name)],
@@ -181,7 +181,7 @@ def describe_call(tool: ToolDef, *, beside: Iterable[ToolDef]) -> dict[str, Any]
     word = "query" if isinstance(tool, ReadTool) else "action_type"
     if isinstance(tool, ReadTool) and tool.pi_tool is not PiTool.QUERY_STATE:
         word = "read"
-    told: dict[str, Any] = {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key}
+    told: dict[str, object] = {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key}
     behind = {tool.name: tool, **{each.name: each for each in beside if each.pi_tool is tool.pi_tool}}
     if tool.pi_tool is not PiTool.QUERY_GRIMOIRE and venues_choose(behind.values()):
         # Of the grimoire a venue is a filter of memories. Elsewhere a schema without the word refuses it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.core.checks import CheckMessage, Error, Info, Tags, register
 from django.core.checks import Warning as CheckWarning
@@ -19,7 +18,7 @@ from tools_app.toolkit.registry import REGISTRY
 
 
 @register()
-def check_builtin_graph(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+def check_builtin_graph(app_configs: object, **kwargs: object) -> Sequence[CheckMessage]:
     """The delegation graph this version ships keeps every rule, with the tools that are registered."""
     return [
         Error(f"built-in delegation graph: {error.detail}", hint="mend archetypes_app/archetype_data", id="golem.E301")
@@ -28,7 +27,7 @@ def check_builtin_graph(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessag
 
 
 @register()
-def check_requirements(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+def check_requirements(app_configs: object, **kwargs: object) -> Sequence[CheckMessage]:
     """What this server does not have set up, and the tools no golem has because of it.
 
     Informational: a server without them is a sound one. Each golem's own warnings name what it is missing.
@@ -45,7 +44,7 @@ def check_requirements(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage
 
 
 @register(Tags.database)
-def check_stored_graph(app_configs: Any, databases: Any = None, **kwargs: Any) -> Sequence[CheckMessage]:
+def check_stored_graph(app_configs: object, databases: object = None, **kwargs: object) -> Sequence[CheckMessage]:
     """The stored graph keeps every rule, and every override names a tool (`manage.py check --database default`)."""
     if not databases:
         return []

@@ -38,12 +38,12 @@ def is_owned(golem_id: UUID) -> bool:
     return Golem.objects.filter(match_owned(), pk=golem_id).exists()
 
 
-def list_golems_with(user: Any, power: Power) -> QuerySet[Golem]:
+def list_golems_with(user: object, power: Power) -> QuerySet[Golem]:
     """Every golem with which `user` may do that."""
     return Golem.objects.filter(match_golems(user, power))
 
 
-def list_owned_golems(user: Any) -> QuerySet[Golem]:
+def list_owned_golems(user: object) -> QuerySet[Golem]:
     """Every golem `user` owns or co-owns."""
     return list_golems_with(user, Power.ADMINISTER)
 

@@ -96,7 +96,7 @@ def publish(*, golem: Golem, statement: PublishedStatement, actor: str, now: dat
             price_micro_usd=price_of(statement.confidence_percent),
             published_at=now,
         )
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "artifact_id": str(artifact.pk),
             "domain": artifact.domain,
             "subject": artifact.subject,

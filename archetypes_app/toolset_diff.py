@@ -158,7 +158,12 @@ def replace_own(
 
 
 def record_change(
-    effects: Iterable[GolemEffect], *, subject: str, actor: str, now: datetime, facts: Mapping[str, Any] | None = None
+    effects: Iterable[GolemEffect],
+    *,
+    subject: str,
+    actor: str,
+    now: datetime,
+    facts: Mapping[str, object] | None = None,
 ) -> int:
     """Append ToolsetChanged to the audit log of every golem touched; call inside the transaction that saves.
 

@@ -65,7 +65,7 @@ app.autodiscover_tasks(
 
 @worker_init.connect
 @beat_init.connect
-def check_first(**_: Any) -> None:
+def check_first(**_: object) -> None:
     """Neither a worker nor beat starts on a graph that breaks its rules."""
     # Loaded with the tasks, once models are there.
     from golem_project.runtime.start_conditions import check_before_serving
@@ -78,19 +78,19 @@ def check_first(**_: Any) -> None:
 
 
 @worker_init.connect
-def name_worker(sender: Any = None, **_: Any) -> None:
+def name_worker(sender: Any = None, **_: object) -> None:
     """Its sessions at the database and its lines of JSON tell which worker it is."""
     process_name.call_it(f"worker {str(sender.hostname).partition('@')[0]}")
 
 
 @beat_init.connect
-def name_beat(**_: Any) -> None:
+def name_beat(**_: object) -> None:
     """And beat's."""
     process_name.call_it("beat")
 
 
 @worker_init.connect
-def hold_clock(**_: Any) -> None:
+def hold_clock(**_: object) -> None:
     """No worker ends a wait before the database's clock does. Beat follows its own: it sends, and ends nothing."""
     # Loaded with the tasks, once models are there.
     from golem_project.runtime.database_clock import begin_to_hold
@@ -99,7 +99,7 @@ def hold_clock(**_: Any) -> None:
 
 
 @worker_init.connect
-def warm_engines(sender: Any = None, **_: Any) -> None:
+def warm_engines(sender: Any = None, **_: object) -> None:
     """Import the engine in process before a simulating worker forks, so that none of its first plans waits for it."""
     if _SIMULATING_QUEUES & set(sender.app.amqp.queues.consume_from):
         warm_up()
@@ -107,52 +107,52 @@ def warm_engines(sender: Any = None, **_: Any) -> None:
 
 @worker_process_init.connect
 @worker_ready.connect
-def keep_what_is_loaded(**_: Any) -> None:
+def keep_what_is_loaded(**_: object) -> None:
     """What is loaded by now stays for good: no search for garbage goes through it again in the middle of a preview."""
     gc.collect()
     gc.freeze()
 
 
 @worker_ready.connect
-def watch_memory_of_worker(sender: Any = None, **_: Any) -> None:
+def watch_memory_of_worker(sender: Any = None, **_: object) -> None:
     """A worker that takes too much ends between two tasks (`golem_project.runtime.memory_limit`)."""
     MemoryWatch(WORKER, f"worker {str(sender.hostname).partition('@')[0]}").start()
 
 
 @worker_process_init.connect
-def watch_memory_of_child(**_: Any) -> None:
+def watch_memory_of_child(**_: object) -> None:
     """A child is told of; Celery ends it between two tasks."""
     MemoryWatch(CHILD, "a child of a worker").start()
 
 
 @beat_init.connect
-def watch_memory_of_beat(**_: Any) -> None:
+def watch_memory_of_beat(**_: object) -> None:
     """Beat too."""
     MemoryWatch(BEAT).start()
 
 
 @worker_process_init.connect
 @worker_ready.connect
-def hand_counts_on(**_: Any) -> None:
+def hand_counts_on(**_: object) -> None:
     """What this process counts is told with what the others do."""
     TALLY.begin()
 
 
 @before_task_publish.connect
-def say_when_it_was_sent(headers: Any = None, **_: Any) -> None:
+def say_when_it_was_sent(headers: object = None, **_: object) -> None:
     """A task that waits can tell for how long."""
     if isinstance(headers, dict):
         queue_waits.stamp(headers, now=clock.now())
 
 
 @task_prerun.connect
-def measure_begin(task: Any = None, **_: Any) -> None:
+def measure_begin(task: object = None, **_: object) -> None:
     """A task was taken."""
     measured_tasks.note_begin(task)
 
 
 @task_postrun.connect
-def measure_end(task: Any = None, state: Any = None, **_: Any) -> None:
+def measure_end(task: Any = None, state: Any = None, **_: object) -> None:
     """A task ended."""
     measured_tasks.note_end(task, state)
 
@@ -161,7 +161,7 @@ _following: list[Any] = []
 
 
 @worker_ready.connect
-def follow_chains(sender: Any = None, **_: Any) -> None:
+def follow_chains(sender: Any = None, **_: object) -> None:
     """A worker of commits is a candidate to follow the chains too, so that nobody has to start a follower."""
     if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
         # Loaded with the tasks, once models are there.
@@ -172,7 +172,7 @@ def follow_chains(sender: Any = None, **_: Any) -> None:
 
 
 @worker_ready.connect
-def open_keys_ahead(sender: Any = None, **_: Any) -> None:
+def open_keys_ahead(sender: Any = None, **_: object) -> None:
     """A worker of commits opens the keys that signed lately, beside its first tasks."""
     if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
         from permits_app.tasks import open_keys_ahead as begin
@@ -181,14 +181,14 @@ def open_keys_ahead(sender: Any = None, **_: Any) -> None:
 
 
 @worker_shutdown.connect
-def stop_following(**_: Any) -> None:
+def stop_following(**_: object) -> None:
     """Another worker's candidate takes over at once."""
     while _following:
         _following.pop().stop()
 
 
 @worker_init.connect
-def give_way(sender: Any = None, **_: Any) -> None:
+def give_way(sender: Any = None, **_: object) -> None:
     """Let a worker of memory alone have what processor time the others leave; what it starts inherits that."""
     if set(sender.app.amqp.queues.consume_from) != _MEMORY_QUEUES:
         return
@@ -199,7 +199,7 @@ def give_way(sender: Any = None, **_: Any) -> None:
 
 
 @worker_ready.connect
-def mend_at_start(**_: Any) -> None:
+def mend_at_start(**_: object) -> None:
     """A worker that starts may follow one whose clock was set back before it ended."""
     # Loaded with the tasks, once models are there.
     from golem_project.runtime.future_times import mend_future_rows
@@ -208,7 +208,7 @@ def mend_at_start(**_: Any) -> None:
 
 
 @task_prerun.connect
-def mend_after_jump(**_: Any) -> None:
+def mend_after_jump(**_: object) -> None:
     """Before it does anything else: compare a clock that jumped, and bring back what it wrote before its clock
     was set back.
     """
@@ -223,6 +223,6 @@ def mend_after_jump(**_: Any) -> None:
 
 @task_prerun.connect
 @task_postrun.connect
-def return_connections(**_: Any) -> None:
+def return_connections(**_: object) -> None:
     """Give database connections back to the pool, which checks them before it hands them out again."""
     close_old_connections()

@@ -185,7 +185,7 @@ _NEXT = {
 }
 
 
-def _answer_errors(request: HttpRequest, entries: list[dict[str, Any]]) -> HttpResponse:
+def _answer_errors(request: HttpRequest, entries: list[dict[str, object]]) -> HttpResponse:
     if _wants_html(request):
         return render(request, "golem_project/errors.html", {"entries": entries})
     return JsonResponse({"errors": entries})

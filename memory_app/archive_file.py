@@ -55,7 +55,7 @@ def find_archive(*, folder: Path, name: str) -> Path:
     return resolved
 
 
-def write_archive(*, folder: Path, stem: str, header: dict[str, Any], rows: Iterable[dict[str, Any]]) -> Archive:
+def write_archive(*, folder: Path, stem: str, header: dict[str, object], rows: Iterable[dict[str, object]]) -> Archive:
     """Write, sign and put in place an archive, whole or not at all. `header` and `rows` are JSON-ready."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     key = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE))
@@ -87,7 +87,7 @@ def write_archive(*, folder: Path, stem: str, header: dict[str, Any], rows: Iter
 def check_archive(path: Path) -> Archive:
     """The archive at `path` when every byte of it is what a trusted key signed. Raises GrimoireFileRefused."""
     digest, count = hashlib.sha256(_CONTEXT), -1
-    header: dict[str, Any] = {}
+    header: dict[str, object] = {}
     held = b""
     try:
         with path.open("rb") as handle:
@@ -141,7 +141,7 @@ def _read(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _check_signature(seal: dict[str, Any], digest: bytes) -> None:
+def _check_signature(seal: dict[str, object], digest: bytes) -> None:
     own = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE)).public_key().export_key(format="raw").hex()
     named = str(seal.get("public_key", ""))
     if named not in {own, *settings.GOLEM_GRIMOIRE_TRUSTED_KEYS}:

@@ -98,7 +98,7 @@ class Augmentation:
             "before": dict(self.before),
         }
 
-    def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def apply(self, params: Mapping[str, object]) -> dict[str, Any]:
         """The parameters with what memory changes of those that the tool takes."""
         return {**params, **{name: value for name, value in self.changes.items() if name in params}}
 
@@ -207,7 +207,7 @@ def _fade(
     return fade_factor(factor_bps, age), belief.faded(age).percent >= LEAST_PERCENT_TO_TUNE
 
 
-def _is_within(params: Mapping[str, Any], most: Decimal | None) -> bool:
+def _is_within(params: Mapping[str, object], most: Decimal | None) -> bool:
     """Whether a swap is no larger than what the fills behind a route speak for."""
     if most is None:
         return True
@@ -217,7 +217,7 @@ def _is_within(params: Mapping[str, Any], most: Decimal | None) -> bool:
 
 
 def _find_alike(
-    golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime, home_chain_id: int | None
+    golem_id: UUID, tool_name: str, params: Mapping[str, object], now: datetime, home_chain_id: int | None
 ) -> tuple[tuple[UUID, ...], dict[Tunable, _Tuning]]:
     chain_id = _read_chain(params)
     named = _read_tokens(params, home_chain_id if chain_id is None else chain_id)
@@ -298,7 +298,7 @@ _TUNINGS = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--", 987_654_
 _TUNINGS_AT_HOME = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--")
 
 
-def _read_tokens(params: Mapping[str, Any], chain_id: int | None) -> dict[str, str]:
+def _read_tokens(params: Mapping[str, object], chain_id: int | None) -> dict[str, str]:
     """The keys of every token that `params` name, by parameter."""
     return {
         name: name_token(value, chain_id=chain_id)
@@ -307,6 +307,6 @@ def _read_tokens(params: Mapping[str, Any], chain_id: int | None) -> dict[str, s
     }
 
 
-def _read_chain(params: Mapping[str, Any]) -> int | None:
+def _read_chain(params: Mapping[str, object]) -> int | None:
     chain_id = params.get("chain_id")
     return chain_id if isinstance(chain_id, int) else None

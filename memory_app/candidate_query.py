@@ -233,7 +233,7 @@ def _word_part(scope: EpisodeScope, size: QuestionSize, wanted: int) -> tuple[st
         # Only the newest are ranked then; rows with every word are looked for apart, because a common word among the
         # others would crowd out an old row that matches best.
         queries.append(" & ".join(word.as_query for word in size.words))
-    values: list[Any] = [
+    values: list[object] = [
         [word.as_query for word in size.words],
         [word.holders for word in size.words],
         [word.weight for word in size.words],

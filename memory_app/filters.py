@@ -87,13 +87,13 @@ def parse_filters(raw: Mapping[str, Any]) -> EpisodeFilters:
     return EpisodeFilters(**values)
 
 
-def _read_chain_id(value: Any) -> int:
+def _read_chain_id(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:
         raise ValueError("a chain id is a whole number of at least 1")
     return value
 
 
-def _read_tokens(value: Any) -> tuple[str, ...]:
+def _read_tokens(value: object) -> tuple[str, ...]:
     parts = value.split("/") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
         raise ValueError("tokens are a list of symbols or addresses, or a pair such as USDC/WETH")
@@ -102,20 +102,20 @@ def _read_tokens(value: Any) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts)
 
 
-def _read_name(value: Any) -> str:
+def _read_name(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= 96:
         raise ValueError("a name of 1 to 96 characters")
     return value.strip()
 
 
-def _read_importance(value: Any) -> tuple[Importance, ...]:
+def _read_importance(value: object) -> tuple[Importance, ...]:
     parts = [value] if isinstance(value, str) else value
     if not isinstance(parts, list) or not parts:
         raise ValueError("one or a list of " + ", ".join(Importance))
     return tuple(read_importance(part) for part in parts)
 
 
-def read_importance(value: Any) -> Importance:
+def read_importance(value: object) -> Importance:
     """An importance by its name in any case; `routine` is another word for BASE. Raises ValueError."""
     name = value.upper() if isinstance(value, str) else ""
     name = "BASE" if name == "ROUTINE" else name
@@ -124,14 +124,14 @@ def read_importance(value: Any) -> Importance:
     return Importance[name]
 
 
-def _read_time(value: Any) -> datetime:
+def _read_time(value: object) -> datetime:
     found = parse_datetime(value) if isinstance(value, str) else None
     if found is None or found.tzinfo is None:
         raise ValueError("a time with its zone, such as 2026-11-21T06:00:00Z")
     return found
 
 
-def _read_flag(value: Any) -> bool:
+def _read_flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError("true or false")
     return value

@@ -94,7 +94,9 @@ def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now:
     return changed
 
 
-def _apply(golem_id: UUID, row: Insight | None, columns: dict[str, Any], actor: str, reason: str, now: datetime) -> int:
+def _apply(
+    golem_id: UUID, row: Insight | None, columns: dict[str, object], actor: str, reason: str, now: datetime
+) -> int:
     is_archived = columns.pop("is_archived")
     if row is None:
         row = Insight(

@@ -102,7 +102,7 @@ def select_insights(
     return Insight.objects.filter(wanted)
 
 
-def lock_insight(*, golem_id: UUID, **which: Any) -> Insight | None:
+def lock_insight(*, golem_id: UUID, **which: object) -> Insight | None:
     """One insight of the golem to change and save, locked until the transaction ends; None when there is none.
 
     Whoever changes one without the golem's lock (a scan sets it aside, an owner archives it, a purge takes it) is

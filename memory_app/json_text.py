@@ -42,16 +42,16 @@ def parse_object(text: str | None, *, field: str, longest: int = LONGEST) -> dic
     problem = _find_problem(value, 1)
     if problem:
         raise _refuse(field, problem)
-    cleaned: dict[str, Any] = clean_value(value)
+    cleaned: dict[str, object] = clean_value(value)
     return cleaned
 
 
-def dump_toml(values: Mapping[str, Any]) -> str:
+def dump_toml(values: Mapping[str, object]) -> str:
     """`values` as TOML, one line a key; nested objects are inline tables with sorted keys. `tomllib` reads it back."""
     return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in values.items())
 
 
-def _find_problem(value: Any, depth: int) -> str:
+def _find_problem(value: object, depth: int) -> str:
     if depth > DEEPEST:
         return f"nested at most {DEEPEST} deep"
     if value is None:
@@ -66,7 +66,7 @@ def _key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else _string(name)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

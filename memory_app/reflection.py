@@ -79,7 +79,7 @@ class Reflection:
         return asdict(self)
 
 
-def reflect(*, prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Reflection:
+def reflect(*, prediction: Mapping[str, object], outcome: Mapping[str, object]) -> Reflection:
     """Compare every number both sides name by the same path. Amounts are integers or decimal strings; pure.
 
     Lists of `{token, symbol, raw}` are compared token by token. An outcome reverted when its `status` is REVERTED or
@@ -118,7 +118,7 @@ def _judge(error_bps: int | None) -> str:
     return "as_predicted" if error_bps <= NOTABLE_ERROR_BPS else "diverged"
 
 
-def _has_reverted(outcome: Mapping[str, Any]) -> bool:
+def _has_reverted(outcome: Mapping[str, object]) -> bool:
     return str(outcome.get("status", "")).upper() == "REVERTED" or outcome.get("succeeded") is False
 
 
@@ -157,7 +157,7 @@ def _describe(comparisons: tuple[NumberComparison, ...], side: str) -> tuple[str
     return tuple(f"{comparison.what}: {getattr(comparison, side)}" for comparison in comparisons)
 
 
-def _compare(prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Iterator[NumberComparison]:
+def _compare(prediction: Mapping[str, object], outcome: Mapping[str, object]) -> Iterator[NumberComparison]:
     predicted, seen = dict(_numbers(prediction)), dict(_numbers(outcome))
     # A token that one side lists and the other does not moved by nothing there.
     both = _token_lists(predicted) & _token_lists(seen)
@@ -198,7 +198,7 @@ def _difference_bps(expected: Decimal, actual: Decimal) -> int:
     return min(_LARGEST_ERROR_BPS, int(abs(actual - expected) * BPS / abs(expected)))
 
 
-def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, Decimal]]:
+def _numbers(value: object, path: str = "") -> Iterator[tuple[str, Decimal]]:
     if isinstance(value, Mapping):
         for name, member in value.items():
             yield from _numbers(member, f"{path}.{name}" if path else str(name))
@@ -212,7 +212,7 @@ def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, Decimal]]:
         yield path, number
 
 
-def _read_number(value: Any) -> Decimal | None:
+def _read_number(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     text = str(value) if isinstance(value, str) or abs(value) < _LARGEST_INTEGER else ""

@@ -72,8 +72,8 @@ def read_fill(
     *,
     episode_id: UUID,
     token_in: str,
-    prediction: Mapping[str, Any],
-    outcome: Mapping[str, Any],
+    prediction: Mapping[str, object],
+    outcome: Mapping[str, object],
     reflection: Mapping[str, Any],
 ) -> Fill | None:
     """The fill of an episode that started from `token_in` (a token key); None when it tells nothing about its route.
@@ -99,7 +99,7 @@ def read_fill(
     return Fill(episode_id, route, shortfall, abs(expected[str(details["token_in"])]), _is_measured(outcome))
 
 
-def _is_measured(outcome: Mapping[str, Any]) -> bool:
+def _is_measured(outcome: Mapping[str, object]) -> bool:
     # An outcome that does not say how it was read was written before it did.
     return str(outcome.get("ground_truth_source", "balance")).startswith("balance")
 
@@ -151,7 +151,7 @@ def _shortfall(expected: Mapping[str, int], actual: Mapping[str, int], token_in:
     return received + spent
 
 
-def _deltas(side: Mapping[str, Any]) -> dict[str, int]:
+def _deltas(side: Mapping[str, object]) -> dict[str, int]:
     found = {}
     rows = side.get("balance_deltas")
     for row in rows if isinstance(rows, list) else ():

@@ -55,13 +55,13 @@ def store_episode_task(
     venue: str,
     chain_id: int | None,
     tokens: list[str],
-    prediction: dict[str, Any],
-    outcome: dict[str, Any],
+    prediction: dict[str, object],
+    outcome: dict[str, object],
     summary: str,
     importance: str,
-    provenance: dict[str, Any],
+    provenance: dict[str, object],
     occurred_at: str,
-    **_: Any,
+    **_: object,
 ) -> dict[str, Any]:
     """Store one episode that happened at `occurred_at` (RFC 3339); answers its id."""
     return _answer(
@@ -94,11 +94,11 @@ def query_grimoire_task(
     query: str,
     store: str,
     limit: int,
-    filters: dict[str, Any],
+    filters: dict[str, object],
     apply_decay: bool = True,
     min_percent: int = 0,
     reinforce: bool = True,
-    **_: Any,
+    **_: object,
 ) -> dict[str, Any]:
     """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
     return _answer(
@@ -117,7 +117,7 @@ def query_grimoire_task(
 
 
 @shared_task(ignore_result=True)
-def embed_episodes_task(**_: Any) -> int:
+def embed_episodes_task(**_: object) -> int:
     """Add the vectors that were missed while the model was away, few at a time: what agents ask of their memory waits
     in the same queue, and comes before the next few.
     """
@@ -137,13 +137,13 @@ def embed_episodes_task(**_: Any) -> int:
 
 
 @shared_task(ignore_result=True)
-def forget_episodes_task(**_: Any) -> int:
+def forget_episodes_task(**_: object) -> int:
     """Archive what has faded."""
     return archive_forgotten_episodes(now=clock.now())
 
 
 @shared_task(ignore_result=True)
-def consolidate_memory_task(**_: Any) -> int:
+def consolidate_memory_task(**_: object) -> int:
     """One cycle for every golem with enough new episodes, each in its own transaction. Returns how many golems."""
     now = clock.now()
     golems = list_golems_to_consolidate(now=now)
@@ -151,7 +151,7 @@ def consolidate_memory_task(**_: Any) -> int:
 
 
 @shared_task(ignore_result=True)
-def scan_memory_task(**_: Any) -> int:
+def scan_memory_task(**_: object) -> int:
     """Search what was not searched yet for poison, and keep every golem under its cap. Returns what was put aside."""
     now = clock.now()
     full = list_golems_over_cap()
@@ -161,7 +161,7 @@ def scan_memory_task(**_: Any) -> int:
 
 
 @shared_task(ignore_result=True)
-def dream_golems_task(**_: Any) -> int:
+def dream_golems_task(**_: object) -> int:
     """Let every golem dream that was surprised lately, each in a task of its own. Returns how many."""
     golems = list_golems_to_dream(now=clock.now())
     for golem_id in golems:
@@ -170,14 +170,14 @@ def dream_golems_task(**_: Any) -> int:
 
 
 @shared_task(ignore_result=True, acks_late=False)
-def dream_task(*, golem_id: str, trigger: str = "schedule", **_: Any) -> str | None:
+def dream_task(*, golem_id: str, trigger: str = "schedule", **_: object) -> str | None:
     """One dream; not repeated when its worker stops, because the next one takes up what it left."""
     found = dream(golem_id=UUID(golem_id), clock_now=clock.now, trigger=trigger)
     return str(found.dream_id) if found else None
 
 
 @worker_ready.connect
-def warm_embedding(sender: Any = None, **_: Any) -> None:
+def warm_embedding(sender: object = None, **_: object) -> None:
     """Load the model where memory tasks run, beside the first tasks, so that a slow disk delays no start.
 
     A forking pool would load it in the parent, whose threads its children lose; those load it when they need it.
@@ -187,7 +187,7 @@ def warm_embedding(sender: Any = None, **_: Any) -> None:
         threading.Thread(target=embedding.warm, name="warm-embedding", daemon=True).start()
 
 
-def _answer(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _answer(call: Callable[[], dict[str, object]]) -> dict[str, Any]:
     try:
         return {"ok": call()}
     except GolemError as error:

@@ -47,14 +47,14 @@ class UsdField(forms.CharField):
         kwargs.setdefault("help_text", "US dollars, for example 10,000.00")
         super().__init__(**kwargs)
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         """Micro-USD as dollars; what the person typed stays as typed."""
         if isinstance(value, int):
             dollars = Decimal(value) / MICRO_USD_PER_USD
             return f"{dollars:,.2f}" if value % 10_000 == 0 else f"{dollars:,f}"
         return value
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         """Micro-USD. Refuses negative, endless and too fine amounts."""
         if isinstance(value, int):
             return value
@@ -78,11 +78,11 @@ class PercentField(forms.CharField):
         kwargs.setdefault("widget", make_number_widget("percent"))
         super().__init__(**kwargs)
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         """Basis points as percent."""
         return f"{Decimal(value) / 100:f}" if isinstance(value, int) else value
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         """Basis points."""
         if isinstance(value, int):
             return value

@@ -29,7 +29,7 @@ class Reject:
 
     def as_error(self, hook: str) -> GolemError:
         """The error that carries this refusal: hook, rule and five figures, null where a rule has none."""
-        members: dict[str, Any] = {"hook": hook, "rule": self.rule}
+        members: dict[str, object] = {"hook": hook, "rule": self.rule}
         for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
             members[key] = getattr(self, key) or None
         return (self.error or PolicyRejected)(self.reason, **{**members, **self.data})

@@ -91,7 +91,7 @@ def preview_action_task(
 
 
 @shared_task(ignore_result=True)
-def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
+def commit_permit_task(*, permit_id: str, **_: object) -> dict[str, Any]:
     """A wake-up to commit: this permit, resumed where an earlier worker left it, or the one whose turn it is.
 
     Nobody waits for the task: whoever waits is woken by the permit's end.
@@ -103,7 +103,7 @@ def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
 
 
 @shared_task(ignore_result=True)
-def remember_outcomes_task(*, permit_ids: list[str], **_: Any) -> None:
+def remember_outcomes_task(*, permit_ids: list[str], **_: object) -> None:
     """Store the episodes of finished permits; a second run finds the first one's. One that fails keeps no other."""
     for permit_id in permit_ids:
         _answer(partial(remember_outcome, permit_id=UUID(permit_id), now=clock.now()))
@@ -128,13 +128,13 @@ def sweep_permits_task() -> dict[str, int]:
 
 
 @shared_task()
-def commit_halt_task(*, golem_id: str, epoch: int, **_: Any) -> dict[str, Any]:
+def commit_halt_task(*, golem_id: str, epoch: int, **_: object) -> dict[str, Any]:
     """What one halt has to do on the chain; a second run finds it done."""
     return _answer(lambda: carry_out_halt(golem_id=UUID(golem_id), epoch=epoch, now=clock.now()))
 
 
 @shared_task
-def commit_change_task(*, request_id: str, **_: Any) -> dict[str, Any]:
+def commit_change_task(*, request_id: str, **_: object) -> dict[str, Any]:
     """Execute an approved change; a second run finds it done, or another worker at it."""
     answer = _answer(lambda: execute_change(request_id=UUID(request_id), now=clock.now()))
     _answer(lambda: _execute_next_in_line(request_id=UUID(request_id)))
@@ -142,7 +142,7 @@ def commit_change_task(*, request_id: str, **_: Any) -> dict[str, Any]:
 
 
 @shared_task
-def commit_announced_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
+def commit_announced_task(*, permit_id: str, **_: object) -> dict[str, Any]:
     """Commit an announced permit whose delay is over; a second run finds it done."""
     answer = _answer(lambda: execute_announced(permit_id=UUID(permit_id), now=clock.now()))
     _answer(lambda: _execute_next_in_line(request__permit_id=UUID(permit_id)))
@@ -238,7 +238,7 @@ def commit_openings_task() -> dict[str, int]:
 
 
 @shared_task(ignore_result=True)
-def try_policy_task(*, trial_id: str, **_: Any) -> None:
+def try_policy_task(*, trial_id: str, **_: object) -> None:
     """Try a draft of a policy on a golem's past; a second run finds it done."""
     run_trial(trial_id=UUID(trial_id))
 
@@ -325,7 +325,7 @@ def _run_alone(name: str, call: Callable[[], dict[str, int]]) -> dict[str, int]:
         lock.release()
 
 
-def _answer(call: Callable[[], Any]) -> dict[str, Any]:
+def _answer(call: Callable[[], object]) -> dict[str, Any]:
     try:
         return {"ok": call()}
     except GolemError as error:

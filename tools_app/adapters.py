@@ -139,7 +139,7 @@ def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:
     return sorted({tool.key for tool in toolset if tool.pi_tool is pi_tool})
 
 
-def flatten_params(body: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_params(body: Mapping[str, object]) -> dict[str, Any]:
     """One flat object: the spellings `kind` and `type` become `action_type`, a nested `params` is merged.
 
     Raises AmbiguousParams when two spellings disagree or a nested parameter repeats an outer one.

@@ -134,7 +134,7 @@ def read_ahead(
     return _call_in_time(tool, ctx, lambda context: _call_read(tool, context, checked))
 
 
-def hash_params(params: Mapping[str, Any]) -> str:
+def hash_params(params: Mapping[str, object]) -> str:
     """The name of validated parameters in events, checkpoints and answers read ahead."""
     return hash_canonical({name: str(value) for name, value in params.items()})
 
@@ -174,7 +174,9 @@ def build_plan(
     )
 
 
-def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> LocalEffect:
+def preview_local(
+    *, tool: LocalWriteTool, params: Mapping[str, object], golem: GolemView, now: datetime
+) -> LocalEffect:
     """Ask a local write what it would do; nothing is done. Raises GolemError."""
     return _run(
         tool=tool,
@@ -189,7 +191,7 @@ def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: Gol
 def run_local_write(
     *,
     tool: LocalWriteTool,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     golem: GolemView,
     capability: Capability,
     plan_hash: str,
@@ -229,7 +231,7 @@ def run_local_write(
     )
 
 
-def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
+def check_params(*, tool: ToolDef, params: Mapping[str, object]) -> dict[str, Any]:
     """Validated parameters; a null one counts as left out. Raises InvalidParams."""
     return validate_params(tool.params_model, {k: v for k, v in params.items() if v is not None})
 
@@ -244,7 +246,7 @@ def open_reader(chain_id: int, *, now: datetime, deadline: Deadline, block: Bloc
     return _get_environment().open_reader(chain_id, now=now, deadline=_within(deadline), block=block)
 
 
-def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -> None:
+def check_chain(*, tool: ToolDef, params: Mapping[str, object], golem: GolemView) -> None:
     """Refuse a chain the tool does not serve, before anything is read, and for what sends one that is none of the
     golem's. Raises ChainNotSupported, ChainNotAllowed.
     """
@@ -342,7 +344,7 @@ def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Call
     A node that mines while it answers for its newest block may answer from the next one's state. For what only reads.
     """
 
-    def try_twice(ctx: Any) -> T:
+    def try_twice(ctx: object) -> T:
         try:
             return call(ctx)
         except PositionsUnreadable:
@@ -394,7 +396,7 @@ def _within(deadline: Deadline) -> Deadline:
     return deadline if outer is None or deadline.at_ms <= outer.at_ms else outer
 
 
-def _summarise(answer: Any) -> str:
+def _summarise(answer: object) -> str:
     """What kind of answer it was, by the names of its fields: their values may be foreign or confidential."""
     if isinstance(answer, TxPlan):
         return f"a plan of {len(answer.calls)} calls"

@@ -7,7 +7,6 @@ all in one transaction.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -104,7 +103,7 @@ def _change(
     row = PhaseTransition.objects.create(
         golem=locked, from_phase=came_from.value, to_phase=to.value, reason=words, actor=actor, occurred_at=now
     )
-    facts: dict[str, Any] = {"from": came_from.value, "to": to.value, "reason": words, "is_reset": is_reset}
+    facts: dict[str, object] = {"from": came_from.value, "to": to.value, "reason": words, "is_reset": is_reset}
     if vitality is not None:
         facts["vitality_millionths"] = str(vitality.value)
     tick = locked.heartbeat_tick

@@ -59,13 +59,13 @@ def approve_sign_in(
 
 
 @retry_aborted
-def deny_sign_in(*, row: AgentSignIn, decided_by: Any, now: datetime) -> None:
+def deny_sign_in(*, row: AgentSignIn, decided_by: object, now: datetime) -> None:
     """Tell it no. Raises SignInOver."""
     with transaction.atomic():
         _decide(row, now, state=SignInState.DENIED, decided_by=decided_by)
 
 
-def _decide(row: AgentSignIn, now: datetime, **values: Any) -> None:
+def _decide(row: AgentSignIn, now: datetime, **values: object) -> None:
     if is_over(row, now):
         raise SignInOver("its minutes are over; have the agent ask again")
     waiting = AgentSignIn.objects.filter(pk=row.pk, state=SignInState.WAITING)

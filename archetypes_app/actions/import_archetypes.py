@@ -90,7 +90,7 @@ def read_archetype_files(path: Path) -> list[ArchetypeFile]:
 
 @retry_aborted
 def import_archetypes(
-    *, files: Sequence[ArchetypeFile], owner: Any, actor: str, now: datetime, replace_existing: bool = False
+    *, files: Sequence[ArchetypeFile], owner: object, actor: str, now: datetime, replace_existing: bool = False
 ) -> tuple[Archetype, ...]:
     """Write `files` as archetypes of `owner` (None: shared, for operators). Built-in rows are never replaced.
 

@@ -52,7 +52,7 @@ def invite_person(*, golem: Golem, label: str, invited_by: Any, now: datetime) -
 
 
 @retry_aborted
-def take_back(*, invitation: Invitation, by: Any, now: datetime) -> None:
+def take_back(*, invitation: Invitation, by: object, now: datetime) -> None:
     """Make a link useless; does nothing where it is over already."""
     with transaction.atomic():
         changed = list_open(invitation.golem, now=now).filter(pk=invitation.pk).update(revoked_at=now)

@@ -37,7 +37,7 @@ def record_end(*, key: ApiKey, actor: str, now: datetime) -> None:
 
 
 @retry_aborted
-def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
+def rotate_api_key(*, key: ApiKey, rotated_by: object, now: datetime) -> NewApiKey:
     """Revoke `key` and make one with the same golem, label, scopes and loaded tools, in one transaction."""
     with transaction.atomic():
         revoke_api_key(key=key, revoked_by=rotated_by, now=now)

@@ -211,5 +211,5 @@ _COLUMNS = (
 )
 
 
-def _columns(state: Mapping[str, Any]) -> State:
+def _columns(state: Mapping[str, object]) -> State:
     return {name: state[name] for name in _COLUMNS}

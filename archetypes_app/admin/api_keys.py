@@ -86,11 +86,11 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         """Nothing of a key is edited."""
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """A revoked key stays as a record."""
         return False
 
-    def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may make a key may end one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
 
@@ -160,7 +160,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         add_never_cache_headers(response)
         return response
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: object = None) -> HttpResponse:
         """Make a key and show its token once."""
         if not self.has_add_permission(request):
             raise PermissionDenied

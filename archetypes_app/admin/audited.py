@@ -18,7 +18,7 @@ from tools_app.core import audit_log, clock
 class AuditedEditMixin:
     """Appends `AdminEdit` for a saved form, with old and new values, and for a deletion, in the edit's transaction."""
 
-    def find_golem_id(self, obj: Any) -> UUID | None:
+    def find_golem_id(self, obj: object) -> UUID | None:
         """The golem a row belongs to; None keeps the edit out of the audit chains (built-ins belong to no golem)."""
         found = getattr(obj, "golem_id", None)
         return found if isinstance(found, UUID) else None
@@ -56,7 +56,7 @@ class AuditedEditMixin:
 
 def lock_rows(rows: Iterable[models.Model]) -> None:
     """Hold what is about to be deleted: the audit entry about it comes behind it in the order of locks."""
-    by_model: dict[type[models.Model], list[Any]] = defaultdict(list)
+    by_model: dict[type[models.Model], list[object]] = defaultdict(list)
     for row in rows:
         by_model[type(row)].append(row.pk)
     for model, keys in by_model.items():

@@ -35,7 +35,7 @@ class ToolOverrideInline(TabularInline):
     extra = 0
     verbose_name_plural = "Tool overrides: exclude wins over include, include over the profile"
 
-    def _may_change_parent(self, request: HttpRequest, obj: Any) -> bool:
+    def _may_change_parent(self, request: HttpRequest, obj: object) -> bool:
         parent = self.admin_site._registry.get(self.parent_model)
         return bool(parent and parent.has_change_permission(request, obj))
 
@@ -47,7 +47,7 @@ class ToolOverrideInline(TabularInline):
         """As for the row it belongs to."""
         return bool(super().has_change_permission(request, obj)) and self._may_change_parent(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """As for the row it belongs to."""
         return bool(super().has_delete_permission(request, obj)) and self._may_change_parent(request, obj)
 
@@ -68,11 +68,11 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             return show_badge("built in", "info")
         return show_badge("shared", "quiet") if obj.owner_id is None else show_badge(str(obj.owner), "good")
 
-    def get_exclude(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_exclude(self, request: HttpRequest, obj: object = None) -> list[str]:
         """Only operators choose whose a row is."""
         return [] if is_operator(request.user) else ["owner"]
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
         """The declared fieldsets: without the owner for owners, and without what only an edit needs for readers."""
         hidden = set(self.get_exclude(request, obj))
         swapped = {}
@@ -87,19 +87,19 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             for title, options in super().get_fieldsets(request, obj)
         ]
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
         """A row an owner adds is theirs."""
         if not change and not is_operator(request.user):
             obj.owner = request.user
         super().save_model(request, obj, form, change)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Built-ins are never deleted: the next synchronisation would bring them back."""
         return super().has_delete_permission(request, obj) and not (
             obj is not None and getattr(obj, "is_builtin", False)
         )
 
-    def has_make_my_copy_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_make_my_copy_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may add may copy."""
         return bool(self.has_add_permission(request))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -63,11 +63,11 @@ class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
     )
     actions_detail = ("give_tools",)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         """A workspace never moves to another golem."""
         return (*self.readonly_fields, "golem") if obj is not None else self.readonly_fields
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """It is changed, and its history stays readable."""
         return False
 
@@ -100,7 +100,7 @@ class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
         except GolemError as error:
             return f"{error.code}: {error.detail}"
 
-    def has_give_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_give_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may change workspaces and tools; the row itself is looked up among theirs."""
         return request.user.has_perms(["archetypes_app.change_codingworkspace", "archetypes_app.add_tooloverride"])
 

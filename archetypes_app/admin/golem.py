@@ -70,7 +70,7 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """A golem belongs to its own audit chain."""
         return obj.pk if isinstance(obj.pk, UUID) else None
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
         """Only operators move a golem to another owner."""
         if is_operator(request.user):
             return self.fieldsets
@@ -79,7 +79,7 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             for title, options in self.fieldsets
         ]
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """A golem with a history is not deleted; one without is."""
         return super().has_delete_permission(request, obj)
 

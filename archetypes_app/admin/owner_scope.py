@@ -78,7 +78,7 @@ class OwnerScopedAdmin(PlainAdmin):
         """Django's permission, and the row is theirs."""
         return super().has_change_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Django's permission, and the row is theirs."""
         return super().has_delete_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
@@ -140,19 +140,19 @@ class OwnerScopedAdmin(PlainAdmin):
             raise Http404("no such golem")
         return golem
 
-    def _is_theirs(self, request: HttpRequest, obj: Any, power: Power) -> bool:
+    def _is_theirs(self, request: HttpRequest, obj: object, power: Power) -> bool:
         if obj is None or is_operator(request.user):
             return True
         # Action URLs of the theme hand an id instead of a row.
         key = obj.pk if isinstance(obj, models.Model) else obj
         # A page that is looked at asks the same for each of its buttons; what acts asks anew each time.
-        known: dict[Any, bool] = request.__dict__.setdefault("_whose", {}) if request.method in _READING else {}
+        known: dict[object, bool] = request.__dict__.setdefault("_whose", {}) if request.method in _READING else {}
         asked = (self.model, str(key), power)
         if asked not in known:
             known[asked] = self._match_key(request.user, key, power)
         return known[asked]
 
-    def _match_key(self, user: Any, key: Any, power: Power) -> bool:
+    def _match_key(self, user: object, key: object, power: Power) -> bool:
         try:
             return bool(self.model._default_manager.filter(self._match_theirs(user, power), pk=key).exists())
         except (ValidationError, ValueError):  # the address holds no key of this model

@@ -38,10 +38,10 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
             return rows
         return rows.filter(golem_id__in=list_golems_with(request.user, Power.SEE).values("pk"))
 
-    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> Any:
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: object, object_id: str) -> Any:
         return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Names of golems are looked up once per page."""
         self._names = dict(Golem.objects.values_list("pk", "name"))
         response: HttpResponse = super().changelist_view(request, extra_context)

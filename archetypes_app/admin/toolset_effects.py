@@ -37,7 +37,7 @@ class ToolsetEffectsMixin:
         return f"{obj._meta.verbose_name} {obj}"
 
     def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: object = None
     ) -> HttpResponse:
         """Django's form; a post that changes somebody's tools is shown first and saved when it was seen."""
         if request.method == "POST" and object_id:
@@ -53,7 +53,7 @@ class ToolsetEffectsMixin:
             response.status_code = 409
         return response
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: object, form: object, change: bool) -> None:
         """Note the toolsets as they are before the row changes."""
         before = {golem.pk: read_inputs(golem) for golem in self.list_touched_golems(obj)} if change else {}
         request.toolsets_before = before  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ class ToolsetEffectsMixin:
             effects, subject=self.name_subject(form.instance), actor=name_actor(request.user), now=clock.now()
         )
 
-    def _compare(self, obj: Any, before: dict[Any, ToolsetInputs]) -> tuple[GolemEffect, ...]:
+    def _compare(self, obj: object, before: dict[object, ToolsetInputs]) -> tuple[GolemEffect, ...]:
         effects = []
         for golem in self.list_touched_golems(obj):
             was, becomes = before.get(golem.pk) or read_inputs(golem), read_inputs(golem)
@@ -95,7 +95,7 @@ class ToolsetEffectsMixin:
         return HttpResponseRedirect(request.path)
 
     def _rehearse(
-        self, request: HttpRequest, object_id: str, form_url: str, extra_context: Any
+        self, request: HttpRequest, object_id: str, form_url: str, extra_context: object
     ) -> tuple[GolemEffect, ...]:
         """What saving would change for golems; nothing when it would not save. It is taken back."""
         kept = request._messages  # type: ignore[attr-defined]

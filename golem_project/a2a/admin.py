@@ -162,7 +162,7 @@ class OpenedReadAdmin(OwnerScopedAdmin):
     readonly_fields = ("asked",)
     actions_detail: ClassVar[tuple[str, ...]] = ("close",)
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
         """A row that stands tells its price; a new one asks for it."""
         return ((None, {"fields": ("golem", "query", "venue", "price" if obj is None else "asked")}),)
 
@@ -171,11 +171,11 @@ class OpenedReadAdmin(OwnerScopedAdmin):
         """In USDC."""
         return "free" if obj.price_micro_usdc is None else format_units(obj.price_micro_usdc, 6, PAID_IN)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Closed by its own button, which asks first."""
         return False
 
-    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_manage_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may open a read may close one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
 
@@ -201,13 +201,13 @@ class OpenedReadAdmin(OwnerScopedAdmin):
         """Never: another read is another row."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
         """With the time."""
         obj.created_at = clock.now()
         super().save_model(request, obj, form, change)
 
 
-def _show_json(value: dict[str, Any]) -> SafeString:
+def _show_json(value: dict[str, object]) -> SafeString:
     if not value:
         return format_html("{}", "–")
     return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False))

@@ -74,6 +74,6 @@ def show_card(card: wire.AgentCard, *, version: str = "") -> dict[str, Any]:
     from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
     if version.startswith("0.3"):
-        told: dict[str, Any] = to_compat_agent_card(card).model_dump(mode="json", by_alias=True, exclude_none=True)
+        told: dict[str, object] = to_compat_agent_card(card).model_dump(mode="json", by_alias=True, exclude_none=True)
         return told
     return agent_card_to_dict(card)

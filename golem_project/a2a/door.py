@@ -110,7 +110,7 @@ class A2ADoor:
             else:
                 await _send_rest_error(error, sender, instance=scope["path"], request_id=request_id)
             return
-        refusal: GolemError | dict[str, Any] | None = _check_query(scope) if rest_path == "/tasks" else None
+        refusal: GolemError | dict[str, object] | None = _check_query(scope) if rest_path == "/tasks" else None
         if refusal is None and (raw or rest_path is None):
             refusal = _check_body(raw, is_rest=rest_path is not None)
         if isinstance(refusal, GolemError):
@@ -195,7 +195,7 @@ def _check_query(scope: Scope) -> GolemError | None:
     return None if all(map(_is_state, asked)) else BadRequest(_NO_STATE)
 
 
-def _is_state(value: Any) -> bool:
+def _is_state(value: object) -> bool:
     """The SDK leaves out a state that is none, and would list every task."""
     return value is None or str(value) in {*wire.TaskState.keys(), *map(str, wire.TaskState.values())}
 
@@ -272,7 +272,7 @@ def _with_headers(send: Send, *, request_id: str) -> Send:
 
 
 async def _send_json(
-    document: dict[str, Any], send: Send, *, status: int = 200, headers: Mapping[str, str] = _NO_HEADERS
+    document: dict[str, object], send: Send, *, status: int = 200, headers: Mapping[str, str] = _NO_HEADERS
 ) -> None:
     body = json.dumps(document).encode()
     named = {**headers, "Content-Type": "application/json", "Content-Length": str(len(body))}

@@ -41,7 +41,7 @@ def read_body(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def check_parts(body: Mapping[str, Any]) -> None:
+def check_parts(body: Mapping[str, object]) -> None:
     """Raises PartNotTaken where a part of the message in `body` is a file: a type that is not taken."""
     message = body.get("message")
     parts = message.get("parts") if isinstance(message, Mapping) else None
@@ -73,7 +73,7 @@ def read_handed_in(message: wire.Message) -> Any:
     return _as_written(told["x402.payment.payload"]) if told.get("x402.payment.payload") else None
 
 
-def _read_data(data: Any) -> Ask:
+def _read_data(data: object) -> Ask:
     if not isinstance(data, dict):
         raise InvalidParams("the data part must be an object", example=FORM)
     unknown = sorted(set(data) - {"skill", "params"})
@@ -97,7 +97,7 @@ def _refuse_number(text: str) -> NoReturn:
     raise NumberNotExact(f"{text[:40]} would be rounded on the way; write all its digits as text")
 
 
-def _as_written(value: Any) -> Any:
+def _as_written(value: object) -> Any:
     """The protocol's doubles as the integers that `read_body` let through; a fraction is the text it was."""
     if isinstance(value, dict):
         return {name: _as_written(member) for name, member in value.items()}
@@ -108,7 +108,7 @@ def _as_written(value: Any) -> Any:
     return value
 
 
-def _check_numbers(value: Any) -> None:
+def _check_numbers(value: object) -> None:
     if isinstance(value, dict):
         for member in value.values():
             _check_numbers(member)

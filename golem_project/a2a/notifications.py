@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from a2a.types import a2a_pb2 as wire
@@ -104,7 +103,7 @@ def note_change(task: Task, *, now: datetime) -> None:
     if not configs:
         return
     told = wire.StreamResponse(status_update=show_change(task))
-    bodies: dict[bool, dict[str, Any]] = {False: MessageToDict(told)}
+    bodies: dict[bool, dict[str, object]] = {False: MessageToDict(told)}
     if any(config.is_legacy for config in configs):
         # Loaded where it is needed: few are told in these words, and every worker knows this module.
         from a2a.compat.v0_3.conversions import to_compat_stream_response

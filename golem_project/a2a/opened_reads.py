@@ -72,7 +72,7 @@ def answer_stranger(*, task: Task, read_clock: Clock) -> PaidAnswer:
 
 
 def sell_read(
-    opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, asker: Asker, read_clock: Clock
+    opened: OpenedRead, *, params: Mapping[str, object], url: str, payment: object, asker: Asker, read_clock: Clock
 ) -> PaidAnswer:
     """The answer of an opened read that has a price, to whoever pays. Raises what `selling.sell` raises."""
     price = max(opened.price_micro_usdc or 0, find_own_price(opened.golem, query=opened.query, params=params))
@@ -93,7 +93,7 @@ def find_opened(golem: Golem, *, query: str, venue: str) -> OpenedRead:
     return opened
 
 
-def _work_out(opened: OpenedRead, params: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def _work_out(opened: OpenedRead, params: Mapping[str, object], now: datetime) -> dict[str, Any]:
     asked = dict(params)
     cursor = asked.pop("cursor", None)
     if cursor is not None and not isinstance(cursor, str):

@@ -80,5 +80,5 @@ def _read_params(request: HttpRequest) -> dict[str, Any]:
     return without_secrets(parse_object(raw)) if raw.strip() else {}
 
 
-def _write_header(value: Any) -> str:
+def _write_header(value: object) -> str:
     return base64.b64encode(json.dumps(value, separators=(",", ":")).encode()).decode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -42,7 +41,7 @@ _UNPAID = "nobody paid for it in its time; ask again"
 _INTERRUPTED = "the server stopped while it worked on this; look at the golem's permits before you ask again"
 
 
-def describe_permit(permit: Mapping[str, Any]) -> str:
+def describe_permit(permit: Mapping[str, object]) -> str:
     """Why a task is where its permit is, in words."""
     status = str(permit["status"])
     return str(permit["status_reason"]) or _WORDS.get(status, status.lower())

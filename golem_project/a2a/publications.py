@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models import Artifact, Golem
@@ -11,7 +11,7 @@ from archetypes_app.models import Artifact, Golem
 QUERY: Final = "sleepwalker_artifact"
 
 
-def find_own_price(golem: Golem, *, query: str, params: Mapping[str, Any]) -> int:
+def find_own_price(golem: Golem, *, query: str, params: Mapping[str, object]) -> int:
     """Millionths of a dollar; 0 where what is asked for has no price of its own."""
     if query != QUERY:
         return 0

@@ -68,7 +68,7 @@ class Asker:
         said = {"word": word} if word else {"wallet": self.wallet}
         return hash_canonical(said) if word or self.wallet else ""
 
-    def is_that_of(self, row: SoldAnswer, payment: Any) -> bool:
+    def is_that_of(self, row: SoldAnswer, payment: object) -> bool:
         """Whether it handed the payment in the first time, or is the payer. The payment itself is everybody's to read
         once it was carried out, and proves neither.
         """
@@ -102,7 +102,9 @@ class Sold:
     receipt: dict[str, Any]
 
 
-def sell(question: SoldQuestion, *, payment: Any, work_out: Callable[[], dict[str, Any]], read_clock: Clock) -> Sold:
+def sell(
+    question: SoldQuestion, *, payment: object, work_out: Callable[[], dict[str, object]], read_clock: Clock
+) -> Sold:
     """The answer of a question that is paid for; `payment` None asks for it.
 
     Raises PaymentNeeded with what is asked for, PaymentUsed, AskerUnproven, PaymentInWork, SaleNotPossible,
@@ -240,7 +242,9 @@ def _check_same(row: SoldAnswer, question: SoldQuestion) -> None:
         raise PaymentUsed("this payment was handed in for another question; sign another one for this")
 
 
-def _tell_again(row: SoldAnswer, question: SoldQuestion, work_out: Callable[[], dict[str, Any]], now: datetime) -> Sold:
+def _tell_again(
+    row: SoldAnswer, question: SoldQuestion, work_out: Callable[[], dict[str, object]], now: datetime
+) -> Sold:
     _check_same(row, question)
     if row.answer:
         return Sold(dict(row.answer), _write_receipt(row))

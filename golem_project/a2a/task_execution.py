@@ -70,7 +70,7 @@ def _describe(task: Task, error: Exception) -> ToolAnswer:
     return ToolAnswer(status=int(problem["status"]), body=problem)
 
 
-def _finish(task: Task, answer: ToolAnswer, **columns: Any) -> None:
+def _finish(task: Task, answer: ToolAnswer, **columns: object) -> None:
     now = clock.now()
     if answer.is_refusal:
         # What the golem would not do is rejected; what it could not do has failed.

@@ -95,7 +95,7 @@ def show_answer(row: Task) -> wire.TaskArtifactUpdateEvent:
     )
 
 
-def data_part(value: Mapping[str, Any]) -> wire.Part:
+def data_part(value: Mapping[str, object]) -> wire.Part:
     """`value` as a data part. An integer that a double cannot hold goes as text."""
     return ParseDict({"data": _exact(value), "mediaType": JSON}, wire.Part())
 

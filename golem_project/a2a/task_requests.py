@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 from a2a.types import a2a_pb2 as wire
@@ -107,7 +106,7 @@ def _insert(row: Task, caller: A2ACaller, now: datetime) -> None:
         tell_change(row, now=now)
 
 
-def pay_task(*, caller: A2ACaller, task_id: str, payment: Any, now: datetime) -> Task:
+def pay_task(*, caller: A2ACaller, task_id: str, payment: object, now: datetime) -> Task:
     """The task that waits to be paid for, with the payment that was handed in. Raises TaskUnknown,
     TaskTakesNoMessage.
     """

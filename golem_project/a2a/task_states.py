@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -23,7 +22,7 @@ LONGEST_NOTE = 500
 
 @retry_aborted
 def move_task(
-    *, task_id: UUID, leaving: Collection[TaskState], to: TaskState, now: datetime, note: str = "", **columns: Any
+    *, task_id: UUID, leaving: Collection[TaskState], to: TaskState, now: datetime, note: str = "", **columns: object
 ) -> bool:
     """Take a task from one of `leaving` to `to`; False when it was in none of them."""
     if to not in OPEN_STATES:

@@ -33,7 +33,7 @@ class Topic:
     only: tuple[Only, ...] = ()
 
 
-def _is_fall(payload: Mapping[str, Any]) -> bool:
+def _is_fall(payload: Mapping[str, object]) -> bool:
     """Whether holdings fell; a rule that refused an action says which."""
     return "code" not in payload and payload.get("rule") == "policy_cage.drawdown"
 
@@ -42,17 +42,17 @@ def _is_from(source: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda payload: payload.get("source") == source
 
 
-def _is_ended_resume(payload: Mapping[str, Any]) -> bool:
+def _is_ended_resume(payload: Mapping[str, object]) -> bool:
     """Whether a later halt ended a request to resume."""
     return payload.get("operation") == "resume" and payload.get("status") == "STALE"
 
 
-def _is_not_carried_out(payload: Mapping[str, Any]) -> bool:
+def _is_not_carried_out(payload: Mapping[str, object]) -> bool:
     """Whether owners approved it and it ended otherwise."""
     return payload.get("status") == "FAILED"
 
 
-def _is_begun(payload: Mapping[str, Any]) -> bool:
+def _is_begun(payload: Mapping[str, object]) -> bool:
     """Whether it is an action: that it is approved and begun says nothing of its outcome yet."""
     return "permit_id" in payload and payload.get("operation") == "permit"
 
@@ -208,7 +208,7 @@ def tell_event(event_type: str, payload: Mapping[str, Any], *, golem: str) -> tu
     return told[:LONGEST], TOPICS[name].is_urgent
 
 
-def _find(event_type: str, payload: Mapping[str, Any]) -> tuple[str, str]:
+def _find(event_type: str, payload: Mapping[str, object]) -> tuple[str, str]:
     for name, only in _ONLY:
         if only.event == event_type and only.is_meant(payload):
             return name, only.text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -65,7 +63,7 @@ def show_channels(request: HttpRequest) -> HttpResponse:
 
 
 def _act(request: HttpRequest, did: str) -> None:
-    person: Any = request.user
+    person: object = request.user
     wanted = str(request.POST.get("channel", ""))
     channel = next((each for each in find_channels(person) if str(each.pk) == wanted), None)
     if channel is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from celery import shared_task
@@ -12,6 +11,6 @@ from tools_app.core import clock
 
 
 @shared_task(ignore_result=True)
-def answer_turn_task(*, turn_id: str, **_: Any) -> None:
+def answer_turn_task(*, turn_id: str, **_: object) -> None:
     """One message; delivered twice it is answered once."""
     answer_turn(turn_id=UUID(turn_id), read_now=clock.now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 PARAMETER: Final = "span"
 
@@ -28,7 +28,7 @@ class Span(StrEnum):
         return None if days is None else now - timedelta(days=days)
 
 
-def read_span(asked: Mapping[str, Any]) -> Span:
+def read_span(asked: Mapping[str, object]) -> Span:
     """What the address asks for; ALL where it names none there is."""
     try:
         return Span(str(asked.get(PARAMETER, Span.ALL)))

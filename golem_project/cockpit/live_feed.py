@@ -102,7 +102,7 @@ def list_running(golem: Golem, *, now: datetime) -> tuple[RunningCall, ...]:
     return tuple(calls.values())
 
 
-def describe_payload(payload: Mapping[str, Any]) -> str:
+def describe_payload(payload: Mapping[str, object]) -> str:
     """The telling fields of a payload in a few words, at most 160 characters; text from outside stays text."""
     parts = [_text(payload[name]) for name in TELLING if payload.get(name)]
     words = " · ".join(part for part in parts if part)

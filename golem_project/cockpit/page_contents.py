@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -162,7 +162,7 @@ class Fleet:
     is_with_apart: bool
 
 
-def list_visible_golems(user: Any) -> QuerySet[Golem]:
+def list_visible_golems(user: object) -> QuerySet[Golem]:
     """An owner's own and co-owned golems; all of them for an operator."""
     return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
 
@@ -230,7 +230,7 @@ def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL, has_boo
     )
 
 
-def build_fleet(user: Any, *, now: datetime, is_with_apart: bool = False) -> Fleet:
+def build_fleet(user: object, *, now: datetime, is_with_apart: bool = False) -> Fleet:
     """Every golem `user` may see, the ones in trouble first; those that are set apart where `is_with_apart`. A fixed
     number of queries however many there are.
     """

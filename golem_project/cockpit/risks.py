@@ -217,7 +217,9 @@ def _ask(golem: Golem, name: str, now: datetime) -> Mapping[str, Any]:
     tool = REGISTRY.get(name)
     if not isinstance(tool, ReadTool):
         raise TypeError(f"{name} is no read")
-    answer: Mapping[str, Any] = runner.run_read(tool=tool, params=_EVERY_CHAIN, golem=view_golem(golem), now=now).data
+    answer: Mapping[str, object] = runner.run_read(
+        tool=tool, params=_EVERY_CHAIN, golem=view_golem(golem), now=now
+    ).data
     return answer
 
 
@@ -338,5 +340,5 @@ def _percent(share: str) -> str:
     return f"{float(share):.1%}"
 
 
-def _tell_breach(row: Mapping[str, Any]) -> str:
+def _tell_breach(row: Mapping[str, object]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items() if isinstance(value, str | int))

@@ -10,7 +10,7 @@ import posixpath
 import secrets
 import stat
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import asyncssh
 
@@ -149,7 +149,9 @@ class SshFiles:
     def _path(self, place: Place) -> str:
         return posixpath.join(self._folder, *place)
 
-    def _do(self, step: Callable[[asyncssh.SFTPClient], Coroutine[Any, Any, T]], place: Place, deadline: Deadline) -> T:
+    def _do(
+        self, step: Callable[[asyncssh.SFTPClient], Coroutine[object, object, T]], place: Place, deadline: Deadline
+    ) -> T:
         async def with_client() -> T:
             if self._client is None:
                 self._client = await _start(self._session)

@@ -61,13 +61,13 @@ class Journey:
                 return False
         return all(step["ok"] for step in self.steps)
 
-    def _step(self, name: str, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _step(self, name: str, act: Callable[[], dict[str, object]]) -> dict[str, Any]:
         started = time.perf_counter()
         try:
             facts, problem = act(), ""
         except (StepFailed, httpx.HTTPError, KeyError, IndexError, ValueError) as error:
             facts, problem = {}, f"{error}"
-        step: dict[str, Any] = {
+        step: dict[str, object] = {
             "name": name,
             "ok": not problem,
             "ms": round((time.perf_counter() - started) * 1000, 1),
@@ -119,13 +119,13 @@ class Journey:
             "expires_at": permit["expires_at"],
         }
 
-    def _read_back(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+    def _read_back(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
         found = _ok(client.get(f"/api/v1/pi/permits/{permit['permit_id']}"))
         if found["plan_hash"] != permit["plan_hash"] or found["status"] != "CREATED":
             raise StepFailed("the permit read back is not the one that was given")
         return {"status": found["status"]}
 
-    def _commit(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+    def _commit(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
         answer = _ok(client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]}))
         result = answer["result"]
         if answer["permit"]["status"] != "COMMITTED":
@@ -167,7 +167,7 @@ class Journey:
             "tx_hashes": answer["tx_hashes"],
         }
 
-    def _commit_again(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+    def _commit_again(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
         response = client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]})
         problem = response.json()
         if response.status_code != 409 or problem.get("code") != "PERMIT_ALREADY_COMMITTED":
@@ -219,10 +219,10 @@ class Journey:
             "slippage_bps": 50,
         }
 
-    def _rpc(self, method: str, *params: Any) -> dict[str, Any]:
+    def _rpc(self, method: str, *params: object) -> dict[str, Any]:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = httpx.post(self.rpc_url, json=body, timeout=10).json()
-        result: dict[str, Any] | None = answer.get("result")
+        result: dict[str, object] | None = answer.get("result")
         if result is None:
             raise StepFailed(f"the node does not know what {method} was asked for")
         return result
@@ -234,5 +234,5 @@ def _ok(response: httpx.Response) -> dict[str, Any]:
         raise StepFailed(
             f"{response.status_code} {problem.get('code', '')}: {problem.get('detail', response.text[:200])}"
         )
-    answer: dict[str, Any] = response.json()
+    answer: dict[str, object] = response.json()
     return answer

@@ -12,7 +12,7 @@ from golem_project.embedded.page_address import find_page_url
 CONSOLE = Console(highlight=False)
 
 
-def print_step(step: dict[str, Any]) -> None:
+def print_step(step: dict[str, object]) -> None:
     """One line as it happens."""
     mark = "[green]ok[/]" if step["ok"] else "[red]FAILED[/]"
     CONSOLE.print(f"  {mark} {step['name']} ({step['ms']:.0f} ms)")

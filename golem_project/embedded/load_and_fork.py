@@ -94,7 +94,7 @@ def _fork(starter: int) -> int:
     return 0
 
 
-def _leave(become: Callable[..., None], *arguments: Any) -> NoReturn:
+def _leave(become: Callable[..., None], *arguments: object) -> NoReturn:
     """Run a child to its end, and leave as a forked process of `multiprocessing` does: threads and exit handlers are
     waited for, and what was loaded is not taken apart, which takes longer than some commands.
     """

@@ -73,7 +73,7 @@ class _AnswerBegun:
     def note(self, scope: Scope) -> Send:
         """Sends, and notes at the request that its caller was told to wait: the server reads nothing for a moment."""
 
-        async def pass_on(message: dict[str, Any]) -> None:
+        async def pass_on(message: dict[str, object]) -> None:
             if message.get("status") == _WAIT:
                 scope.setdefault("state", {})[TOLD_TO_WAIT] = True
             await self._send(message)
@@ -83,7 +83,7 @@ class _AnswerBegun:
     def until_begun(self, scope: Scope, standing: PlaceInLine, turn: WaitingTurn | None) -> Send:
         send = self.note(scope)
 
-        async def pass_on(message: dict[str, Any]) -> None:
+        async def pass_on(message: dict[str, object]) -> None:
             if message["type"] == "http.response.start":
                 self.has_begun = True
                 # The work is done: who reads its answer slowly keeps nobody waiting.
@@ -96,7 +96,7 @@ class _AnswerBegun:
 
 async def _refuse(error: GolemError, scope: Scope, send: Send) -> None:
     """Answer `error` as every error of the API; what it says is made once, for a crowd is refused in the same words."""
-    kind: Any = type(error)  # to mypy a class of ours is not hashable, since its instances are exceptions
+    kind: object = type(error)  # to mypy a class of ours is not hashable, since its instances are exceptions
     told, headers = _describe(kind, error.detail, tuple(sorted(error.data.items())))
     request_id = uuid.uuid4().hex
     body = json.dumps({**told, "instance": filter_result(scope["path"]), "request_id": request_id}).encode()

@@ -30,26 +30,26 @@ _REMEMBERED: Final = timedelta(days=30)
 class LoginLock(AxesDatabaseHandler):
     """django-axes' own keeping of failures, with the second bound, and with no row from the future."""
 
-    def get_user_attempts(self, request: Any, credentials: Any = None) -> list[Any]:
+    def get_user_attempts(self, request: object, credentials: object = None) -> list[Any]:
         """The rows that count, for each combination that locks."""
         latest = clock.now() + clock.AHEAD
         return [rows.filter(attempt_time__lte=latest) for rows in super().get_user_attempts(request, credentials)]
 
-    def clean_expired_user_attempts(self, request: Any = None, credentials: Any = None) -> int:
+    def clean_expired_user_attempts(self, request: object = None, credentials: object = None) -> int:
         """Delete what counts no longer, or was written in a future that did not come."""
         AccessAttempt.objects.filter(attempt_time__gt=clock.now() + clock.AHEAD).delete()
         return int(super().clean_expired_user_attempts(request, credentials))
 
-    def is_locked(self, request: Any, credentials: Any = None) -> bool:
+    def is_locked(self, request: object, credentials: object = None) -> bool:
         """Whether nobody may try this account from here now."""
         return bool(super().is_locked(request, credentials)) or self._is_in_a_storm(request, credentials)
 
-    def user_logged_in(self, sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    def user_logged_in(self, sender: object, request: object, user: Any, **kwargs: object) -> None:
         """Note from where the account was signed in to, for a month."""
         super().user_logged_in(sender, request, user, **kwargs)
         AccessLog.objects.filter(username=user.get_username(), attempt_time__lt=clock.now() - _REMEMBERED).delete()
 
-    def _is_in_a_storm(self, request: Any, credentials: Any) -> bool:
+    def _is_in_a_storm(self, request: Any, credentials: object) -> bool:
         username, now = get_client_username(request, credentials), clock.now()
         if username is None:
             return False
@@ -71,13 +71,13 @@ def name_client(request: HttpRequest) -> str | None:
     return None if address == UNKNOWN else address
 
 
-def name_account(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:
+def name_account(request: HttpRequest, credentials: Mapping[str, object] | None) -> str | None:
     """The account that was tried, as long as an account's name may be."""
     given = (credentials or {}).get("username") or request.POST.get("username")
     return str(given)[:150].replace("\0", "") if given else None
 
 
-def tell_locked(request: HttpRequest, response: HttpResponse, credentials: Any) -> HttpResponse:
+def tell_locked(request: HttpRequest, response: HttpResponse, credentials: object) -> HttpResponse:
     """429 in words that are the same for every name, with when to come back."""
     seconds = _count_seconds(request, credentials)
     minutes = -(-seconds // 60)

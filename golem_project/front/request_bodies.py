@@ -105,7 +105,7 @@ def too_large(most: int) -> BodyTooLarge:
 
 def replay(raw: bytes, receive: Receive) -> Receive:
     """Give the body once, as one message, then what the connection says."""
-    waiting: list[Any] = [{"type": "http.request", "body": raw, "more_body": False}]
+    waiting: list[object] = [{"type": "http.request", "body": raw, "more_body": False}]
 
     async def give() -> Any:
         return waiting.pop() if waiting else await receive()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from golem_project.heartbeat.backoff import REHEARSAL, REHEARSED, WishBackoff, wait_after
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
@@ -34,7 +33,7 @@ def open_action(state: CycleState, wanted: WantedAction) -> ActionRecord:
     return action
 
 
-def change_action(action: ActionRecord, to: ActionState, **columns: Any) -> None:
+def change_action(action: ActionRecord, to: ActionState, **columns: object) -> None:
     """Write its new state and what is known with it."""
     action.state = to
     for name, value in columns.items():
@@ -74,7 +73,7 @@ def drop_permit(state: CycleState, action: ActionRecord, *, reason: str) -> None
 
 
 def make_wait(
-    state: CycleState, action: ActionRecord, *, code: str, recovery: Recovery, data: Mapping[str, Any]
+    state: CycleState, action: ActionRecord, *, code: str, recovery: Recovery, data: Mapping[str, object]
 ) -> None:
     """Let the wish behind `action` wait."""
     key = action.wish_key
@@ -103,7 +102,7 @@ def _name_wish(state: CycleState, wanted: WantedAction) -> str:
     return f"{wanted.action_type}:{wanted.venue or ''}"
 
 
-def _read_time(text: Any) -> datetime | None:
+def _read_time(text: object) -> datetime | None:
     if not isinstance(text, str) or not text:
         return None
     try:

@@ -91,7 +91,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
         return response
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
         """A heartbeat stays with its golem."""
         fixed = super().get_readonly_fields(request, obj)
         return (*fixed, "golem") if obj is not None else fixed
@@ -103,7 +103,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         for line in tell_missing(obj):
             messages.warning(request, line)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Turned off rather than deleted: its fence may never start anew."""
         return False
 

@@ -43,7 +43,7 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     return lines
 
 
-def tell_failure(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> str:
+def tell_failure(deliberation: Mapping[str, object], costs: Mapping[str, Any]) -> str:
     """Why a model could not think to the end, what that cost and who acted in its place; empty where it could."""
     code = str(deliberation.get("stopped_by") or "")
     if not code:
@@ -58,7 +58,7 @@ def tell_failure(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> s
     return f"It could not think to the end: {describe_failure(code)}. That cost {cost}. {instead}"
 
 
-def tell_thinking(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
+def tell_thinking(deliberation: Mapping[str, object], costs: Mapping[str, object]) -> list[str]:
     """What a model was told, what it asked for, what was refused and why, what that cost, in this order; and before all
     else why it could not think to the end, where it could not.
     """
@@ -103,7 +103,7 @@ def _tell_asked(deliberation: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _name_call(call: Mapping[str, Any]) -> str:
+def _name_call(call: Mapping[str, object]) -> str:
     return f"{call['name']} ({call['about']})" if call.get("about") else str(call["name"])
 
 
@@ -120,7 +120,7 @@ def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> lis
     return [f"Thinking cost {cost}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"]
 
 
-def _tell_nothing(deliberation: Mapping[str, Any]) -> str:
+def _tell_nothing(deliberation: Mapping[str, object]) -> str:
     """Whoever could not think is not said to have wanted nothing."""
     if deliberation.get("stopped_by") and not deliberation.get("rules_stood_in"):
         return "What it would have wanted is not known."

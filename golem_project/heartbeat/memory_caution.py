@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models.tick import ROUGH, Regime
@@ -85,7 +85,7 @@ def _is_about(warning: RecalledInsight, wish: RuleWish, chain_id: int) -> bool:
     return warning.chain_id in (None, chain_id) and set(warning.token_keys) == _read_tokens(wish.params, chain_id)
 
 
-def _read_tokens(params: Mapping[str, Any], chain_id: int) -> set[str]:
+def _read_tokens(params: Mapping[str, object], chain_id: int) -> set[str]:
     return {
         name_token(value, chain_id=chain_id)
         for name, value in params.items()

@@ -42,7 +42,7 @@ def observe_chain(
     chain: ChainReader,
     golem: GolemView,
     rule: LiquidityRule | None,
-    known: Mapping[str, Any],
+    known: Mapping[str, object],
     hints: Sequence[PositionRef] = (),
     tokens: Sequence[str] = (),
 ) -> Observation:
@@ -172,7 +172,7 @@ def _find_pool(
     chain: ChainReader,
     markets: Mapping[str, Markets],
     rule: LiquidityRule | None,
-    known: Mapping[str, Any],
+    known: Mapping[str, object],
     anomalies: list[str],
 ) -> Pool | None:
     """The rule's pool at this block; its address is looked up once and then remembered."""
@@ -257,7 +257,7 @@ def _read_positions(
     prices = {each.token.address: each for each in held}
     worth = {(each.ref.protocol, each.ref.id): each.micro_usd for each in whole.positions} if whole else {}
     valued: list[ObservedPosition] = []
-    ranges: dict[str, Any] = {}
+    ranges: dict[str, object] = {}
     for name, each in markets.items():
         first = _list_foremost(chain, each.ranges, whole, pool)
         seen = known.get("ranges", {}).get(name, {})

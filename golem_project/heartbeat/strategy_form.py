@@ -27,7 +27,7 @@ _LONGEST: Final = 500
 class TokenField(forms.CharField):
     """A symbol or an address, without hidden characters."""
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         """What was typed, plain."""
         return make_plain(str(super().to_python(value) or ""))
 
@@ -38,7 +38,7 @@ class _WordsField(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, max_length=_LONGEST, widget=UnfoldAdminTextInputWidget(), **kwargs)
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         """What is stored; the text itself where a part cannot be read, which the strategy refuses at its field."""
         text = make_plain(str(super().to_python(value) or ""))
         if not text:
@@ -58,7 +58,7 @@ class _WordsField(forms.CharField):
 class WeightsField(_WordsField):
     """`WETH 60, USDC 40`, in percent."""
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         """A stored value as text."""
         if isinstance(value, Mapping):
             return ", ".join(
@@ -77,7 +77,7 @@ class WeightsField(_WordsField):
 class RungsField(_WordsField):
     """`buy 2500 100, sell 3500 100`: side, price and amount in dollars."""
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> Any:
         """A stored value as text."""
         if isinstance(value, list):
             return ", ".join(
@@ -221,7 +221,7 @@ def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[st
     return found
 
 
-def read_initial(stored: Any) -> dict[str, Any]:
+def read_initial(stored: object) -> dict[str, Any]:
     """What is stored, by the names on the form."""
     kinds = stored if isinstance(stored, Mapping) else {}
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 from uuid import UUID
 
 from celery import shared_task
@@ -19,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task(ignore_result=True)
-def claim_heartbeats_task(**_: Any) -> int:
+def claim_heartbeats_task(**_: object) -> int:
     """Claim golems that are due and give each to a worker. Two at once share them; one that dies leaves its leases."""
     claims = claim_due(
         now=clock.now(),
@@ -37,24 +36,24 @@ def claim_heartbeats_task(**_: Any) -> int:
 
 
 @shared_task(ignore_result=True)
-def tick_golem_task(*, golem_id: str, fence: int, **_: Any) -> None:
+def tick_golem_task(*, golem_id: str, fence: int, **_: object) -> None:
     """One tick of one golem; delivered twice it runs once."""
     run_heartbeat_tick(claim=TickClaim(UUID(golem_id), fence))
 
 
 @shared_task(ignore_result=True)
-def run_duties_task(**_: Any) -> dict[str, int]:
+def run_duties_task(**_: object) -> dict[str, int]:
     """What is done beside the ticks: consolidation every 50, the monitor's alerts, quiet records past their time."""
     return run_duties(now=clock.now())
 
 
 @shared_task(ignore_result=True)
-def value_unattended_task(**_: Any) -> int:
+def value_unattended_task(**_: object) -> int:
     """Golems that no tick looks at: what they are worth, how far that fell, and how much life is left in them."""
     return value_unattended(now=clock.now())
 
 
 @shared_task(ignore_result=True)
-def value_after_outcomes_task(**_: Any) -> int:
+def value_after_outcomes_task(**_: object) -> int:
     """Golems that acted since anything was held to their mark."""
     return value_after_outcomes(now=clock.now())

@@ -194,7 +194,7 @@ def renew(*, begun: BegunTick, lease_seconds: int, now: datetime) -> bool:
 
 
 @retry_aborted
-def keep_in_state(*, begun: BegunTick, part: dict[str, Any]) -> bool:
+def keep_in_state(*, begun: BegunTick, part: dict[str, object]) -> bool:
     """Write `part` into what the next tick starts from, before this one ends; False when another tick took over. Locks
     the row for the transaction.
     """

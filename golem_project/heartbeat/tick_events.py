@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.archetype import InferenceTier
 from golem_project.heartbeat.cycle_state import CycleState
@@ -50,7 +48,7 @@ def make_complete_event(
     state: CycleState, *, record: DecisionCycleRecord, end: TickEnd, theta_seconds: int, error: GolemError | None
 ) -> Event:
     """The tick is over."""
-    payload: dict[str, Any] = {
+    payload: dict[str, object] = {
         "heartbeat_tick": state.begun.number,
         "tier": state.verdict.tier.value,
         "duration_ms": end.duration_ms,

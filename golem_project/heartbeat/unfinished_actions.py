@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import HeartbeatTick
 from golem_project.heartbeat.actions import change_action, drop_permit, end_wait, make_wait, open_action
@@ -47,7 +47,7 @@ def record_touched(state: CycleState, touched: TouchedPermit) -> None:
         return
     wanted = WantedAction(touched.action_type, touched.venue, permit.params, "done while thinking")
     action = open_action(state, wanted)
-    columns: dict[str, Any] = {"permit_id": permit.pk, "tool_name": permit.tool_name}
+    columns: dict[str, object] = {"permit_id": permit.pk, "tool_name": permit.tool_name}
     if permit.status in _WAITS_FOR:
         change_action(action, ActionState.PREVIEWED, **columns)
         leave_waiting(state, action, permit)
@@ -124,7 +124,7 @@ def _complete(state: CycleState, action: ActionRecord, permit: ActionPermit) -> 
 def _hear(state: CycleState, action: ActionRecord) -> None:
     """An earlier action ended: keep it for this tick's record and for the planner; what was refused waits."""
     state.followed.append(action)
-    news: dict[str, Any] = {
+    news: dict[str, object] = {
         "action_type": action.action_type,
         "venue": action.venue or None,
         "heartbeat_tick": action.tick.number,

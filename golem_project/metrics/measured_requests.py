@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
@@ -33,7 +33,7 @@ class MeasuredRequests:
         state = scope.setdefault("state", {})
         begun_ms = clock.monotonic_ms()
 
-        async def pass_on(message: dict[str, Any]) -> None:
+        async def pass_on(message: dict[str, object]) -> None:
             if message["type"] == "http.response.start":
                 seconds = (clock.monotonic_ms() - begun_ms) / 1_000
                 method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN

@@ -83,7 +83,7 @@ class Server(AuthorizationServer):
     def query_client(self, client_id: str) -> PublicClient | None:
         return PublicClient(client_id) if _NAME.fullmatch(client_id) else None
 
-    def save_token(self, token: Any, request: Any) -> None:
+    def save_token(self, token: object, request: object) -> None:
         """Kept where it was made."""
 
 
@@ -144,7 +144,7 @@ class DeviceCode(DeviceCodeGrant):
         AgentSignIn.objects.filter(pk=credential.row.pk).update(polled_at=now)
         return before is not None and 0 <= (now - before).total_seconds() < POLL_SECONDS - 1
 
-    def generate_token(self, **given: Any) -> dict[str, Any]:
+    def generate_token(self, **given: object) -> dict[str, Any]:
         """Made and kept in one transaction, once."""
         try:
             return _describe(collect_sign_in(row=self.request.credential.row, now=clock.now()))
@@ -188,7 +188,7 @@ class Revocation(RevocationEndpoint):
         row = find_renewable(token) or _find_by_access(token)
         return SignInCredential(row) if row is not None else None
 
-    def revoke_token(self, token: SignInCredential, request: Any) -> None:
+    def revoke_token(self, token: SignInCredential, request: object) -> None:
         key = require(token.row.key)
         revoke_as(key=key, actor=name_key(key.prefix), now=clock.now())
 

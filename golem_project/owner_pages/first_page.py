@@ -217,7 +217,7 @@ def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, 
     )
 
 
-def _list_unknown(user: Any, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
+def _list_unknown(user: object, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
     permits = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
     return permits if is_operator(user) else permits.filter(golem__in=seen)
 
@@ -414,7 +414,9 @@ def _list_golems(
     )
 
 
-def _list_audit(user: Any, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
+def _list_audit(
+    user: object, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime
+) -> tuple[AuditLine, ...]:
     entries = AuditEntry.objects.all()
     if not is_operator(user):
         entries = entries.filter(golem_id__in=golems.values("pk"))

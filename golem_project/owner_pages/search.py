@@ -64,7 +64,7 @@ def is_id(words: str) -> bool:
     return True
 
 
-def find(person: Any, words: str, golems: QuerySet[Golem]) -> tuple[SearchHit, ...]:
+def find(person: object, words: str, golems: QuerySet[Golem]) -> tuple[SearchHit, ...]:
     """What there is of it with `golems`, all of which `person` may see, at most MOST of each kind."""
     mine = golems.values("pk")
     if _HASH.fullmatch(words):

@@ -92,13 +92,13 @@ def listen() -> None:
     pre_delete.connect(_note_deleted, sender=user, dispatch_uid="golem_project.people.deactivated_accounts.deleted")
 
 
-def _note_saved(sender: Any, *, instance: Any, **given: Any) -> None:
+def _note_saved(sender: object, *, instance: Any, **given: Any) -> None:
     if not instance.is_active and not given.get("raw"):
         # What fails here is done by the next sweep; the account is saved in any case.
         transaction.on_commit(lambda: stop_account(person=instance, now=clock.now()), robust=True)
 
 
-def _note_deleted(sender: Any, *, instance: Any, **given: Any) -> None:
+def _note_deleted(sender: object, *, instance: object, **given: object) -> None:
     revoke_keys_of(person=instance, now=clock.now())
 
 

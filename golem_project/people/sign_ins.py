@@ -19,7 +19,7 @@ from tools_app.core import clock
 _LONGEST_BROWSER = 200
 
 
-def note_sign_in(sender: Any, *, request: HttpRequest | None, user: Any, **given: Any) -> None:
+def note_sign_in(sender: object, *, request: HttpRequest | None, user: Any, **given: object) -> None:
     """Write a sign-in down; those whose session is gone are forgotten."""
     key = request.session.session_key if request is not None else None
     if request is None or not key:

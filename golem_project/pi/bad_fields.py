@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 
-def flatten_detail(detail: Any, path: str = "") -> dict[str, str]:
+def flatten_detail(detail: object, path: str = "") -> dict[str, str]:
     """A serializer's nested messages as one level: `{"filters.tags": "…"}`."""
     if isinstance(detail, Mapping):
         flat: dict[str, str] = {}

@@ -73,7 +73,7 @@ def describe_key(tool: ToolDef) -> str:
 
     chain_id, which nearly all take, is left out; describe_tool tells the rest.
     """
-    properties: Mapping[str, Any] = tool.schema["properties"]
+    properties: Mapping[str, object] = tool.schema["properties"]
     needed = tool.schema.get("required", ())
     words = [name for name in properties if name in needed]
     optional = [name for name in properties if name not in (*needed, "chain_id")]

@@ -138,7 +138,7 @@ _STRICT = frozenset({PiTool.PREVIEW_ACTION, PiTool.COMMIT_ACTION, PiTool.CANCEL_
 _GEMINI_KEYWORDS = ("description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 
 
-def _gemini_of_variants(variants: list[Schema], schema: Mapping[str, Any], *, nullable: bool) -> Schema:
+def _gemini_of_variants(variants: list[Schema], schema: Mapping[str, object], *, nullable: bool) -> Schema:
     kinds = {part.get("type") for part in variants}
     described = {"description": schema["description"]} if schema.get("description") else {}
     if kinds == {"string"}:

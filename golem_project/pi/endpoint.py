@@ -37,13 +37,13 @@ class PiView(IdempotentView):
     _caller: Agent | None = None
     """Who calls, once that is known."""
 
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+    def initialize_request(self, request: HttpRequest, *args: object, **kwargs: object) -> Request:
         if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
             # The framework takes a body of unstated length for an empty one.
             request.META["CONTENT_LENGTH"] = str(len(request.body))
         return super().initialize_request(request, *args, **kwargs)
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         with ExitStack() as self._held:
             return super().dispatch(request, *args, **kwargs)
 
@@ -52,7 +52,7 @@ class PiView(IdempotentView):
         self._caller = self.agent
         name_golem(self.agent.golem.pk)
 
-    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+    def finalize_response(self, request: Request, response: Response, *args: object, **kwargs: object) -> Response:
         caller = self._caller
         unseen = None if caller is None else caller.shelf.describe_unseen()
         if unseen is not None and isinstance(response.data, dict):
@@ -76,7 +76,7 @@ class PiView(IdempotentView):
         return cast("dict[str, Any]", self.request.data)
 
 
-def parse_input(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
+def parse_input(kind: type[wire.StrictInput], data: object) -> dict[str, Any]:
     """The validated values of `data`. Raises InvalidParams."""
     return kind(data=data).check()
 
@@ -86,6 +86,6 @@ def has_memory(golem: Golem) -> bool:
     return bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
 
 
-def render_answer(data: dict[str, Any]) -> Response:
+def render_answer(data: dict[str, object]) -> Response:
     """`data` as an agent may see it: every answer passes the result filter."""
     return Response(filter_result(data))

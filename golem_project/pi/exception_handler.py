@@ -177,7 +177,7 @@ def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
         )
     ordered = {name: members.pop(name) for name in _FIRST_MEMBERS}
     # A detail may quote a token's own name; what a hook takes out of answers has no place in refusals either.
-    filtered: dict[str, Any] = filter_result({**ordered, **members})
+    filtered: dict[str, object] = filter_result({**ordered, **members})
     return filtered
 
 
@@ -203,7 +203,7 @@ def _headers(problem: Mapping[str, Any], error: Exception) -> dict[str, str]:
     return headers
 
 
-def _retry_after(problem: Mapping[str, Any]) -> int | None:
+def _retry_after(problem: Mapping[str, object]) -> int | None:
     given = problem.get("retry_after_seconds")
     if isinstance(given, int):
         return given

@@ -110,7 +110,7 @@ class IdempotentView(APIView):
             return exc.response
         return super().handle_exception(exc)
 
-    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+    def finalize_response(self, request: Request, response: Response, *args: object, **kwargs: object) -> Response:
         final = super().finalize_response(request, response, *args, **kwargs)
         claim, self._claim = self._claim, None
         if claim is None:
@@ -166,7 +166,7 @@ def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) 
     raise IdempotencyKeyInUse("the first request with this key still runs; ask again shortly", retry_after_seconds=1)
 
 
-def digest_request(path: str, body: Any) -> str:
+def digest_request(path: str, body: object) -> str:
     """Names a request: its path and its parsed body, whatever the order of the fields."""
     text = json.dumps([path, body], sort_keys=True, cls=JSONEncoder)
     return "0x" + sha256(text.encode()).hexdigest()

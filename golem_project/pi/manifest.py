@@ -80,7 +80,7 @@ def _build(
         has_writes=everything.has_writes,
         has_more=len(toolset) < len(everything),
     )
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "manifest_version": MANIFEST_VERSION,
         "schema_hash": hash_schemas(tools),
         "golem": {
@@ -128,7 +128,7 @@ def hash_schemas(tools: Iterable[PiToolDef]) -> str:
     )
 
 
-def hash_schema(schema: Mapping[str, Any]) -> str:
+def hash_schema(schema: Mapping[str, object]) -> str:
     """A digest of one tool's parameters: what of them decides whether a call is valid, and not how they are told."""
     return hash_canonical(_exact(without_words(schema)))
 
@@ -136,7 +136,7 @@ def hash_schema(schema: Mapping[str, Any]) -> str:
 def describe_route(tool: ToolDef) -> dict[str, Any]:
     """One action or query with the schema of its own parameters, for clients that show one form at a time."""
     word = "action_type" if tool.pi_tool is PiTool.PREVIEW_ACTION else "query"
-    route: dict[str, Any] = {
+    route: dict[str, object] = {
         word: tool.key,
         "venue": tool.venue,
         "pi_tool": str(tool.pi_tool),
@@ -221,7 +221,7 @@ def _sorted(toolset: Toolset) -> list[ToolDef]:
     return sorted((tool for tool in toolset if isinstance(tool, kinds)), key=lambda t: (t.pi_tool, t.key, t.venue))
 
 
-def without_words(schema: Any) -> Any:
+def without_words(schema: object) -> Any:
     """`schema` without what only explains it."""
     if isinstance(schema, list):
         return [without_words(each) for each in schema]

@@ -83,7 +83,7 @@ class McpDoor:
             await manager.handle_request(scope, receive, send)
 
 
-async def _list_tools(inner: App, ctx: Any, params: Any) -> Any:
+async def _list_tools(inner: App, ctx: object, params: object) -> Any:
     """The tools that this key is shown now. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     status, body = await _ask(inner, ctx, "GET", _MANIFEST)

@@ -24,7 +24,7 @@ _MOST_LISTED: Final = 20
 _JSON: Final = "application/json"
 
 
-def describe(problem: Mapping[str, Any]) -> str:
+def describe(problem: Mapping[str, object]) -> str:
     """A refusal in one line."""
     return f"{problem.get('code')}: {problem.get('detail')}"
 
@@ -50,7 +50,7 @@ async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: 
     return types.InputRequiredResult(input_requests={APPROVAL: types.ElicitRequest(params=told)})
 
 
-async def list_resources(ask: Ask, ctx: Any, params: Any) -> Any:
+async def list_resources(ask: Ask, ctx: object, params: Any) -> Any:
     """The newest permits of the golem. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     cursor = params.cursor if params is not None else None
@@ -67,7 +67,7 @@ async def list_resources(ask: Ask, ctx: Any, params: Any) -> Any:
     return types.ListResourcesResult(resources=resources, next_cursor=body["next_cursor"])
 
 
-async def list_templates(ctx: Any, params: Any) -> Any:
+async def list_templates(ctx: object, params: object) -> Any:
     """The one form that addresses of resources have."""
     types = import_module("mcp_types")
     template = types.ResourceTemplate(
@@ -79,7 +79,7 @@ async def list_templates(ctx: Any, params: Any) -> Any:
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(ask: Ask, ctx: Any, params: Any) -> Any:
+async def read_resource(ask: Ask, ctx: object, params: Any) -> Any:
     """The permit of a resource's address, as the HTTP interface tells it. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     uri = str(params.uri)
@@ -90,7 +90,7 @@ async def read_resource(ask: Ask, ctx: Any, params: Any) -> Any:
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
 
-async def _read(ask: Ask, ctx: Any, path: str) -> dict[str, Any]:
+async def _read(ask: Ask, ctx: object, path: str) -> dict[str, Any]:
     status, body = await ask(ctx, path)
     if status != 200:
         raise import_module("mcp").MCPError(import_module("mcp_types").INVALID_PARAMS, describe(body), body)

@@ -100,7 +100,7 @@ class Lesson:
     def as_members(self) -> dict[str, Any]:
         """Members of the problem."""
         call = "unfinished_call" if self.fill or self.drops else "next_call"
-        members: dict[str, Any] = {call: {"tool": self.tool, "arguments": self.arguments}}
+        members: dict[str, object] = {call: {"tool": self.tool, "arguments": self.arguments}}
         for name in ("missing", "extra", "fill", "drops"):
             if getattr(self, name):
                 members[name] = getattr(self, name)
@@ -280,12 +280,12 @@ def _mend_value(lesson: Lesson, name: str, schema: Mapping[str, Any]) -> None:
     lesson.fill[name] = _say_allowed(schema, "")
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Whether two values are written alike; 5 and 5.0 are not, as one of them was refused."""
     return type(one) is type(other) and bool(one == other)
 
 
-def _teach_word(tool: str, body: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> dict[str, Any]:
     word = _WORDS.get(PiTool(tool), "query")
     word = "read" if "read" in body else word
     flat = _flatten(body)
@@ -298,7 +298,7 @@ def _teach_word(tool: str, body: Mapping[str, Any], words: Sequence[str]) -> dic
     return Lesson(tool=tool, arguments={**flat, word: near}).as_members()
 
 
-def _teach_venue(tool: str, body: Mapping[str, Any], venues: list[str]) -> dict[str, Any]:
+def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> dict[str, Any]:
     flat = _flatten(body)
     near = find_same(flat.get("venue"), venues)
     rest = {name: value for name, value in flat.items() if name != "venue"}
@@ -308,7 +308,7 @@ def _teach_venue(tool: str, body: Mapping[str, Any], venues: list[str]) -> dict[
     return Lesson(tool=tool, arguments=rest, missing=["venue"], fill={"venue": {"one_of": venues}}).as_members()
 
 
-def _teach_repeated(tool: str, body: Mapping[str, Any], fields: list[str]) -> dict[str, Any]:
+def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) -> dict[str, Any]:
     nested = _read_nested(body.get("params"))
     outer = {name: value for name, value in body.items() if name != "params"}
     lesson = Lesson(tool=tool, arguments={**(nested or {}), **outer})
@@ -330,13 +330,13 @@ def _teach_repeated(tool: str, body: Mapping[str, Any], fields: list[str]) -> di
     return lesson.as_members()
 
 
-def _flatten(body: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten(body: Mapping[str, object]) -> dict[str, Any]:
     flat = {name: value for name, value in body.items() if name != "params" and value is not None}
     inner = {name: value for name, value in (_read_nested(body.get("params")) or {}).items() if value is not None}
     return {**inner, **flat}
 
 
-def _read_nested(nested: Any) -> Mapping[str, Any] | None:
+def _read_nested(nested: object) -> Mapping[str, Any] | None:
     """The object that `params` is or, as text, spells; None where it is none."""
     if isinstance(nested, str):
         try:

@@ -71,7 +71,7 @@ class _Entry:
         return {"enum": [self.venue, None]}
 
 
-def close_bodies(result: Schema, **_: Any) -> Schema:
+def close_bodies(result: Schema, **_: object) -> Schema:
     """The OpenAPI document with what everything built in takes; drf-spectacular calls it with what it made."""
     components = result["components"]["schemas"]
     described: dict[str, Schema] = {}
@@ -298,7 +298,7 @@ def _write_short(schema: Schema) -> Schema:
     return {**told, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else told
 
 
-def _lift(part: Any, body: str) -> Any:
+def _lift(part: object, body: str) -> Any:
     """The same with references into the document's schemas, where a schema's own `$defs` cannot be pointed at, and with
     the default of an amount as the text it is.
     """

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
@@ -22,10 +22,10 @@ class Places:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._taken: Counter[Any] = Counter()
+        self._taken: Counter[object] = Counter()
 
     @contextmanager
-    def hold(self, owner_id: Any) -> Iterator[None]:
+    def hold(self, owner_id: object) -> Iterator[None]:
         """One of the owner's places until the end. Raises TooManyAtOnce."""
         most = max(1, settings.GOLEM_WEB_THREADS // 2)
         with self._lock:

@@ -59,7 +59,7 @@ def make_nullable(schema: Schema) -> Schema:
     return nullable
 
 
-def inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
+def inline(schema: object, definitions: Mapping[str, Any]) -> Any:
     """`schema` with every `$ref` replaced by what it names, and without titles. Raises UnknownReference."""
     if isinstance(schema, list):
         return [inline(item, definitions) for item in schema]

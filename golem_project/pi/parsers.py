@@ -53,7 +53,7 @@ def read_number(text: str) -> int | NumberText:
 
 
 def parse_object(
-    raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], Any] = read_number
+    raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], object] = read_number
 ) -> dict[str, Any]:
     """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
     try:
@@ -76,13 +76,13 @@ def parse_object(
     return body
 
 
-def without_secrets(body: Mapping[str, Any]) -> dict[str, Any]:
+def without_secrets(body: Mapping[str, object]) -> dict[str, Any]:
     """`body` with what looks like a secret blacked out in its texts."""
     # What an agent says is stored, reasons above all; a secret it got hold of stops here.
     return {name: _redact(member) for name, member in body.items()}
 
 
-def _redact(value: Any) -> Any:
+def _redact(value: object) -> Any:
     if isinstance(value, NumberText):
         return value
     if isinstance(value, str):
@@ -121,7 +121,7 @@ def _check_depth(text: str, most_levels: int) -> None:
             raise BodyTooDeep(f"at most {most_levels} levels of lists and objects", limit_levels=most_levels)
 
 
-def _check_value(value: Any) -> None:
+def _check_value(value: object) -> None:
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, dict):
@@ -139,7 +139,7 @@ def _check_text(text: str) -> None:
         raise BodyNotJson("text may hold neither U+0000 nor half a surrogate pair")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         repeated = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)

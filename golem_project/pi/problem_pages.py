@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -43,7 +42,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.page_not_found(request, exception)
 
 
-def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
+def server_error(request: HttpRequest, *_: object) -> HttpResponse:
     if is_api(request):
         return _problem(request, InternalError("the failure is in our log under this request id"))
     error = sys.exc_info()[1]

@@ -109,7 +109,7 @@ def _body_of(operation: Mapping[str, Any], document: Mapping[str, Any]) -> Mappi
     return schema
 
 
-def _is_closed(schema: Mapping[str, Any]) -> bool:
+def _is_closed(schema: Mapping[str, object]) -> bool:
     return schema.get("additionalProperties") is False and bool(schema.get("properties"))
 
 

@@ -96,7 +96,9 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
         return {}
 
 
-def _tell_figures(problem: Mapping[str, Any], agent: Agent, pi_tool: PiTool, body: Mapping[str, Any]) -> dict[str, Any]:
+def _tell_figures(
+    problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object]
+) -> dict[str, Any]:
     """What a tool of an action told of its own parameters, of reads that the golem has."""
     if pi_tool is not PiTool.PREVIEW_ACTION or problem["recovery"] not in _MENDED_BY_SAYING:
         return {}
@@ -104,12 +106,12 @@ def _tell_figures(problem: Mapping[str, Any], agent: Agent, pi_tool: PiTool, bod
 
 
 def _teach(
-    problem: Mapping[str, Any], agent: Agent, pi_tool: PiTool, body: Mapping[str, Any], shown: Toolset
+    problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object], shown: Toolset
 ) -> dict[str, Any]:
     words = agent.shelf.list_words(pi_tool)
     known = (*shown, *(() if agent.shelf.unseen is None else (agent.shelf.unseen,)))
     word = body.get(_KEYS.get(pi_tool, ""))
-    members: dict[str, Any] = {}
+    members: dict[str, object] = {}
     if problem["code"] == "UNKNOWN_ACTION" and isinstance(word, str):
         outside = _tell_outside(agent, pi_tool, word)
         if outside:
@@ -146,7 +148,7 @@ def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, Any]:
     return {**rest, kept: {**call, "arguments": {**call["arguments"], **own}}, **told}
 
 
-def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
     """The call of what serves `said`, a word or a tool's name, where another of the eight serves it; else nothing."""
     word = normalize_key(said)
     for tool in agent.shelf.toolset:
@@ -157,7 +159,7 @@ def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, Any]) -> dict[s
     return {}
 
 
-def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
     """The call of the one word of the golem's, loaded or not, that `said` misspells; else nothing."""
     word = find_mistyped(said, list_keys(toolset=agent.shelf.toolset, pi_tool=pi_tool))
     if word is None:
@@ -166,7 +168,7 @@ def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any
     return _check_call({"next_call": call}, agent)
 
 
-def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
     """Asks for one of the golem's words that have a part in common with `said`, those of its venue first."""
     parts = {part for part in normalize_key(said).split("_") if len(part) > _SHORTEST_PART}
     alike = [tool for tool in agent.shelf.toolset if tool.pi_tool is pi_tool and parts & set(tool.key.split("_"))]
@@ -179,7 +181,7 @@ def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, Any])
     return {"unfinished_call": call, "fill": {_KEYS[pi_tool]: {"one_of": words}}, "or_call": browsing}
 
 
-def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, Any]) -> dict[str, Any]:
+def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, object]) -> dict[str, Any]:
     """Asks for the venue of a word where none was named and what was said is right at others of the golem's alone."""
     nested = body.get("params")
     flat = {**(nested if isinstance(nested, Mapping) else {}), **body}
@@ -248,7 +250,7 @@ def _check_call(members: dict[str, Any], agent: Agent, *, is_mended: bool = Fals
     return members
 
 
-def _find_model(agent: Agent, pi_tool: PiTool, arguments: Mapping[str, Any]) -> type[ToolParams] | str | None:
+def _find_model(agent: Agent, pi_tool: PiTool, arguments: Mapping[str, object]) -> type[ToolParams] | str | None:
     """The parameters of what the arguments ask for, or the venues where they leave open which; None for the eight."""
     word = normalize_key(str(arguments.get(_KEYS.get(pi_tool, ""), "")))
     if pi_tool is PiTool.QUERY_STATE:

@@ -72,7 +72,7 @@ def list_served(releases: Iterable[Release], *, today: date) -> tuple[Release, .
     )
 
 
-def find_broken(release: Release, *, registry: ToolRegistry, paths: Mapping[str, Any]) -> list[str]:
+def find_broken(release: Release, *, registry: ToolRegistry, paths: Mapping[str, object]) -> list[str]:
     """What a client of `release` may send that is not taken now, and what it may read that is not answered."""
     return [*_find_broken_tools(release, registry), *_find_broken_paths(release, paths)]
 
@@ -95,7 +95,7 @@ def describe_answer(tool: ToolDef) -> Answers:
     """Members of what the tool answers; of a write what its outcome tells, where it was mined included."""
     report = tool.report if isinstance(tool, WriteTool) else None
     declared = getattr(report, "__self__", None)
-    told: Any
+    told: object
     if isinstance(declared, type) and issubclass(declared, Report):
         told = {name: _describe(kind, _DEPTH - 1) for name, kind in fields_of(declared).items()}
     else:
@@ -181,11 +181,11 @@ def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]
     return {"takes": sorted(_list_members(body, schemas, 1)), "needs": _list_needed(body, schemas), "answers": answers}
 
 
-def _list_members(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _list_members(schema: Mapping[str, object], schemas: Mapping[str, object], depth: int) -> dict[str, Any]:
     found = _follow(schema, schemas)
     if "items" in found:
         return _list_members(found["items"], schemas, depth)
-    members: dict[str, Any] = {}
+    members: dict[str, object] = {}
     for part in (*found.get("oneOf", ()), *found.get("anyOf", ()), *found.get("allOf", ())):
         members |= _list_members(part, schemas, depth)
     for name, inside in found.get("properties", {}).items():
@@ -193,7 +193,7 @@ def _list_members(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: 
     return members
 
 
-def _list_needed(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[str]:
+def _list_needed(schema: Mapping[str, object], schemas: Mapping[str, object]) -> list[str]:
     """What every form of a body needs."""
     found = _follow(schema, schemas)
     forms = [set(_list_needed(part, schemas)) for part in (*found.get("oneOf", ()), *found.get("anyOf", ()))]

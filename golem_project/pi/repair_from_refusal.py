@@ -31,7 +31,9 @@ _AMOUNTS: Final = ("amount", "shares", "lp_amount", "dai_amount")
 _BASE_UNITS: Final = "base units"
 
 
-def tell_figures(problem: Mapping[str, Any], body: Mapping[str, Any], *, queries: Collection[str]) -> dict[str, Any]:
+def tell_figures(
+    problem: Mapping[str, object], body: Mapping[str, object], *, queries: Collection[str]
+) -> dict[str, Any]:
     """Members of the refusal of an action called with `body`; none where its tool told nothing of its parameters.
 
     `first_call` is the action after which this one is right as it is, `or_call` the read that lists what there is,
@@ -50,7 +52,7 @@ def tell_figures(problem: Mapping[str, Any], body: Mapping[str, Any], *, queries
     return {"unfinished_call": {"tool": str(PiTool.PREVIEW_ACTION), "arguments": arguments}, "fill": fill}
 
 
-def _name_call(following: Mapping[str, Any], queries: Collection[str]) -> dict[str, Any]:
+def _name_call(following: Mapping[str, object], queries: Collection[str]) -> dict[str, Any]:
     """What a tool told to do instead, by what it is; nothing for one that says less than a whole call."""
     if "query" in following:
         call = {"tool": str(PiTool.QUERY_STATE), "arguments": dict(following)}
@@ -97,5 +99,5 @@ def find_fill(problem: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, 
     return {}
 
 
-def _is_some(figure: Any) -> bool:
+def _is_some(figure: object) -> bool:
     return isinstance(figure, str) and figure.isdecimal() and int(figure) > 0

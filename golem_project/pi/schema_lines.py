@@ -78,7 +78,7 @@ def put_back(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, An
     return {**rest, "parameters": {**tool["parameters"], **whole}}
 
 
-def _name_shared(name: str, schema: Mapping[str, Any]) -> str:
+def _name_shared(name: str, schema: Mapping[str, object]) -> str:
     return f"{name}:{hash_canonical({'text': _write(schema)})[2:6]}"
 
 
@@ -163,7 +163,7 @@ def render_lines(entries: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(_render_entry(name, entries[name]) for name in sorted(entries)) + "\n}\n"
 
 
-def tell_differences(stored: Any, now: Any, place: str = "") -> Iterator[str]:
+def tell_differences(stored: object, now: object, place: str = "") -> Iterator[str]:
     """Each member that is new, gone or another, with what it was and is."""
     if isinstance(stored, Mapping) and isinstance(now, Mapping):
         for name in sorted({*stored, *now}):
@@ -211,15 +211,15 @@ def _digest(content: Mapping[str, Any]) -> str:
     return hash_schema(plain)[2 : 2 + _DIGEST_LETTERS]
 
 
-def _digest_words(content: Any) -> str:
+def _digest_words(content: object) -> str:
     return hash_canonical({"text": _write(content)})[2 : 2 + _DIGEST_LETTERS]
 
 
-def _name_type(value: Any) -> str:
+def _name_type(value: object) -> str:
     return "list" if isinstance(value, list | tuple) else "object" if isinstance(value, Mapping) else "value"
 
 
-def _render_entry(name: str, entry: Any) -> str:
+def _render_entry(name: str, entry: object) -> str:
     if not isinstance(entry, Mapping) or not entry.get("parameters"):
         return f"{_write(name)}: {_write(entry)}"
     head = {key: value for key, value in entry.items() if key != "parameters"}

@@ -104,7 +104,7 @@ def show_parameters(parameters: Mapping[str, Any], *, has_more: bool = False) ->
     return shown
 
 
-def _without_list(schema: Mapping[str, Any]) -> Schema:
+def _without_list(schema: Mapping[str, object]) -> Schema:
     return {name: each for name, each in schema.items() if name != "enum"}
 
 

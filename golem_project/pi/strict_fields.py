@@ -22,7 +22,7 @@ class StrictText(serializers.CharField):
 
     pattern = SAYS_SOMETHING
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str) or isinstance(data, NumberText):
             self.fail("invalid")
         if not data.strip():
@@ -35,7 +35,7 @@ class StrictText(serializers.CharField):
 class FreeText(StrictText):
     """What an agent says in its own words, without the characters nobody sees."""
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         """Text of nothing else is blank."""
         text = make_plain(super().to_internal_value(data))
         if not text.strip():
@@ -49,7 +49,7 @@ class TimeText(StrictText):
     pattern = TIME_TEXT
     default_error_messages = {"no_time": "a time with its zone, such as 2026-11-21T06:00:00Z"}
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         text = super().to_internal_value(data)
         if not re.fullmatch(self.pattern, text):
             self.fail("no_time")
@@ -59,7 +59,7 @@ class TimeText(StrictText):
 class PermitId(serializers.UUIDField):
     """A permit's id in its usual written form: five groups of hexadecimal digits."""
 
-    def to_internal_value(self, data: Any) -> UUID:
+    def to_internal_value(self, data: object) -> UUID:
         if not isinstance(data, str) or not re.fullmatch(UUID_TEXT, data):
             self.fail("invalid", value=data)
         return UUID(data)
@@ -68,7 +68,7 @@ class PermitId(serializers.UUIDField):
 class StrictFlag(serializers.BooleanField):
     """true or false, and no text or number that could pass for either."""
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         """Refuses everything but the two."""
         if not isinstance(data, bool):
             self.fail("invalid")
@@ -78,7 +78,7 @@ class StrictFlag(serializers.BooleanField):
 class StrictInteger(serializers.IntegerField):
     """A whole number that is written as one, as of every tool's parameters: no text, no flag."""
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         """Refuses what could only be converted to one."""
         try:
             whole = check_whole(data)
@@ -92,7 +92,7 @@ class StrictInteger(serializers.IntegerField):
 class WrittenInteger(serializers.IntegerField):
     """A whole number in a query, where everything is text: ASCII digits and no other script's."""
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         """Refuses spaces, fractions and exponents too."""
         if not isinstance(data, str) or not re.fullmatch("-?[0-9]{1,18}", data):
             self.fail("invalid")
@@ -102,7 +102,7 @@ class WrittenInteger(serializers.IntegerField):
 class ListedChoice(serializers.ChoiceField):
     """One of a few words, which a refusal lists."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         """Refuses everything else, by naming them all."""
         if not isinstance(data, str) or data not in self.choices:
             raise serializers.ValidationError(f"one of: {', '.join(map(str, self.choices))}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import quicktok
 
@@ -28,7 +28,7 @@ def count_text(text: str, *, tokenizer: str) -> int:
     return len(quicktok.get_encoding(tokenizer).encode(text))
 
 
-def count_json(value: Any, *, tokenizer: str) -> int:
+def count_json(value: object, *, tokenizer: str) -> int:
     """Tokens of a JSON value, written compactly."""
     return count_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")), tokenizer=tokenizer)
 

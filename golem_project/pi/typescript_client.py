@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import find_node
@@ -20,7 +20,7 @@ _HEAD: Final = "/* Every operation of a golem's HTTP interface. Written by `mana
 _SECONDS: Final = 60
 
 
-def write_schema(document: Mapping[str, Any]) -> str:
+def write_schema(document: Mapping[str, object]) -> str:
     """The text of schema.ts for the OpenAPI `document`. Raises EmbeddedError without npm, Node or the registry."""
     generator = install_tree(FOLDER) / "openapi-typescript" / "bin" / "cli.js"
     with tempfile.TemporaryDirectory() as scratch:

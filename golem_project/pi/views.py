@@ -265,7 +265,7 @@ class UnknownToolView(PiView):
         raise UnknownTool(f"no tool is called {name!r}", available=_list_callable(self.agent))
 
 
-def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
+def _query(agent: Agent, body: Mapping[str, object], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
     query = wire.check_word(body, word, is_required=True, known=partial(agent.shelf.list_words, pi_tool))
     # query_grimoire filters by venue; the other two choose one with it.
     chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
@@ -274,7 +274,7 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
     params = {name: value for name, value in body.items() if name not in own_words}
     key, is_own = normalize_key(str(query)), venue is None or normalize_key(venue) == OWN_VENUE
     if pi_tool is PiTool.QUERY_STATE and key in TIER_KEYS and is_own:
-        answer: dict[str, Any] = filter_result(agent.shelf.answer(key=key, params=_with_cursor(body, params)))
+        answer: dict[str, object] = filter_result(agent.shelf.answer(key=key, params=_with_cursor(body, params)))
         return answer
     tool = None if key in _OWN_KEYS else agent.shelf.check(pi_tool=pi_tool, key=key, venue=venue)
     return query_state(
@@ -298,7 +298,7 @@ def _check_is_no_read(agent: Agent, query: str) -> None:
         raise InvalidParams(f"query: {text}", fields={"query": text})
 
 
-def _with_cursor(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _with_cursor(body: Mapping[str, object], params: Mapping[str, object]) -> dict[str, Any]:
     """A query about tools reads its own pages."""
     return {**params, "cursor": body["cursor"]} if body.get("cursor") is not None else dict(params)
 
@@ -334,7 +334,7 @@ def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
     return Response(filter_result(body), status=202, headers=headers)
 
 
-def _without_nulls(body: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(body: Mapping[str, object]) -> dict[str, Any]:
     """A strict provider sends every parameter of the union, those not meant as null."""
     return {name: value for name, value in body.items() if value is not None}
 

@@ -43,7 +43,7 @@ class QoS(kombu_redis.QoS):
         self._send(("ZREM", self.unacked_index_key, delivery_tag), ("HDEL", self.unacked_key, delivery_tag))
         virtual.QoS.ack(self, delivery_tag)
 
-    def _send(self, *commands: tuple[Any, ...]) -> None:
+    def _send(self, *commands: tuple[object, ...]) -> None:
         channel: Any = self.channel
         with channel.conn_or_acquire() as client:
             pool = client.connection_pool

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core import broker, liveness
 
@@ -26,12 +26,12 @@ class QueueState:
     oldest_seconds: float
 
 
-def stamp(headers: dict[str, Any], *, now: datetime) -> None:
+def stamp(headers: dict[str, object], *, now: datetime) -> None:
     """Write into a message's headers when it was sent; what is sent again keeps its first time."""
     headers.setdefault(SENT_AT, now.timestamp())
 
 
-def read_waited(headers: Mapping[str, Any], *, now: datetime) -> float | None:
+def read_waited(headers: Mapping[str, object], *, now: datetime) -> float | None:
     """Seconds since the message with these headers was sent; None where it does not say."""
     sent_at = headers.get(SENT_AT)
     return max(0.0, now.timestamp() - sent_at) if isinstance(sent_at, int | float) else None

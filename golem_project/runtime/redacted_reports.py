@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from tools_app.core.taint import DataSink, clean_for, redact_text
 
@@ -14,7 +13,7 @@ def say(text: str) -> str:
     return redact_text(text, sink=DataSink.EXPORT)
 
 
-def write_report(path: Path, content: Any) -> None:
+def write_report(path: Path, content: object) -> None:
     """Write `content` (JSON-ready) to `path`, its folders made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(clean_for(DataSink.EXPORT, content), indent=2) + "\n", encoding="utf-8")

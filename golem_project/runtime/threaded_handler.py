@@ -83,7 +83,7 @@ class ThreadedHandler(ASGIHandler):
                 response.close()
 
 
-async def _send(send: Send, message: dict[str, Any]) -> None:
+async def _send(send: Send, message: dict[str, object]) -> None:
     await send(message)
 
 
@@ -98,7 +98,7 @@ def _give(
             close()
 
 
-def _stream(response: Any, start: dict[str, Any]) -> Any:
+def _stream(response: Any, start: dict[str, object]) -> Any:
     yield start
     for piece in response:
         yield {"type": "http.response.body", "body": piece, "more_body": True}

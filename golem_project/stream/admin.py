@@ -54,11 +54,11 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         """Rows are seen, and changed by their buttons alone."""
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Removed by its own button, which asks first."""
         return False
 
-    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_manage_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may make a webhook may rotate and switch one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
 
@@ -82,14 +82,14 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         """Dead letters."""
         return int(obj.dead_count)
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """The list, with a notice for each webhook of this person that was switched off."""
         for endpoint in webhooks.list_disabled(request.user)[:5]:
             messages.warning(request, f"{endpoint} is switched off: {endpoint.disabled_reason}")
         response: HttpResponse = super().changelist_view(request, extra_context)
         return response
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: object = None) -> HttpResponse:
         """Make a webhook and show its secret once."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -208,7 +208,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     actions = ("replay_selected",)
     actions_detail: ClassVar[tuple[str, ...]] = ("replay",)
 
-    def has_replay_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_replay_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may make webhooks may send their events again; rows are looked up among theirs."""
         return bool(request.user.has_perm("stream.add_webhookendpoint"))
 
@@ -227,7 +227,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_age(obj.created_at)
 
     @admin.action(description="Send again", permissions=["replay"])
-    def replay_selected(self, request: HttpRequest, queryset: Any) -> None:
+    def replay_selected(self, request: HttpRequest, queryset: object) -> None:
         """Replay the ticked ones."""
         self._replay(request, queryset)
 

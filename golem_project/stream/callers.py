@@ -86,11 +86,11 @@ class CallerScheme(OpenApiAuthenticationExtension):
     target_class = CallerAuthentication
     name = ["golemEvents", "adminSession"]
 
-    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, list[Any]]]:
+    def get_security_requirement(self, auto_schema: object) -> list[dict[str, list[Any]]]:
         """Either of them; one mapping with both names would ask for both at once."""
         return [{name: []} for name in self.name]
 
-    def get_security_definition(self, auto_schema: Any) -> Any:
+    def get_security_definition(self, auto_schema: object) -> Any:
         return [
             {"type": "http", "scheme": "bearer", "description": "A golem's token with the scope `events`."},
             {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "A session of the admin."},
@@ -100,7 +100,7 @@ class CallerScheme(OpenApiAuthenticationExtension):
 class IsCaller(BasePermission):
     """Lets in whom `CallerAuthentication` knew."""
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         return isinstance(request.user, EventFollower)
 
 

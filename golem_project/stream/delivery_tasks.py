@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from celery import Task
 
@@ -15,7 +14,7 @@ from tools_app.core import worker_dispatch
 from tools_app.core.errors import BrokerUnavailable
 
 
-def ask_for_turns(*, kind: TurnKind, wanting: Sequence[Wanting], task: Task[..., Any], now: datetime) -> int:
+def ask_for_turns(*, kind: TurnKind, wanting: Sequence[Wanting], task: Task[..., object], now: datetime) -> int:
     """Give turns and publish `task` with each. Raises BrokerUnavailable; then what was not published is given back."""
     given = delivery_turns.give_turns(kind=kind, wanting=wanting, now=now)
     for place, turn in enumerate(given):

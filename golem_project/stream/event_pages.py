@@ -109,7 +109,7 @@ class EventPageView(APIView):
 
 def read_page(position: int, *, head: LogHead, wanted: EventFilter, limit: int) -> dict[str, Any]:
     """At most `limit` events after `position`, and the cursor behind the last thing looked at."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     while len(found) < limit and position < head.position:
         page = event_log.read_after(position, head=head, wanted=wanted, limit=limit - len(found))
         found += [{"cursor": head.cursor(event.position), **json.loads(event.body)} for event in page.events]

@@ -96,7 +96,7 @@ class TailView:
             )
 
 
-def _word_start(name: str, payload: dict[str, Any]) -> str:
+def _word_start(name: str, payload: dict[str, object]) -> str:
     """The tool, and what is to be seen of it meanwhile."""
     told = word_start(payload)
     return escape(f"{name} ({told})" if told else name)

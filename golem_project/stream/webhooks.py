@@ -227,6 +227,6 @@ def _find_start(endpoint: WebhookEndpoint, head: LogHead, now: datetime) -> int:
     return head.forgotten
 
 
-def list_disabled(owner: Any) -> Any:
+def list_disabled(owner: object) -> Any:
     """Endpoints of `owner` that were switched off, for the notice in the admin."""
     return WebhookEndpoint.objects.filter(Q(owner=owner) & Q(disabled_at__isnull=False)).order_by("-disabled_at")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from django.apps import apps
 from django.db import connection
@@ -127,7 +127,7 @@ def _spell(kind: str) -> str:
 
 def _is_wider(old: str, new: str) -> bool:
     """Whether everything fits that the older type held."""
-    order: tuple[Any, ...] = ("smallint", "integer", "bigint")
+    order: tuple[object, ...] = ("smallint", "integer", "bigint")
     if old in order and new in order:
         return order.index(old) < order.index(new)
     was, _, few = old.partition("(")

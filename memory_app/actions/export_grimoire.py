@@ -152,6 +152,6 @@ def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Itera
 
 def _describe(kind: str, found: dict[str, Any], **times: str) -> dict[str, Any]:
     columns = {name: value for name, value in found.items() if name not in ("pk", "origin_id", "occurred_at")}
-    cleaned: dict[str, Any] = clean_for(DataSink.EXPORT, columns)
+    cleaned: dict[str, object] = clean_for(DataSink.EXPORT, columns)
     # Under one name wherever it goes on to, so that it is known where it comes home.
     return {"row": kind, "id": str(found["origin_id"] or found["pk"]), **times, **cleaned}

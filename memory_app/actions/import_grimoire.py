@@ -88,7 +88,7 @@ def import_grimoire(
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
-        makers: dict[str, Callable[[Mapping[str, Any]], _Made]] = {
+        makers: dict[str, Callable[[Mapping[str, object]], _Made]] = {
             "episode": lambda row: _make_episode(row, golem_id, signer, origin, now),
             "insight": lambda row: _make_insight(row, golem_id, signer, origin, confidence_percent, now),
             "strategy": lambda row: _make_strategy(row, golem_id, signer, origin, now),
@@ -126,7 +126,7 @@ class _Made:
 
 
 def _make_rows(
-    chunk: Iterable[Mapping[str, Any]], makers: Mapping[str, Callable[[Mapping[str, Any]], _Made]]
+    chunk: Iterable[Mapping[str, object]], makers: Mapping[str, Callable[[Mapping[str, object]], _Made]]
 ) -> dict[str, list[_Made]]:
     made: dict[str, list[_Made]] = {kind: [] for kind in makers}
     for row in chunk:
@@ -141,7 +141,7 @@ def _make_rows(
 
 
 def _make_episode(
-    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
+    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, object], now: datetime
 ) -> _Made:
     summary = clean_text(_text(row["summary"])).strip()[:_LONGEST_SUMMARY]
     if not summary:
@@ -251,7 +251,7 @@ def _save(golem_id: UUID, kind: str, made: list[_Made]) -> list[Any]:
         return fresh
     model, column = (Episode, "content_hash") if kind == "episode" else (Insight, "identity_hash")
     origins, hashes = {each.row.origin_id for each in made}, frozenset().union(*(each.hashes for each in made))
-    known: set[Any] = set()
+    known: set[object] = set()
     # Each by its own index.
     for name, wanted in (("pk", origins), ("origin_id", origins), (column, hashes)):
         known |= set(
@@ -287,7 +287,7 @@ def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: d
     event_bus.emit(golem_id=golem_id, event=Event(EventType.GRIMOIRE_PURGED, payload), now=now)
 
 
-def _chunks(rows: Iterator[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+def _chunks(rows: Iterator[dict[str, object]], size: int) -> Iterator[list[dict[str, Any]]]:
     while chunk := list(islice(rows, size)):
         yield chunk
 
@@ -303,11 +303,11 @@ def _object(value: Any) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise TypeError("an object is expected")
-    cleaned: dict[str, Any] = clean_value(value)
+    cleaned: dict[str, object] = clean_value(value)
     return cleaned
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError("a list is expected")
     return value
@@ -329,13 +329,13 @@ def _chain(value: Any) -> int | None:
     return value
 
 
-def _stability(value: Any, importance: Importance) -> float:
+def _stability(value: object, importance: Importance) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
         return STABILITY_DAYS[importance]
     return min(STABILITY_DAYS[importance], float(value))
 
 
-def _time(value: Any) -> datetime:
+def _time(value: object) -> datetime:
     found = parse_datetime(_text(value))
     if found is None or found.tzinfo is None:
         raise ValueError("a time with its zone is expected")

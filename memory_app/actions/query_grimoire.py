@@ -53,7 +53,7 @@ def query_grimoire(
     query: str,
     store: str = Store.EPISODES,
     limit: int = 10,
-    filters: Mapping[str, Any] | None = None,
+    filters: Mapping[str, object] | None = None,
     now: datetime,
     apply_decay: bool = True,
     text_only_reason: str = "",
@@ -69,7 +69,7 @@ def query_grimoire(
     """
     question, wanted, asked = check_question(query=query, store=store, limit=limit)
     parsed = parse_filters(filters or {})
-    answer: dict[str, Any] = {"query": question, "store": str(wanted), "mode": None, "mode_reason": None}
+    answer: dict[str, object] = {"query": question, "store": str(wanted), "mode": None, "mode_reason": None}
     vector, reason = (None, text_only_reason) if text_only_reason else embed_question(question)
     answer["mode"] = str(SearchMode.TEXT_ONLY if vector is None else SearchMode.HYBRID)
     answer["mode_reason"] = reason or None

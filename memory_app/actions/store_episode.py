@@ -247,7 +247,7 @@ def _judge_trust(provenance: Provenance, signs: tuple[str, ...]) -> dict[str, An
     return {"is_quarantined": bool(signs), "quarantine_reason": describe_poison(signs) if signs else ""}
 
 
-def _list_texts(value: Any) -> str:
+def _list_texts(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -34,7 +33,7 @@ def store_strategy(
     *,
     golem_id: UUID,
     name: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
     description: str,
     chains: Sequence[int] = (),
     token_pairs: Sequence[str] = (),

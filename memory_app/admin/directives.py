@@ -95,7 +95,7 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         page: HttpResponse = super().change_view(request, object_id, form_url, extra)
         return page
 
-    def restore_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+    def restore_view(self, request: HttpRequest, object_id: object) -> HttpResponse:
         """Make this version the newest again."""
         row = self._get_editable(request, object_id)
         form = ReasonForm(request.POST or None)
@@ -112,7 +112,7 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             back_url=self._page(row),
         )
 
-    def edit_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+    def edit_view(self, request: HttpRequest, object_id: object) -> HttpResponse:
         """Write the next version, starting from this one."""
         row = self._get_editable(request, object_id)
         newest = Directive.objects.filter(golem_id=row.golem_id, document=row.document).latest("version")
@@ -162,7 +162,7 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             request.user.has_perm("memory_app.change_directive") and self._is_theirs(request, row, self.write_power)
         )
 
-    def _get_editable(self, request: HttpRequest, object_id: Any) -> Directive:
+    def _get_editable(self, request: HttpRequest, object_id: object) -> Directive:
         row: Directive = self.get_row(request, object_id)
         if not self._may_edit(request, row):
             raise PermissionDenied

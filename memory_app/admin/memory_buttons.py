@@ -71,7 +71,7 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
         """What the page shows beside the fields."""
         return {}
 
-    def keep_view(self, request: HttpRequest, object_id: Any, what: str) -> HttpResponse:
+    def keep_view(self, request: HttpRequest, object_id: object, what: str) -> HttpResponse:
         """Ask why, then do it."""
         row = self.get_row(request, object_id)
         if not self.may_keep(request, row):

@@ -70,7 +70,7 @@ def can_imagine(episode: Episode) -> bool:
     return isinstance(REGISTRY.get(episode.tool_name), WriteTool)
 
 
-def list_variations(params: Mapping[str, Any], other_routes: Sequence[str] = ()) -> list[dict[str, int | str]]:
+def list_variations(params: Mapping[str, object], other_routes: Sequence[str] = ()) -> list[dict[str, int | str]]:
     """One change each: half and twice the slippage, twice the deadline, half the amount, the next best route.
 
     Only of what was asked; `other_routes` are those that were not taken, best first.
@@ -90,7 +90,7 @@ def list_variations(params: Mapping[str, Any], other_routes: Sequence[str] = ())
     return found
 
 
-def other_routes_of(prediction: Mapping[str, Any]) -> Sequence[str]:
+def other_routes_of(prediction: Mapping[str, object]) -> Sequence[str]:
     """The routes that were quoted at the preview and not taken; empty for what takes none."""
     details = prediction.get("details")
     routes = details.get("other_routes") if isinstance(details, Mapping) else None
@@ -201,5 +201,5 @@ def _describe(changed: Mapping[str, int | str], plan: TxPlan, result: Simulation
     )
 
 
-def _is_count(value: Any) -> TypeIs[int]:
+def _is_count(value: object) -> TypeIs[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -70,7 +70,7 @@ def memory_search(
     and says when it searched by words alone. Every retrieved episode is remembered longer. Does not search other
     golems' memory, documents or the chain.
     """
-    filters: dict[str, Any] = {"chain_id": chain_id, "token_pair": token_pair, "tool": tool}
+    filters: dict[str, object] = {"chain_id": chain_id, "token_pair": token_pair, "tool": tool}
     split_pair(token_pair)
     answer = request_query_grimoire(
         golem_id=ctx.golem.id,

@@ -106,12 +106,12 @@ class KnownAddressAdmin(OwnerScopedAdmin):
         """Nobody else's: a name is the word of the person who gave it."""
         return super().has_change_permission(request, obj) and self._is_of(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Likewise."""
         return super().has_delete_permission(request, obj) and self._is_of(request, obj)
 
     @staticmethod
-    def _is_of(request: HttpRequest, obj: Any) -> bool:
+    def _is_of(request: HttpRequest, obj: object) -> bool:
         return not isinstance(obj, KnownAddress) or obj.owner_id == request.user.pk
 
     def save_model(self, request: HttpRequest, obj: KnownAddress, form: Any, change: bool) -> None:

@@ -183,7 +183,7 @@ class CagePages:
         messages.info(request, "Noted. The next change of the Safe is told again.")
         return HttpResponseRedirect(page)
 
-    def _make_form(self, act: str, mirror: CageMirror, data: Any) -> CageForm | None:
+    def _make_form(self, act: str, mirror: CageMirror, data: object) -> CageForm | None:
         prefix = act
         if act in FORMS:
             initial = {"key": _find_staged(mirror)} if act == "session" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -30,7 +30,7 @@ class CodingWorkspaceAdmin(WorkspaceFormAdmin):
     write_power = Power.ADMINISTER
 
     def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: object = None
     ) -> HttpResponse:
         """Asks why, and then the owners, where the form may not be saved for that alone."""
         if request.method == "POST":
@@ -63,7 +63,7 @@ class CodingWorkspaceAdmin(WorkspaceFormAdmin):
         messages.info(request, "The golem is live, so this waits for its owners. Nothing of the form was saved.")
         return HttpResponseRedirect(page_of(opened.pk))
 
-    def _ask_why(self, request: HttpRequest, golem: Golem, wished: dict[str, Any]) -> HttpResponse:
+    def _ask_why(self, request: HttpRequest, golem: Golem, wished: dict[str, object]) -> HttpResponse:
         fields = [
             (name, value)
             for name, values in request.POST.lists()

@@ -59,7 +59,7 @@ class DeclaredPegAdmin(AuditedEditMixin, OwnerScopedAdmin):
     ordering = ("golem__name", "name")
     fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source", OPENED)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         """A row never moves to another golem."""
         return ("golem",) if obj is not None else ()
 

@@ -86,7 +86,7 @@ class GolemAdmin(
         is_list = request.path.endswith("/archetypes_app/golem/") and "retired_at__isnull" not in request.GET
         return rows.filter(retired_at__isnull=True) if is_list else rows
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: object, request: HttpRequest) -> bool:
         """Retired ones may be asked for by the address alone."""
         return lookup == "retired_at__isnull" or super().lookup_allowed(lookup, value, request)
 
@@ -137,7 +137,7 @@ class GolemAdmin(
             *super().get_urls(),
         ]
 
-    def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def drawdown_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
         golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         fall = read_fall(golem.pk)
@@ -154,7 +154,7 @@ class GolemAdmin(
             done=f"{golem.name} may open positions again.",
         )
 
-    def rehearse_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def rehearse_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Back to rehearsal, at once and without anybody's leave."""
         golem = self.get_own_golem(request, golem_id)
         return self.act(
@@ -169,7 +169,7 @@ class GolemAdmin(
             done=f"The heartbeat of {golem.name} rehearses.",
         )
 
-    def keys_preview_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def keys_preview_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Keep agents from spending with their keys, at once and without anybody's leave."""
         golem = self.get_own_golem(request, golem_id)
         return self.act(
@@ -185,7 +185,7 @@ class GolemAdmin(
             done=f"The keys of {golem.name} only preview.",
         )
 
-    def retire_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def retire_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Stop it for good and keep its history; or bring one back, still halted."""
         golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         if golem.retired_at is not None:
@@ -211,7 +211,7 @@ class GolemAdmin(
             done=f"{golem.name} is retired.",
         )
 
-    def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def definitions_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Pin the golem to the built-in tools as they read now, or let it have them; agree to what reads otherwise."""
         golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         # A box that is not ticked is an empty form, and an answer all the same.
@@ -251,14 +251,14 @@ class GolemAdmin(
         messages.success(request, f"{golem.name} has {', '.join(sorted(shown))} from now on.")
         return HttpResponseRedirect(back)
 
-    def get_own_golem(self, request: HttpRequest, golem_id: Any, power: Power = Power.OPERATE) -> Golem:
+    def get_own_golem(self, request: HttpRequest, golem_id: object, power: Power = Power.OPERATE) -> Golem:
         """A golem with which this person may do that. Raises Http404 and PermissionDenied."""
         golem = self.find_golem_with(request, golem_id, power)
         if not self.has_change_permission(request, golem):
             raise PermissionDenied
         return golem
 
-    def get_seen_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
+    def get_seen_golem(self, request: HttpRequest, golem_id: object) -> Golem:
         """A golem of which this person may read a page that only tells. Raises Http404 and PermissionDenied."""
         if request.method not in ("GET", "HEAD"):
             raise PermissionDenied("this page only tells")

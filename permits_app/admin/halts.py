@@ -77,7 +77,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     form = OpenedHaltSettingForm
     fields = ("golem", "unwind_on_halt", "sell_on_halt", "exchange_on_halt", "most_loss_bps", OPENED)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         """A setting never moves to another golem."""
         return ("golem",) if obj is not None else ()
 
@@ -92,7 +92,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
         return show_badge(words, "warn")
 
 
-def show_steps(steps: Sequence[Mapping[str, Any]], *, book: AddressBook) -> SafeString:
+def show_steps(steps: Sequence[Mapping[str, object]], *, book: AddressBook) -> SafeString:
     """The steps of a halt or a drill in words, each with its time; what was stored is folded below."""
     now = clock.now()
     permits = _name_permits(steps)
@@ -115,7 +115,7 @@ def _begin(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _when(step: Mapping[str, Any]) -> str:
+def _when(step: Mapping[str, object]) -> str:
     at_ms = step.get("at_ms")
     return f" ({int(at_ms) / 1000:.1f} s after the start)" if isinstance(at_ms, int) else ""
 
@@ -129,7 +129,7 @@ def _name_permits(steps: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], book: AddressBook, now: datetime) -> SafeString:
+def _show_facts(step: Mapping[str, object], permits: Mapping[str, str], book: AddressBook, now: datetime) -> SafeString:
     lines: list[str] = []
     if step.get("failed"):
         lines.append(f"failed and is tried again: {step.get('detail') or step['failed']}")
@@ -172,7 +172,7 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in item.items() if value not in (None, ""))
 
 
-def _say_exchange(item: Mapping[str, Any]) -> str:
+def _say_exchange(item: Mapping[str, object]) -> str:
     """One token of the wallet, and what came of it."""
     what = str(item.get("units") or item.get("label", ""))
     outcome = str(item.get("outcome", ""))

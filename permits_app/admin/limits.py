@@ -40,11 +40,11 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
 
     list_select_related: tuple[str, ...] = ("golem",)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         """A policy row never moves to another golem."""
         return ("golem",) if obj is not None else ()
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
         """Who may only look reads dollars and percent in the words of the form, not what the columns hold."""
         found = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
@@ -62,7 +62,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
             self._announce(form.instance, sorted(form.changed_data))
             self._keep(request, form.instance.golem, "edited in the admin")
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
         """Keep the policy as it was before its first edit."""
         self._keep(request, obj.golem, "as it was before this edit")
         super().save_model(request, obj, form, change)
@@ -141,7 +141,7 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
         ("Allowlist", {"fields": ("allowlist_mode",)}),
     )
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """A golem is never without limits."""
         return False
 
@@ -201,11 +201,11 @@ class PolicyCageAdmin(PolicyRowAdmin):
         ("Call data", {"fields": ("allows_arbitrary_calldata",)}),
     )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         """Who enforces it is shown, never chosen."""
         return ("enforced_by", *super().get_readonly_fields(request, obj))
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """A golem is never without a cage."""
         return False
 

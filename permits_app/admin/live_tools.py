@@ -32,7 +32,7 @@ class LiveToolsMixin:
         fixed = tuple(super().get_readonly_fields(request, obj))  # type: ignore[misc]
         return (*fixed, "owner") if obj is not None and not is_in_setup(obj) else fixed
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(self, request: HttpRequest, form: object, formsets: object, change: bool) -> None:
         """Note where the tools would come from."""
         super().save_related(request, form, formsets, change)  # type: ignore[misc]
         request.tool_sources_after = read_tool_sources(form.instance)  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ class LooseningMixin:
     """For an admin of rows with a `golem`: a post that loosens the policy asks why and opens a request instead."""
 
     def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: object = None
     ) -> HttpResponse:
         """Django's form, unless what is posted would loosen."""
         if request.method == "POST":
@@ -106,7 +106,7 @@ def _list_changes(form: Any, row: Any) -> list[dict[str, Any]]:
 def _list_entry_changes(form: Any, row: AllowlistEntry | None) -> list[dict[str, Any]]:
     given = form.cleaned_data
     key = name_entry(given["chain_id"], given["kind"], given["address"])
-    changes: list[dict[str, Any]] = []
+    changes: list[dict[str, object]] = []
     if row is not None:
         stored = AllowlistEntry.objects.get(pk=row.pk)
         old = name_entry(stored.chain_id, stored.kind, stored.address)

@@ -67,11 +67,11 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         """Nobody rewrites what was simulated."""
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """A permit stays as a record."""
         return False
 
-    def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Who operates the golem, and operators of the server."""
         is_theirs = object_id is None or self._is_theirs(request, object_id, self.write_power)
         return bool(request.user.has_perm("permits_app.change_actionpermit")) and is_theirs
@@ -118,7 +118,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         return show_age(obj.created_at)
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: object = None
     ) -> HttpResponse:
         """The story, top to bottom. Nothing on the page is a form."""
         if request.method != "GET":
@@ -238,7 +238,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             *super().get_urls(),
         ]
 
-    def _end(self, request: HttpRequest, permit: ActionPermit, end: Any, **page: str) -> HttpResponse:
+    def _end(self, request: HttpRequest, permit: ActionPermit, end: object, **page: str) -> HttpResponse:
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             reason = form.cleaned_data["reason"]

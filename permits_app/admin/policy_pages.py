@@ -210,5 +210,5 @@ def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _admin(pages: Any) -> Any:
+def _admin(pages: object) -> Any:
     return pages

@@ -34,7 +34,7 @@ class NamedPool:
 
 
 def name_pools(
-    trees: Iterable[Mapping[str, Any]], *, chain_id: int, block: BlockRef, deadline: Deadline
+    trees: Iterable[Mapping[str, object]], *, chain_id: int, block: BlockRef, deadline: Deadline
 ) -> dict[str, NamedPool]:
     """The pools among `trees`, by address. Raises the node errors."""
     asked = dict.fromkeys(

@@ -215,5 +215,5 @@ class ProposalPages:
         return str(admin.page_of(golem))
 
 
-def _admin(pages: Any) -> Any:
+def _admin(pages: object) -> Any:
     return pages

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -38,7 +37,7 @@ class KnownContractAdmin(ReadOnlyAdminMixin, PlainAdmin):
     fields = ("name", "address_short", "chain", "code", "first_seen_at")
     readonly_fields = ("name", "address_short", "chain", "code")
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Operators of the server only: the mark holds for every golem."""
         return is_operator(request.user)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -60,7 +58,7 @@ class StandingPlanAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """By whom before its time."""
         return f"by {obj.ended_by}" if obj.ended_at is not None else "not before its time"
 
-    def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may change plans; the row itself is looked up among theirs."""
         return bool(request.user.has_perm("permits_app.change_standingplan"))
 

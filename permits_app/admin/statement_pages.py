@@ -90,7 +90,7 @@ class StatementPages:
         return answer
 
 
-def _admin(pages: Any) -> Any:
+def _admin(pages: object) -> Any:
     return pages
 
 

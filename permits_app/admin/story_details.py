@@ -16,7 +16,7 @@ _LONG_NUMBER = 7
 
 def describe_details(permit: ActionPermit) -> tuple[Fact, ...]:
     """The tool's own details; a raw amount is left out where its units stand beside it."""
-    details: Mapping[str, Any] = permit.bounds.get("details") or {}
+    details: Mapping[str, object] = permit.bounds.get("details") or {}
     return tuple(
         Fact(spell(name.removesuffix("_units").removesuffix("_bps").removesuffix("_pct")), _tell(permit, name, value))
         for name, value in details.items()

@@ -168,7 +168,7 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
     )
 
 
-def _describe_payer(terms: Mapping[str, Any]) -> Fact:
+def _describe_payer(terms: Mapping[str, object]) -> Fact:
     """Who pays for a user operation."""
     if not terms["paymaster"]:
         return Fact("Gas of the user operation", "the account", "no paymaster")

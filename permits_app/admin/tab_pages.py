@@ -49,7 +49,7 @@ class TabPages:
         ]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: object = None
     ) -> HttpResponse:
         """What it does now. What is sent to this address is the form of the settings."""
         if request.method == "POST":
@@ -108,7 +108,7 @@ class TabPages:
         }
         return TemplateResponse(request, "admin/golem/refusal.html", context)
 
-    def _show_tab(self, request: HttpRequest, golem: Golem, tab: Tab, shown: Any) -> HttpResponse:
+    def _show_tab(self, request: HttpRequest, golem: Golem, tab: Tab, shown: object) -> HttpResponse:
         admin = _admin(self)
         context = {
             **admin.admin_site.each_context(request),
@@ -129,5 +129,5 @@ class TabPages:
         }
 
 
-def _admin(pages: Any) -> Any:
+def _admin(pages: object) -> Any:
     return pages

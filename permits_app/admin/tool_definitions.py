@@ -161,7 +161,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         """Without the modules' bytes, of which no page shows any."""
         return super().get_queryset(request).defer("module__content")
 
-    def has_upload_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_upload_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may bring a tool; approving and trying are for the same people, on rows of theirs."""
         return bool(request.user.has_perm("tools_app.add_tooldefinition"))
 
@@ -306,7 +306,7 @@ class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """What was approved."""
         return show_hex(obj.definition_hash)
 
-    def has_revoke_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_revoke_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may change approvals; the row itself is looked up among theirs."""
         return bool(request.user.has_perm("archetypes_app.change_definitionapproval"))
 
@@ -353,11 +353,11 @@ class WasmRunAdmin(_OwnDefinitions):
         return show_badge(obj.error_code, "bad") if obj.error_code else show_badge("answered", "good")
 
 
-def _spell_changes(changes: list[dict[str, Any]]) -> str:
+def _spell_changes(changes: list[dict[str, object]]) -> str:
     return "; ".join(f"{each['where']}: {each['before']} → {each['after']}" for each in changes)
 
 
-def _list_changes(changes: list[dict[str, Any]]) -> SafeString:
+def _list_changes(changes: list[dict[str, object]]) -> SafeString:
     found = [(each["where"], each["before"], each["after"]) for each in changes]
     return format_html_join("", "<div><b>{}</b>: <del>{}</del> → {}</div>", found)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -70,7 +68,7 @@ class VenueTrustAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """By whom and why."""
         return f"by {obj.restored_by}: {obj.restored_reason}" if not obj.is_low else "not yet"
 
-    def has_restore_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_restore_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Whoever may change the golem's limits; the row itself is looked up among theirs."""
         return bool(request.user.has_perm("permits_app.change_venuetrust"))
 

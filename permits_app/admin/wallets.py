@@ -84,7 +84,7 @@ class SignerForm(WhyForm):
 
     def clean(self) -> dict[str, Any]:
         """A key of the keystore is named: a staged one may be meant for a cage, and its account is empty."""
-        given: dict[str, Any] = super().clean() or {}
+        given: dict[str, object] = super().clean() or {}
         if given.get("kind") == WalletKind.LOCAL_KEYSTORE and not given.get("address"):
             self.add_error("address", "Name the key. The golem would act with its account, whose funds are its own.")
         return given
@@ -109,7 +109,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     write_power = Power.ADMINISTER
     actions_detail: ClassVar[tuple[str, ...]] = ("back_up", "choose_signer", "ask_session", "take_addresses")
 
-    def has_back_up_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+    def has_back_up_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Owners and operators; the row itself is looked up among theirs."""
         return bool(request.user.has_perm("permits_app.view_wallet"))
 

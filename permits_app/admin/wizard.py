@@ -163,7 +163,7 @@ class WizardPages:
                 return HttpResponseRedirect(following)
         return self._show(request, 1, form, submit="Next: limits", golem=golem)
 
-    def limits_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def limits_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Third page: limits and allowlist."""
         golem: Golem = _admin(self).get_own_golem(request, golem_id)
         if not is_in_setup(golem):
@@ -213,7 +213,7 @@ class WizardPages:
             cage=tell_cage(cage, golem.base_asset) if cage is not None else "",
         )
 
-    def funds_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def funds_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Fourth page: where to send money, and what is there by now."""
         golem: Golem = _admin(self).get_own_golem(request, golem_id)
         following = reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk])
@@ -231,7 +231,7 @@ class WizardPages:
             has_faucet=LOCAL_CHAIN_ID in list_chains(golem) and LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         )
 
-    def token_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def token_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Last page: the token's scopes; its answer is the last page, which shows the token once."""
         golem: Golem = _admin(self).get_own_golem(request, golem_id)
         form = TokenForm(request.POST or None, can_write=can_write(golem) and bool(golem.address))
@@ -250,7 +250,7 @@ class WizardPages:
             return redirect_to_token(request=request, fresh=fresh)
         return self._show(request, 4, form, submit="Create the golem's token", golem=golem)
 
-    def try_view(self, request: HttpRequest, golem_id: Any, key_id: Any) -> HttpResponse:
+    def try_view(self, request: HttpRequest, golem_id: object, key_id: Any) -> HttpResponse:
         """What an agent would do first, from the browser: the page of the permit that its preview opened."""
         golem: Golem = _admin(self).get_own_golem(request, golem_id)
         key = ApiKey.objects.select_related("golem").filter(golem=golem, pk=key_id, revoked_at=None).first()
@@ -331,7 +331,7 @@ def _group_choices(
     offered: Sequence[AllowlistChoice], ticked: Container[str]
 ) -> list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
     """Checkboxes under the heading of their kind, for the template: those that are ticked, and the others."""
-    groups: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
+    groups: dict[str, tuple[list[dict[str, object]], list[dict[str, object]]]] = {}
     for number, choice in enumerate(offered):
         is_ticked = str(number) in ticked
         option = {
@@ -351,5 +351,5 @@ def can_write(golem: Golem) -> bool:
     return any(isinstance(tool, WriteTool) for tool in REGISTRY if tool.name in names)
 
 
-def _admin(pages: Any) -> Any:
+def _admin(pages: object) -> Any:
     return pages

@@ -55,7 +55,7 @@ class AddressField(forms.CharField):
         given.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"placeholder": "0x…", "spellcheck": "false"}))
         super().__init__(max_length=42, **given)
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         """With its checksum, or empty."""
         text = str(super().to_python(value) or "").strip()
         if not text:
@@ -352,7 +352,7 @@ class ActForm(CageForm):
 
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
         """The act, and for a cancellation which change."""
-        found: dict[str, Any] = {"act": self.act}
+        found: dict[str, object] = {"act": self.act}
         if self.act == "cancel":
             found |= {"kind": self.cleaned_data["kind"] or 0, "key": self.cleaned_data["key"]}
         return found

@@ -124,13 +124,13 @@ class DecisionPage:
     refresh: bool
 
 
-def list_waiting(user: Any) -> QuerySet[ChangeRequest]:
+def list_waiting(user: object) -> QuerySet[ChangeRequest]:
     """Open requests `user` may see, in the order of the inbox."""
     rows = _visible(user).filter(state=ChangeState.OPEN).select_related("golem", "asked_by", "api_key", "permit")
     return rows.order_by("-risk_rank", "created_at")
 
 
-def build_inbox(user: Any, *, now: datetime) -> Inbox:
+def build_inbox(user: object, *, now: datetime) -> Inbox:
     """The inbox of `user` as of `now`."""
     waiting, hidden = _cut(list_waiting(user))
     seen = _visible(user).select_related("golem", "asked_by", "api_key", "permit")
@@ -217,7 +217,7 @@ def name_asker(request: ChangeRequest) -> str:
     return request.asker
 
 
-def _visible(user: Any) -> QuerySet[ChangeRequest]:
+def _visible(user: object) -> QuerySet[ChangeRequest]:
     rows = ChangeRequest.objects.all()
     return rows if is_operator(user) else rows.filter(golem__in=list_golems_with(user, Power.SEE))
 
@@ -272,7 +272,7 @@ def _describe_announced(row: Announcement, now: datetime) -> AnnouncedLine:
     )
 
 
-def _list_announced(user: Any) -> QuerySet[Announcement]:
+def _list_announced(user: object) -> QuerySet[Announcement]:
     rows = Announcement.objects.select_related("permit__golem").filter(state=AnnouncementState.WAITING)
     if not is_operator(user):
         rows = rows.filter(permit__golem__in=list_golems_with(user, Power.SEE))

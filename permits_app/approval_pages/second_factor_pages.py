@@ -39,7 +39,7 @@ LIST = "admin:permits_app_changerequest_second_factors"
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def show_factors(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+def show_factors(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     """What there is; a POST adds a passkey, with the password and a second factor where there is one."""
     held = second_factor.find_held(request.user)
     form = AddPasskeyForm(_posted(request), user=request.user, held=held)
@@ -70,7 +70,7 @@ def show_factors(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+def enrol(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     """Set up the authenticator: scan, type the first code, prove who you are."""
     held = second_factor.find_held(request.user)
     form = EnrolForm(_posted(request), user=request.user, held=held)
@@ -105,7 +105,7 @@ def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 
 @require_POST
-def ask_passkey(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+def ask_passkey(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     """What a passkey of this person is asked next, as JSON: for one action, this session and three minutes."""
     form = ChallengeForm(request.POST)
     if not form.is_valid():
@@ -131,7 +131,7 @@ def ask_passkey(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
 
 
 @require_POST
-def rename(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpResponse:
+def rename(request: HttpRequest, passkey_id: int, *, model_admin: object) -> HttpResponse:
     """Call a passkey otherwise."""
     form = RenamePasskeyForm(request.POST)
     if not form.is_valid():
@@ -168,7 +168,7 @@ def remove(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpRe
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def remove_code(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+def remove_code(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     """Take the authenticator away, with a second factor; where it is the last one it says what that means."""
     held = second_factor.find_held(request.user)
     if not held.has_code:

@@ -47,26 +47,26 @@ def page_of(request_id: Any) -> str:
 
 
 @require_GET
-def show_inbox(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+def show_inbox(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     """Everything that waits for this person."""
     inbox = build_inbox(request.user, now=clock.now())
     return render_page(request, model_admin, "inbox", title="Approvals", inbox=inbox)
 
 
 @require_GET
-def show_request(request: HttpRequest, object_id: str, *, model_admin: Any) -> HttpResponse:
+def show_request(request: HttpRequest, object_id: str, *, model_admin: object) -> HttpResponse:
     """One request, with the forms that decide it."""
     return _show(request, model_admin, _get(request, model_admin, object_id))
 
 
 @require_GET
-def show_short(request: HttpRequest, object_id: str, *, model_admin: Any) -> HttpResponse:
+def show_short(request: HttpRequest, object_id: str, *, model_admin: object) -> HttpResponse:
     """One request on one screen of a phone, where alerts lead: what it does, what can be lost, the decision."""
     return _show(request, model_admin, _get(request, model_admin, object_id), template="short")
 
 
 @require_POST
-def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def decide(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Approve or reject."""
     change = _get(request, model_admin, object_id)
     form = DecisionForm(request.POST)
@@ -120,7 +120,7 @@ def sign(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResp
 
 
 @require_GET
-def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """The signed call of the Safe as a file, for whoever sends it in this server's place."""
     change = _get(request, model_admin, object_id)
     asked = find_owner_transaction(change)
@@ -141,7 +141,7 @@ def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> Http
 
 
 @require_POST
-def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Ask for an empty transaction under the nonce that keeps this request from its turn, or that it failed under."""
     change = _get(request, model_admin, object_id)
     asked = find_owner_transaction(change)
@@ -164,7 +164,7 @@ def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> 
 
 
 @require_POST
-def comment(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def comment(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Say something to the other owners."""
     change = _get(request, model_admin, object_id)
     form = CommentForm(request.POST)
@@ -178,7 +178,7 @@ def comment(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpR
 
 
 @require_http_methods(["GET", "POST"])
-def cancel(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def cancel(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Withdraw a request, with a reason."""
     change = _get(request, model_admin, object_id)
     form = ReasonForm(request.POST or None)
@@ -233,7 +233,7 @@ def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: A
 
 
 @require_GET
-def export(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def export(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """The request as a file for `manage.py verify_request`."""
     change = _get(request, model_admin, object_id)
     answer = JsonResponse(

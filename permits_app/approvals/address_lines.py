@@ -24,10 +24,10 @@ _MOST_OPEN: Final = 50
 FIRST_USE: Final = "no golem of yours has dealt with it before"
 
 
-def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
+def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
     """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
     book, own, asked_about = read_book(golem.owner_id), golem.address.lower(), _list_asked_about(golem.owner_id)
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     asked = 0
     for address in dict.fromkeys(_list_addresses(shown)):
         if address == ZERO_ADDRESS:
@@ -68,7 +68,7 @@ def _list_asked_about(owner_id: int) -> list[tuple[str, str]]:
     return [(line["address"], "a request that waits") for each in shown for line in each.get("addresses", [])]
 
 
-def _list_addresses(value: Any) -> Iterator[str]:
+def _list_addresses(value: object) -> Iterator[str]:
     """In the order of the statement; raw bytes of calls hold no address by themselves."""
     if isinstance(value, Mapping):
         for each in value.values():

@@ -86,7 +86,7 @@ def describe_carrier(permit: ActionPermit) -> dict[str, str]:
     return {"account": permit.acts_for, "through": str(through), "data": str(sent["data"])}
 
 
-def describe_calls(calls: Iterable[Mapping[str, Any]], *, chain_id: int) -> list[dict[str, Any]]:
+def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> list[dict[str, Any]]:
     """Stored calls in words: contract by name, function, arguments in units, and the raw bytes beside them."""
     return [_spell_call(decode_call(call, chain_id=chain_id)) for call in calls]
 
@@ -147,7 +147,7 @@ def _describe_differences(permit: ActionPermit) -> dict[str, Any]:
 
 
 def _describe_balances(permit: ActionPermit) -> list[dict[str, str]]:
-    deltas: Sequence[Mapping[str, Any]] = permit.expected_outcome.get("balance_deltas", [])
+    deltas: Sequence[Mapping[str, object]] = permit.expected_outcome.get("balance_deltas", [])
     return [
         {"token": str(delta.get("symbol", "")), "raw": str(delta.get("raw", "")), "units": str(delta.get("units", ""))}
         for delta in deltas

@@ -159,7 +159,7 @@ def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> d
     }
 
 
-def _describe_inner(document: Mapping[str, str], call: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_inner(document: Mapping[str, str], call: Mapping[str, object]) -> dict[str, Any]:
     """One call of a batch; what the Safe asks of itself or of its cage as it is told where it stands alone."""
     chain_id = int(document["chain_id"])
     is_own = bytes.fromhex(str(call["data"]).removeprefix("0x"))[:4] in _KNOWN

@@ -115,8 +115,8 @@ def move_owner_transaction(
     to: OwnerTransactionState,
     actor: str,
     now: datetime,
-    facts: Mapping[str, Any],
-    **columns: Any,
+    facts: Mapping[str, object],
+    **columns: object,
 ) -> bool:
     """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction.
 
@@ -154,8 +154,8 @@ def move_alone(
     to: OwnerTransactionState,
     actor: str,
     now: datetime,
-    facts: Mapping[str, Any],
-    **columns: Any,
+    facts: Mapping[str, object],
+    **columns: object,
 ) -> bool:
     """The same in a transaction of its own."""
     with transaction.atomic():

@@ -38,7 +38,7 @@ _MOST_COUNTED: Final = 2
 """Wrong answers in a row that make the pause longer: two seconds at most."""
 
 
-def list_passkeys(user: Any) -> list[Passkey]:
+def list_passkeys(user: object) -> list[Passkey]:
     """Every passkey of `user`, oldest first, those that count no more among them."""
     return list(Passkey.objects.filter(user=user))
 
@@ -72,7 +72,7 @@ def ask_for_new(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
     )
 
 
-def ask_for_answer(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
+def ask_for_answer(*, user: object, site: PasskeySite, challenge: bytes) -> str:
     """What `navigator.credentials.get` is given, as JSON. Raises SecondFactorMissing without a passkey that counts."""
     usable = [each for each in list_passkeys(user) if each.suspected_at is None]
     if not usable:
@@ -105,7 +105,7 @@ def add_passkey(*, user: Any, name: str, answer: PasskeyAnswer, action: str, now
 
 
 def _register(
-    user: Any, answer: PasskeyAnswer, action: str, now: datetime
+    user: object, answer: PasskeyAnswer, action: str, now: datetime
 ) -> tuple[GolemError | None, tuple[bytes, bytes, int] | None]:
     """Why it is refused, or its credential id, public key and counter; the challenge is used up either way."""
     from webauthn import verify_registration_response
@@ -129,7 +129,7 @@ def _register(
     return None, (made.credential_id, made.credential_public_key, made.sign_count)
 
 
-def _store(user: Any, name: str, found: tuple[bytes, bytes, int], now: datetime) -> Passkey | None:
+def _store(user: object, name: str, found: tuple[bytes, bytes, int], now: datetime) -> Passkey | None:
     """The row; None when somebody's passkey has that id already."""
     credential_id, public_key, sign_count = found
     try:
@@ -149,7 +149,7 @@ def _store(user: Any, name: str, found: tuple[bytes, bytes, int], now: datetime)
 
 
 @retry_aborted
-def use_passkey(*, user: Any, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
+def use_passkey(*, user: object, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
     """The passkey of `user` that answered the challenge made for `action`.
 
     Raises SecondFactorMissing, PasskeyRefused, PasskeyCopied. Each refusal makes the next try wait longer.
@@ -183,7 +183,7 @@ def use_passkey(*, user: Any, answer: PasskeyAnswer, action: str, now: datetime)
     return used
 
 
-def _judge(user: Any, held: list[Passkey], answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
+def _judge(user: object, held: list[Passkey], answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
     from webauthn import base64url_to_bytes, verify_authentication_response
 
     given, challenge = _read(answer)
@@ -248,13 +248,13 @@ def _verify(judge: Callable[[], T]) -> T:
 
 
 @retry_aborted
-def rename_passkey(*, user: Any, passkey_id: int, name: str) -> bool:
+def rename_passkey(*, user: object, passkey_id: int, name: str) -> bool:
     """Call it otherwise; False when `user` has none of that id."""
     return bool(Passkey.objects.filter(user=user, pk=passkey_id).update(name=name[:LONGEST_NAME]))
 
 
 @retry_aborted
-def remove_passkey(*, user: Any, passkey_id: int, now: datetime) -> bool:
+def remove_passkey(*, user: object, passkey_id: int, now: datetime) -> bool:
     """Forget it; the audit log of each golem tells of it. False when `user` has none of that id."""
     with transaction.atomic():
         row = Passkey.objects.select_for_update().filter(user=user, pk=passkey_id).first()
@@ -271,7 +271,7 @@ def remove_passkey(*, user: Any, passkey_id: int, now: datetime) -> bool:
     return True
 
 
-def _has_one(user: Any) -> bool:
+def _has_one(user: object) -> bool:
     """Whether a second factor of `user` is left that counts."""
     is_left = Passkey.objects.filter(user=user, suspected_at=None).exists()
     return is_left or bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())

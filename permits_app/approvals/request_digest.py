@@ -89,7 +89,7 @@ def hash_change(*, golem_id: UUID, kind: str, change: Mapping[str, Any]) -> str:
 
 def export_request(request: ChangeRequest) -> dict[str, Any]:
     """The request as a file for `manage.py verify_request`: its binding, its digest, and the permit's plan."""
-    document: dict[str, Any] = {"digest": request.digest, "binding": describe_binding(request)}
+    document: dict[str, object] = {"digest": request.digest, "binding": describe_binding(request)}
     if request.permit is not None:
         document["plan"] = {name: getattr(request.permit, name) for name in _PLAN_COLUMNS}
     return document

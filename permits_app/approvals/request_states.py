@@ -51,8 +51,8 @@ def move_request(
     actor: str,
     now: datetime,
     reason: str = "",
-    facts: Mapping[str, Any] | None = None,
-    **columns: Any,
+    facts: Mapping[str, object] | None = None,
+    **columns: object,
 ) -> bool:
     """Move `request` from the state it was read in to `to`; True when this caller did it. Refreshes the row."""
     leaving = ChangeState(request.state)

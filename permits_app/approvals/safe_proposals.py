@@ -57,5 +57,5 @@ def makes_the_plan(permit: ActionPermit, document: Mapping[str, str]) -> bool:
     return (to, str(value), "0x" + bytes(data).hex(), str(operation)) == fields and not any(map(_is_set, rest[:5]))
 
 
-def _is_set(field: Any) -> bool:
+def _is_set(field: object) -> bool:
     return bool(int(field, 16) if isinstance(field, str) else field)

@@ -43,7 +43,7 @@ class HeldFactors:
         return self.has_code or self.has_passkey
 
 
-def find_held(user: Any) -> HeldFactors:
+def find_held(user: object) -> HeldFactors:
     """The second factors of `user`."""
     keys = list(Passkey.objects.filter(user=user).values_list("suspected_at", flat=True))
     return HeldFactors(
@@ -59,7 +59,7 @@ def has_second_factor(user: Any) -> bool:
     return held.is_usable or held.has_suspected
 
 
-def check_second_factor(*, user: Any, code: str, passkey: PasskeyAnswer | None, action: str, now: datetime) -> str:
+def check_second_factor(*, user: object, code: str, passkey: PasskeyAnswer | None, action: str, now: datetime) -> str:
     """Use up what was given, a code or a passkey's answer to the challenge for `action`; which one it was, in words.
 
     Raises SecondFactorMissing, SecondFactorWrong, SecondFactorLocked, PasskeyRefused, PasskeyCopied. Runs in a
@@ -72,7 +72,7 @@ def check_second_factor(*, user: Any, code: str, passkey: PasskeyAnswer | None, 
 
 
 @retry_aborted
-def check_code(*, user: Any, code: str, now: datetime) -> None:
+def check_code(*, user: object, code: str, now: datetime) -> None:
     """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong, SecondFactorLocked."""
     if not code.strip():
         raise SecondFactorMissing("type the six digits your authenticator shows now, or use a passkey")
@@ -125,20 +125,20 @@ def _pause_after(count: int) -> int:
 
 
 @retry_aborted
-def start_enrolment(*, user: Any) -> TOTPDevice:
+def start_enrolment(*, user: object) -> TOTPDevice:
     """A new device that counts for nothing until a code of it was typed; an unfinished one before it is dropped."""
     with transaction.atomic():
         TOTPDevice.objects.filter(user=user, confirmed=False).delete()
         return TOTPDevice.objects.create(user=user, name=_NAME, confirmed=False)
 
 
-def find_enrolment(*, user: Any) -> TOTPDevice | None:
+def find_enrolment(*, user: object) -> TOTPDevice | None:
     """The device that waits for its first code."""
     return TOTPDevice.objects.filter(user=user, confirmed=False).first()
 
 
 @retry_aborted
-def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
+def finish_enrolment(*, user: object, code: str, now: datetime) -> None:
     """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong,
     SecondFactorLocked.
 
@@ -161,7 +161,7 @@ def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
 
 
 @retry_aborted
-def remove_authenticator(*, user: Any, now: datetime) -> bool:
+def remove_authenticator(*, user: object, now: datetime) -> bool:
     """Forget it; the audit log of each golem tells of it. False when `user` has none."""
     with transaction.atomic():
         removed, _ = TOTPDevice.objects.filter(user=user, confirmed=True).delete()

@@ -47,7 +47,7 @@ def count_given(request: ChangeRequest) -> int:
     return count_all([request.pk]).get(request.pk, 0)
 
 
-def count_all(request_ids: Iterable[Any]) -> dict[Any, int]:
+def count_all(request_ids: Iterable[object]) -> dict[Any, int]:
     """The same by request, in one reading; a request without any is left out."""
     rows = _list_counting(OwnerApproval.objects.filter(request_id__in=list(request_ids)))
     return dict(rows.values_list("request_id").annotate(n=Count("pk")))

@@ -79,7 +79,7 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
         known = {rule.key for rule in rules}
         listed = {split_entry(each["name"])[2] for each in local if each["row"] == "allowlist" and each["after"]}
         rules += [rule for rule in call_rules(chain.chain_id, listed, valued=_valued(mirror)) if rule.key not in known]
-    arguments: dict[str, Any] = {
+    arguments: dict[str, object] = {
         "act": "propose",
         "rules": [write_rule(rule) for rule in rules],
         "policy": local,
@@ -105,7 +105,7 @@ def _title(wish: PolicyWish, chain: ChainReader) -> str:
 
 
 def _restrict(
-    state: PolicyState, golem: Golem, chains: Sequence[int], *, added: Sequence[Mapping[str, Any]]
+    state: PolicyState, golem: Golem, chains: Sequence[int], *, added: Sequence[Mapping[str, object]]
 ) -> list[dict[str, Any]]:
     """Nothing is allowed on another chain: a strict list without an entry there."""
     if golem.home_chain_id not in chains:

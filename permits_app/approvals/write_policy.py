@@ -24,7 +24,7 @@ from tools_app.core.transaction_retry import retry_aborted
 
 @retry_aborted
 def write_policy(
-    *, golem: Golem, changes: Sequence[Mapping[str, Any]], actor: str, reason: str, now: datetime
+    *, golem: Golem, changes: Sequence[Mapping[str, object]], actor: str, reason: str, now: datetime
 ) -> PolicyVersion:
     """Make `changes` (`row`, `name`, `after` as text, None removes an allowlist entry). Returns the new version.
 
@@ -55,7 +55,7 @@ def write_policy(
     return version
 
 
-def check_not_mirrored(cage: PolicyCage, changes: Sequence[Mapping[str, Any]]) -> None:
+def check_not_mirrored(cage: PolicyCage, changes: Sequence[Mapping[str, object]]) -> None:
     """Raises CageIsMirrored for a value that follows the contract behind `cage`."""
     names = sorted(each["name"] for each in changes if each["row"] == "cage" and each["name"] in MIRRORED)
     if names and hasattr(cage, "mirror"):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from eth_utils import is_address, to_checksum_address
@@ -31,7 +30,7 @@ from tools_app.standards.user_operation import ENTRY_POINT
 _BUDGET_MS = 8_000
 
 
-def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     """`kind`, `address`, `key`, `external_id` and a `note` in words.
 
     `arguments`: `kind`; for a Safe its address as `safe`; for Privy, Turnkey and AWS KMS its `wallet_id`; for a key of
@@ -55,7 +54,7 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
     return {"kind": kind.value, "external_id": "", **reader(golem, arguments, now)}
 
 
-def _read_cage(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_cage(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     mirror = CageMirror.objects.filter(cage__golem=golem).first()
     if mirror is None:
         raise SignerUnavailable("this golem has no mirrored cage; deploy one, or register it, first")
@@ -78,7 +77,7 @@ def _read_cage(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
     return {"address": str(mirror.account), "key": key, "note": note}
 
 
-def _read_safe(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_safe(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     safe = _as_address(arguments.get("safe"), "safe")
     key = _own_key(golem, None)
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
@@ -98,28 +97,28 @@ def _read_safe(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
     return {"address": safe, "key": key.address, "note": note}
 
 
-def _read_privy(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_privy(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     wallet_id = str(arguments.get("wallet_id", "")).strip()
     address = open_privy().read_address(wallet_id)
     note = "the key is at Privy, who signs; limits are enforced by this server only"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
 
 
-def _read_kms(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_kms(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     key_id = str(arguments.get("wallet_id", "")).strip()
     address = open_kms().read_address(key_id)
     note = "the key is in AWS KMS, which signs what this server asks; limits are enforced by this server only"
     return {"address": address, "key": address, "external_id": key_id, "note": note}
 
 
-def _read_turnkey(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_turnkey(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     wallet_id = str(arguments.get("wallet_id", "")).strip()
     address = open_turnkey().read_address(wallet_id)
     note = "the key is at Turnkey, who signs; limits are enforced by this server and by policies there"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
 
 
-def _read_zerodev(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_zerodev(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     open_zerodev().check_serves(chain.chain_id)
     asked, wallet_id = arguments.get("account"), str(arguments.get("wallet_id") or "").strip()
@@ -164,7 +163,7 @@ def _ask_for_account(owner: str, account: str) -> SignerUnavailable:
     )
 
 
-def _read_local(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+def _read_local(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
     asked = arguments.get("address")
     key = _own_key(golem, _as_address(asked, "address") if asked else None)
     note = "a key of this server's keystore; limits are enforced by this server only"
@@ -183,7 +182,7 @@ def _own_key(golem: Golem, address: str | None) -> SigningKey:
     return found
 
 
-def _as_address(given: Any, name: str) -> str:
+def _as_address(given: object, name: str) -> str:
     if not isinstance(given, str) or not is_address(given):
         raise InvalidParams(f"{name} is an address: 0x and 40 hex digits", fields={name: "malformed"})
     return str(to_checksum_address(given))

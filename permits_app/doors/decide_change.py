@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 def decide_change(
     *,
     request_id: UUID,
-    owner: Any,
+    owner: object,
     verdict: Verdict,
     reason: str,
     code: str,
@@ -122,7 +122,7 @@ def _decide(
     return request
 
 
-def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: str, now: datetime) -> ChangeRequest:
+def sign_change(*, request_id: UUID, owner: object, signature: str, seen_digest: str, now: datetime) -> ChangeRequest:
     """Hand in a signature without approving: for who may not approve, or when the Safe needs more than approved.
 
     Raises ChangeNotFound, NotAnOwner, ChangeClosed, ChangeStale, SignatureMissing, SignatureWrong, and what a node

@@ -15,7 +15,7 @@ from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
 def request_preview(
-    *, golem: Golem, api_key: ApiKey | None, body: Mapping[str, Any], request_id: str
+    *, golem: Golem, api_key: ApiKey | None, body: Mapping[str, object], request_id: str
 ) -> dict[str, Any]:
     """Have a worker preview `body`; the permit as agents see it.
 
@@ -30,5 +30,5 @@ def request_preview(
             actor=name_key(api_key.prefix) if api_key else "system:runtime",
             request_id=request_id,
         )
-        permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
+        permit: dict[str, object] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
     return permit

@@ -42,7 +42,7 @@ def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: floa
 
 
 def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, Any]:
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "permit_id": str(row.permit_id),
         "tx_hash": row.tx_hash,
         "nonce": row.nonce,

@@ -51,7 +51,7 @@ def _read(network: Network, watch: ChainMark, now: datetime) -> bool:
     hashes, head = second_reading.find_block_hashes(network.chain_id, marked, deadline=deadline)
     next_mark = max(0, head - network.confirmations + 1)
     has_lost = bool(marked) and hashes.get(watch.mark_number, watch.mark_hash) != watch.mark_hash
-    changes: dict[str, Any] = {"head_number": head, "looked_at": now}
+    changes: dict[str, object] = {"head_number": head, "looked_at": now}
     if has_lost:
         logger.error(
             "chain %s rolled back past what was final: block %s is another one or gone, the head is %s",

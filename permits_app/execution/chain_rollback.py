@@ -150,7 +150,7 @@ def _take_finals_back(chain_id: int, now: datetime) -> int:
 
 
 def _tell(chain_id: int, taken: Sequence[OutboundTransaction], now: datetime) -> None:
-    by_golem: dict[Any, list[OutboundTransaction]] = {}
+    by_golem: dict[object, list[OutboundTransaction]] = {}
     for row in taken:
         if row.permit is not None:
             by_golem.setdefault(row.permit.golem_id, []).append(row)
@@ -203,7 +203,7 @@ def _reopen_permit(row: OutboundTransaction, reason: str, now: datetime) -> bool
         lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
         outcome = OutcomeRecord.live.filter(permit_id=permit.pk).first()
         entry = permit.spend_entry
-        before: dict[str, Any] = {"status": permit.status}
+        before: dict[str, object] = {"status": permit.status}
         if outcome is not None:
             before |= {"is_verified": outcome.is_verified, "fee_wei": outcome.fee_wei, "actual": outcome.actual}
         if entry is not None and entry.settled_micro_usd is not None:

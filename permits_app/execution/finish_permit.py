@@ -149,7 +149,7 @@ def _settle(
         chain=chain if judgement.is_coin_known and not judgement.unshown and not is_shared else None,
     )
     pnl = _guard(permit, "profit", measure, None)
-    none: list[dict[str, Any]] = []
+    none: list[dict[str, object]] = []
     changes = _guard(permit, "changes", partial(_tell_changes, found), none)
     result = _wrap(permit, tool, plan, seen, judgement, over, told, changes)
     # Before the end, which is looked for again until it is there: where a position may be is not forgotten.
@@ -342,8 +342,8 @@ def _wrap(
     receipts: Sequence[ReceiptView],
     judgement: Judgement,
     over: LeftOver,
-    data: Any,
-    changes: Sequence[Mapping[str, Any]] = (),
+    data: object,
+    changes: Sequence[Mapping[str, object]] = (),
 ) -> dict[str, Any]:
     return ToolResult(
         data=data,
@@ -364,7 +364,7 @@ def _close(
     permit: ActionPermit,
     receipts: Sequence[ReceiptView],
     judgement: Judgement,
-    result: dict[str, Any],
+    result: dict[str, object],
     block_time: datetime,
     over: LeftOver,
     pnl: Profit | None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from permits_app.limits.received_rights import view_right
 from permits_app.models import ActionPermit, ReceivedRight
@@ -23,7 +22,7 @@ def find_giving_up(right: ReceivedRight) -> Call | None:
     return Call(contract, encode_call(signature, *arguments), 0, "give up a right")
 
 
-def gives_up_a_right(permit: ActionPermit, call: Mapping[str, Any]) -> bool:
+def gives_up_a_right(permit: ActionPermit, call: Mapping[str, object]) -> bool:
     """Whether a call of a permit gives up a right in its golem's book, byte for byte, and does nothing else."""
     given = ReceivedRight.objects.filter(golem_id=permit.golem_id, chain_id=permit.chain_id, holder=permit.account)
     # One that was seen to be gone while this was under way is looked at for a while.

@@ -76,7 +76,7 @@ def list_exchanges(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
 def _exchange_on(
     chain_id: int, golem: Golem, epoch: int, actor: str, now: datetime
 ) -> tuple[list[dict[str, Any]], bool]:
-    told: dict[str, dict[str, Any]] = {}
+    told: dict[str, dict[str, object]] = {}
     settled: dict[str, bool] = {}
     for _ in range(MOST_SALES):
         setting = find_exchange(golem)

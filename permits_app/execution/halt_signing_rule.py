@@ -96,7 +96,7 @@ def _owed_of(legs: Mapping[str, int], token: str) -> int:
     return max(0, -legs.get(token, 0))
 
 
-def _is_approval_for(call: Mapping[str, Any], later: Sequence[Mapping[str, Any]], left: Sequence[str]) -> bool:
+def _is_approval_for(call: Mapping[str, object], later: Sequence[Mapping[str, object]], left: Sequence[str]) -> bool:
     """An allowance taken back, or one for a contract that a later call of the same permit leaves."""
     data = _bytes_of(call)
     read = _read(_APPROVE, data) if len(data) == _APPROVE_LENGTH else None
@@ -151,7 +151,7 @@ def _leaves(data: bytes, known: Sequence[LeavingCall], there: There) -> bool:
     return False
 
 
-def _bytes_of(call: Mapping[str, Any]) -> bytes:
+def _bytes_of(call: Mapping[str, object]) -> bytes:
     return bytes.fromhex(str(call["data"]).removeprefix("0x"))
 
 

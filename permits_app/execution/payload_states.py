@@ -49,13 +49,13 @@ _SIBLINGS: CompiledQuery[OutboundTransaction] = CompiledQuery(
 )
 
 
-def advance(row: OutboundTransaction, to: TransactionState, **columns: Any) -> bool:
+def advance(row: OutboundTransaction, to: TransactionState, **columns: object) -> bool:
     """Move `row` to `to` if its state allows it; True when this call did it. `row` shows the stored state after."""
     changes = {"state": to, "updated_at": clock.now(), **columns}
     return _show(row, changes, is_done=bool(_fill_advance(row, changes).fetch()))
 
 
-def _fill_advance(row: OutboundTransaction, changes: Mapping[str, Any]) -> Filled:
+def _fill_advance(row: OutboundTransaction, changes: Mapping[str, object]) -> Filled:
     sources = tuple(str(state) for state, following in TRANSITIONS.items() if changes["state"] in following)
     return fill_change(OutboundTransaction, where={"pk": row.pk, "state": sources}, **changes)
 

@@ -104,7 +104,7 @@ def unwind_positions(
 def _unwind_on(
     chain_id: int, golem: Golem, epoch: int, actor: str, now: datetime, goes_on: Callable[[], bool]
 ) -> tuple[list[dict[str, Any]], bool]:
-    told: dict[PositionRef, dict[str, Any]] = {}
+    told: dict[PositionRef, dict[str, object]] = {}
     over: dict[PositionRef, bool] = {}
     failed: set[PositionRef] = set()
     for _ in range(MOST_ROUNDS):
@@ -130,7 +130,7 @@ def _leave(
     tried = _count_attempts(golem, epoch, position)
     if tried >= MOST_ATTEMPTS:
         return {"outcome": f"left as it is: {tried} attempts reverted"}, True
-    done: dict[str, Any] = {}
+    done: dict[str, object] = {}
     hashes: list[str] = []
     here: Position | None = position
     for _ in range(MOST_STEPS):

@@ -121,7 +121,7 @@ def _write_lines(permits: Sequence[ActionPermit], sent: Sequence[OutboundTransac
         yield _write_line(transaction=each.tx_hash, permit=str(each.permit_id), receipt=each.receipt)
 
 
-def _write_line(**members: Any) -> bytes:
+def _write_line(**members: object) -> bytes:
     return json.dumps(members, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 

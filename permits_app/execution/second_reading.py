@@ -77,7 +77,7 @@ def _read_again(
     return [], True
 
 
-def _waits_still(claimed: ReceiptView, sent: Any) -> bool:
+def _waits_still(claimed: ReceiptView, sent: object) -> bool:
     """Whether the node has the transaction in its pool as well as in a block, as one does that just made the block."""
     return isinstance(sent, dict) and sent.get("hash") == claimed.tx_hash and sent.get("blockHash") is None
 
@@ -187,7 +187,7 @@ def _agrees(claimed: ReceiptView, again: Any, sent: Any, block: Mapping[str, Any
     return is_same
 
 
-def _parse(answer: Any) -> ReceiptView | None:
+def _parse(answer: object) -> ReceiptView | None:
     try:
         return None if answer is None else parse_receipt(answer)
     except RpcNonsense:

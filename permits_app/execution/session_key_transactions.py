@@ -73,7 +73,7 @@ def find_own_session(*, golem_id: UUID, now: datetime) -> OwnSession | None:
     return OwnSession(golem, mirror, state)
 
 
-def is_under_way(own: OwnSession, *, tool_name: str, **params: Any) -> bool:
+def is_under_way(own: OwnSession, *, tool_name: str, **params: object) -> bool:
     """Whether another worker does it now, or did and the mirror has not seen it yet."""
     named = {f"params__{name}": value for name, value in params.items()}
     same = ActionPermit.objects.filter(golem=own.golem, tool_name=tool_name, halt_epoch=own.golem.halt_epoch, **named)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -49,7 +48,7 @@ def resume_golem(
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
 
 
-def lock_keys(**which: Any) -> list[ApiKey]:
+def lock_keys(**which: object) -> list[ApiKey]:
     """Keys that are not revoked, in one order, locked until the transaction ends."""
     rows = ApiKey.objects.select_for_update(no_key=True, of=("self",)).filter(**which, revoked_at__isnull=True)
     return list(rows.order_by("pk"))

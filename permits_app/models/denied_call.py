@@ -37,7 +37,7 @@ class DeniedCall(models.Model):
     @property
     def plan_calls(self) -> list[dict[str, Any]]:
         """What the account would have done."""
-        calls: list[dict[str, Any]] = self.calls
+        calls: list[dict[str, object]] = self.calls
         return calls
 
     def __str__(self) -> str:

@@ -189,7 +189,7 @@ class ActionPermit(TimeStamped):
     @property
     def plan_calls(self) -> list[dict[str, Any]]:
         """What the account does, however that is carried."""
-        calls: list[dict[str, Any]] = self.batch or self.calls
+        calls: list[dict[str, object]] = self.batch or self.calls
         return calls
 
     @property
@@ -210,7 +210,7 @@ class ActionPermit(TimeStamped):
         return next((each for each in self._list_once("outcomes") if each.taken_back_at is None), None)
 
     def _list_once(self, relation: str) -> list[Any]:
-        known: list[Any] | None = vars(self).get(f"known_{relation}")
+        known: list[object] | None = vars(self).get(f"known_{relation}")
         if known is None:
             known = _compile_relation(relation).fetch(self.pk)
             if known:

@@ -36,7 +36,7 @@ def list_halt_exits(golem: Golem, *, now: datetime) -> tuple[ExitLine, ...]:
         return ()
     record = HaltRecord.objects.filter(golem=golem, epoch=golem.halt_epoch).first()
     steps = record.steps if record is not None else []
-    told: list[dict[str, Any]] = next(
+    told: list[dict[str, object]] = next(
         (step.get("positions", []) for step in steps if step.get("step") == UNWOUND_STEP), []
     )
     return tuple(describe_exit(each, now=now) for each in told)
@@ -72,7 +72,7 @@ def describe_exit(told: Mapping[str, Any], *, now: datetime) -> ExitLine:
     )
 
 
-def _say(told: Mapping[str, Any]) -> tuple[SafeString, str]:
+def _say(told: Mapping[str, object]) -> tuple[SafeString, str]:
     reason, outcome = str(told.get("reason", "")), str(told.get("outcome", ""))
     if told.get("failed"):
         return show_badge("failed, tried again", "bad"), outcome

@@ -115,7 +115,7 @@ def _draw_courses(
             "Profit over 7 days", None, "", nothing
         )
     size = max(1, int((last - first).total_seconds() / POINTS))
-    cut: Any = rows.annotate(slice=Cast(Floor(Extract("at", "epoch") / size), BigIntegerField()))
+    cut: object = rows.annotate(slice=Cast(Floor(Extract("at", "epoch") / size), BigIntegerField()))
     values = _add_up_values(cut)
     lowest, highest = _find_scale(values)
     profits = _add_up_profits(cut, rows)
@@ -151,10 +151,10 @@ def _add_up_values(cut: Any) -> list[Point]:
         .distinct("golem_id", "chain_id", "slice")
         .values_list("golem_id", "chain_id", "slice", "at", "value_micro_usd")
     )
-    by_slice: dict[int, list[tuple[Any, datetime, int]]] = defaultdict(list)
+    by_slice: dict[int, list[tuple[object, datetime, int]]] = defaultdict(list)
     for golem_id, chain_id, number, at, value in newest:
         by_slice[number].append(((golem_id, chain_id), at, value))
-    standing: dict[Any, int] = {}
+    standing: dict[object, int] = {}
     points = []
     for _, seen in sorted(by_slice.items()):
         standing.update({which: value for which, _, value in seen})

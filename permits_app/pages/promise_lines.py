@@ -54,7 +54,7 @@ def say_given(row: SignedPromise) -> str:
     return ", ".join(filter(None, (own, *others)))
 
 
-def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:
+def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, object]]) -> str:
     """`100 DAI, 1.5 ETH`; base units of a token that nobody registered, by what its protocol calls it; of a position
     what it counts as.
     """

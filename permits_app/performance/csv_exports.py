@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from django.db.models import Model, QuerySet
 
@@ -115,7 +115,7 @@ def list_profit(golem: Golem, year: int | None = None) -> Iterator[Row]:
     """Each kept measure of its value, and what made the difference to the one before."""
     rows = _within(NavSnapshot.objects.filter(golem=golem).defer("state", "holdings"), "at", year)
     for row in page_through(rows, by=("at", "pk")):
-        parts: dict[str, Any] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
+        parts: dict[str, object] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
         yield {
             "at": row.at.isoformat(),
             "chain_id": row.chain_id,

@@ -73,7 +73,7 @@ def _name_size(figures: Mapping[str, Any]) -> str | None:
     return None if told is None else name_trade_size(int(told), BPS)
 
 
-def _reverted(status: str, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
+def _reverted(status: str, expected: Mapping[str, object], actual: Mapping[str, object]) -> bool:
     return status == PermitStatus.REVERTED
 
 

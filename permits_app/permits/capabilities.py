@@ -135,7 +135,7 @@ class MintedCapability:
     def __copy__(self) -> NoReturn:
         raise CapabilityError("a capability cannot be copied")
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
+    def __deepcopy__(self, memo: object) -> NoReturn:
         raise CapabilityError("a capability cannot be copied")
 
     def __reduce__(self) -> NoReturn:

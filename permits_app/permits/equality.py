@@ -29,12 +29,12 @@ from tools_app.toolkit.tooldef import ToolDef
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
-def hash_meant(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
+def hash_meant(*, golem: Golem, tool: ToolDef, params: Mapping[str, object]) -> str:
     """Names an action by what it means; `params` as `runner.check_params` gives them. Reads no node."""
     return hash_action(golem_id=golem.pk, tool_name=tool.name, params=resolve_params(tool, params, golem))
 
 
-def hash_alike(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
+def hash_alike(*, golem: Golem, tool: ToolDef, params: Mapping[str, object]) -> str:
     """Names what an action shares with those that differ from it in numbers only: amounts, prices, bounds, times. A
     chain or a position is no number. Reads no node.
     """
@@ -43,13 +43,13 @@ def hash_alike(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str
     return hash_action(golem_id=golem.pk, tool_name=tool.name, params=words)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if isinstance(value, str):
         return _NUMBER.fullmatch(value) is not None
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def resolve_params(tool: ToolDef, params: Mapping[str, Any], golem: Golem) -> dict[str, Any]:
+def resolve_params(tool: ToolDef, params: Mapping[str, object], golem: Golem) -> dict[str, Any]:
     """`params` in the one spelling of each kind, registered tokens by address and the chain filled in; what is not set
     is left out.
     """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -76,10 +75,10 @@ def transition(
     actor: str,
     now: datetime,
     reason: str = "",
-    condition: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
+    condition: Mapping[str, object] | None = None,
+    data: Mapping[str, object] | None = None,
     known: ActionPermit | None = None,
-    **columns: Any,
+    **columns: object,
 ) -> bool:
     """Move one permit from `leaving` to `to`; True when this caller did it, False when another was first.
 
@@ -146,9 +145,9 @@ def _record(
     to: PermitStatus,
     actor: str,
     reason: str,
-    data: Mapping[str, Any],
+    data: Mapping[str, object],
     now: datetime,
-    head: Sequence[tuple[Any, ...]],
+    head: Sequence[tuple[object, ...]],
 ) -> None:
     payload = {"permit_id": str(permit.pk), "tool_name": permit.tool_name, "status": str(to), **data}
     if reason:

@@ -59,7 +59,7 @@ class MarketDefaults:
     seen: SeenRegime | None = None
     changes: Mapping[str, int] = field(default_factory=dict)
 
-    def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def apply(self, params: Mapping[str, object]) -> dict[str, Any]:
         """The parameters with what the regime makes stricter."""
         return {**params, **self.changes}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from permits_app.permits.market_defaults import MarketDefaults
 
@@ -16,11 +16,11 @@ RULES: Final = "rules"
 
 def word_sources(
     *,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     given: frozenset[str],
     market: MarketDefaults,
-    memory: Mapping[str, Any],
-    planned: Mapping[str, Any],
+    memory: Mapping[str, object],
+    planned: Mapping[str, object],
 ) -> dict[str, str]:
     """A word or a sentence for each parameter of `planned`: ASKED, DEFAULT, MEMORY, RULES, or what the market changed.
 

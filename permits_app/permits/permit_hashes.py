@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from permits_app.models import ActionPermit
@@ -47,6 +46,6 @@ def hash_simulation(*, plan_hash: str, simulation: SimulationResult) -> str:
     )
 
 
-def hash_action(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any]) -> str:
+def hash_action(*, golem_id: UUID, tool_name: str, params: Mapping[str, object]) -> str:
     """Names an equal action: same golem, tool and parameters."""
     return hash_canonical({"golem": str(golem_id), "tool": tool_name, "params": params})

@@ -123,7 +123,7 @@ def encode_effect_bound(effect: LocalEffect | None) -> dict[str, Any]:
 
 def read_effect_bound(permit: ActionPermit) -> Mapping[str, Any]:
     """What the effect of a permit's local write rested on when it was previewed; empty for everything else."""
-    bound: Mapping[str, Any] = permit.bounds.get(_EFFECT, {})
+    bound: Mapping[str, object] = permit.bounds.get(_EFFECT, {})
     return bound
 
 
@@ -181,7 +181,7 @@ def decode_flows(stored: Sequence[Mapping[str, Any]]) -> tuple[TokenFlow, ...]:
     )
 
 
-def decode_changes(stored: Sequence[Mapping[str, Any]]) -> tuple[PositionChange, ...]:
+def decode_changes(stored: Sequence[Mapping[str, object]]) -> tuple[PositionChange, ...]:
     """Stored promises about positions as values."""
     return tuple(_decode_change(change) for change in stored)
 

@@ -154,7 +154,7 @@ def read_from_deployment(
 
 def read_columns(state: CageState) -> dict[str, Any]:
     """The contract's figures as columns of the PolicyCage row; of a limit that a former version lacks, none."""
-    columns: dict[str, Any] = {name: state.limit(limit) for name, limit in COLUMNS.items()}
+    columns: dict[str, object] = {name: state.limit(limit) for name, limit in COLUMNS.items()}
     if not columns["min_range_ticks"]:
         del columns["min_range_ticks"]
     columns["allows_arbitrary_calldata"] = bool(state.limit(Limit.ALLOWS_ARBITRARY_CALLS))

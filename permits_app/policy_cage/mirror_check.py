@@ -28,7 +28,7 @@ def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -
     refilling = [rule for rule in sorted(state.rules) if rule[0] in (RuleKind.ROLE_ALLOWANCE, RuleKind.PAYOUT)]
     purses = [(rule, state.purses.get(rule, PurseState())) for rule in refilling]
     pending = sorted(state.pending.items())
-    expected: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = [
+    expected: list[tuple[str, tuple[object, ...], tuple[object, ...]]] = [
         ("rulesDigest", (), (bytes.fromhex(state.rules_digest[2:]),)),
         *(
             ("sessionOf", (role,), (each.key, each.expires_at, each.operations_left, each.budget_left))
@@ -61,7 +61,7 @@ def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -
     return None
 
 
-def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _plain(values: tuple[object, ...]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list | tuple) else value for value in values)
 
 

@@ -35,7 +35,7 @@ def register_instead(
     return mirror
 
 
-def point_at(mirror: CageMirror, columns: dict[str, Any]) -> None:
+def point_at(mirror: CageMirror, columns: dict[str, object]) -> None:
     """Save `mirror` with the columns of an unread contract; one that it followed is remembered while it may act."""
     if mirror.pk is not None and mirror.contract != columns["contract"]:
         goes_on = mirror.is_enforced and mirror.account == columns["account"]

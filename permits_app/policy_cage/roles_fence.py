@@ -61,7 +61,7 @@ class FenceState:
 
 def list_calls(roles: str, role: bytes, key: str, manifest: RolesManifest, now: FenceState) -> list[Call]:
     """What the Safe sends so that the role is what the manifest says and `key` has it; nothing where it is."""
-    asked: list[tuple[str, str, tuple[Any, ...]]] = []
+    asked: list[tuple[str, str, tuple[object, ...]]] = []
     wanted = {(one.target, one.selector): one for one in manifest.permissions}
     targets = {target for target, _ in wanted}
     # What is taken comes first, and who has the role last.

@@ -168,16 +168,16 @@ class CageState:
         named = SessionState(args["key"], args["expiresAt"], args["operations"], args["budget"])
         self.sessions[args["role"]] = named
 
-    def _on_halted(self, _: Mapping[str, Any], __: int) -> None:
+    def _on_halted(self, _: Mapping[str, object], __: int) -> None:
         self.is_halted = True
 
-    def _on_resumed(self, _: Mapping[str, Any], __: int) -> None:
+    def _on_resumed(self, _: Mapping[str, object], __: int) -> None:
         self.is_halted = False
 
-    def _on_drawdown_breached(self, _: Mapping[str, Any], __: int) -> None:
+    def _on_drawdown_breached(self, _: Mapping[str, object], __: int) -> None:
         self.is_drawdown_breached = True
 
-    def _on_drawdown_acknowledged(self, _: Mapping[str, Any], __: int) -> None:
+    def _on_drawdown_acknowledged(self, _: Mapping[str, object], __: int) -> None:
         self.is_drawdown_breached = False
 
     def _on_prices_noted(self, args: Mapping[str, Any], _: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -35,7 +34,7 @@ def make_hook_call(
     toolset: Toolset,
     policy: Policy,
     tool: WriteTool | LocalWriteTool,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     api_key_id: UUID | None,
     now: datetime,
     action_hash: str = "",

@@ -115,7 +115,7 @@ def judge(
 
 
 def _plan_and_judge(
-    plan_with: Callable[..., HookCall], judge: Callable[..., HookReport], params: dict[str, Any], watch: Stopwatch
+    plan_with: Callable[..., HookCall], judge: Callable[..., HookReport], params: dict[str, object], watch: Stopwatch
 ) -> tuple[HookCall, HookReport]:
     call = plan_with(params=params)
     wait_seconds = find_wait(call)

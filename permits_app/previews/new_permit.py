@@ -82,7 +82,7 @@ def _attach_simulation(permit: ActionPermit, simulation: SimulationResult) -> No
     permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
 
 
-def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(params: Mapping[str, object]) -> dict[str, Any]:
     return {
         name: str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53 else value
         for name, value in params.items()

@@ -14,12 +14,12 @@ WISH_ID: Final = "wish_id"
 _OWN_WORDS: Final = frozenset({"action_type", "venue", WHY, WISH_ID})
 
 
-def read_params(body: Mapping[str, Any]) -> dict[str, Any]:
+def read_params(body: Mapping[str, object]) -> dict[str, Any]:
     """What `body` says to the tool."""
     return {name: value for name, value in body.items() if name not in _OWN_WORDS}
 
 
-def read_why(body: Mapping[str, Any]) -> str:
+def read_why(body: Mapping[str, object]) -> str:
     """Why the agent wants it, for its owners: data, never an instruction. Empty when it says nothing.
 
     Raises InvalidParams.

@@ -26,7 +26,7 @@ class RequestedTool:
     given: frozenset[str]
 
 
-def resolve_asked(*, body: Mapping[str, Any], toolset: Toolset, now: datetime) -> RequestedTool:
+def resolve_asked(*, body: Mapping[str, object], toolset: Toolset, now: datetime) -> RequestedTool:
     """Find the tool of `toolset` and check its parameters. Raises UnknownAction, InvalidParams, SchemaRetired."""
     venue = body.get("venue")
     tool = resolve_action(

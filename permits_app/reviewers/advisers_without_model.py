@@ -157,6 +157,6 @@ def _tell(data: Any) -> Iterator[str]:
             yield f"{name}: {_say(value['units'])}"
 
 
-def _say(value: Any) -> str:
+def _say(value: object) -> str:
     words = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return make_plain(" ".join(words.split()))[:_LONGEST]

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from uuid import UUID, uuid4
 
 from archetypes_app.delegation import MAX_HOPS
@@ -200,7 +200,7 @@ def open_hop(
     return hop
 
 
-def close_hop(*, hop: DelegationHop, outcome: Mapping[str, Any], actor: str, now: datetime) -> None:
+def close_hop(*, hop: DelegationHop, outcome: Mapping[str, object], actor: str, now: datetime) -> None:
     """Note how a hop ended. `outcome` is JSON-ready: a verdict and its reasons, or the code of an error."""
     facts = {"hop_id": str(hop.id), "to": hop.target, **outcome}
     _note(hop.golem, "DelegationEnded", facts, actor, now)
@@ -284,7 +284,7 @@ def delegate_work(
         close_hop(hop=hop, outcome={"code": DelegateNeedsModel.code}, actor=actor, now=now)
         raise _needs_model(target)
     delegate = Archetype.objects.get(name=target)
-    outcome: dict[str, Any] = {"code": "DELEGATE_FAILED"}
+    outcome: dict[str, object] = {"code": "DELEGATE_FAILED"}
     try:
         with delegation_scope(entry=hop.entry, parent=hop):
             answer = thinker.think(
@@ -313,7 +313,7 @@ def delegate_work(
 
 
 def _work_by_rules(hop: DelegationHop, words: str, actor: str, now: datetime) -> DelegateAnswer:
-    outcome: dict[str, Any] = {"code": "DELEGATE_FAILED"}
+    outcome: dict[str, object] = {"code": "DELEGATE_FAILED"}
     try:
         done = work_by_rules(golem=hop.golem, target=hop.target, words=words, toolset=hop.toolset, now=now)
         outcome = {"refusals": list(done.refusals), "model": RULES}
@@ -366,7 +366,7 @@ def _may_ask(asking: str, target: str, entry: DelegationEntry) -> bool:
     return Archetype.objects.filter(name=asking, delegates_to__name=target).exists()
 
 
-def _note(golem: Golem, event: str, data: dict[str, Any], actor: str, now: datetime) -> None:
+def _note(golem: Golem, event: str, data: dict[str, object], actor: str, now: datetime) -> None:
     audit_log.append(
         golem_id=golem.pk, event=event, actor=actor, data=data, now=now, heartbeat_tick=golem.heartbeat_tick
     )

@@ -30,7 +30,7 @@ def judge_known_pools(
     Without a size the pools are not weighed.
     """
     doubts: list[str] = []
-    figures: dict[str, Any] = {}
+    figures: dict[str, object] = {}
     for each in pools:
         known = read_known_market(chain, each.pool, with_depth=size_micro_usd is not None)
         if known.is_followed:
@@ -40,7 +40,7 @@ def judge_known_pools(
 
 
 def note_pools(
-    pools: Sequence[NamedPool], chain: ChainReader, figures: dict[str, Any], *, traded: int | None
+    pools: Sequence[NamedPool], chain: ChainReader, figures: dict[str, object], *, traded: int | None
 ) -> list[str]:
     """Warnings about the pools; what is known of them, and how large a trade of `traded` micro-USD is, is noted."""
     doubts, known = judge_known_pools(pools, chain)

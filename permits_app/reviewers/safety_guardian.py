@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
@@ -46,7 +46,7 @@ Finding = str
 
 def review(call: HookCall) -> Review:
     """APPROVE, or VETO with every reason found. Never raises: a reviewer that cannot judge vetoes."""
-    figures: dict[str, Any] = {}
+    figures: dict[str, object] = {}
     warnings: list[str] = []
     try:
         reasons, checks = _judge(call, figures, warnings)
@@ -62,7 +62,7 @@ def review(call: HookCall) -> Review:
     return Review(REVIEWER, verdict, tuple(reasons), tuple(checks), tuple(warnings), figures)
 
 
-def _judge(call: HookCall, figures: dict[str, Any], warnings: list[str]) -> tuple[list[Finding], list[str]]:
+def _judge(call: HookCall, figures: dict[str, object], warnings: list[str]) -> tuple[list[Finding], list[str]]:
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None:
         return [], ["no transaction"]

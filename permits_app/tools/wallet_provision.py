@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from django.db import transaction
 from pydantic import Field
@@ -90,7 +90,7 @@ def preview_provision(
         return _ask_for_key_elsewhere(ctx, golem, provider, label)
     if provider == "eip7702":
         return _ask_for_code(ctx, golem, label)
-    wish: dict[str, Any] = {"name": "new_wallet", "arguments": {"label": label or ""}}
+    wish: dict[str, object] = {"name": "new_wallet", "arguments": {"label": label or ""}}
     return LocalEffect("asks the owners for a wallet: a new key of this server's keystore", {WISH: wish})
 
 

@@ -59,6 +59,6 @@ class ReadOnlyAdminMixin:
         """Never."""
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Never."""
         return False

@@ -52,7 +52,7 @@ class SavedFiltersMixin(ModelAdmin):
             *super().get_urls(),
         ]
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """The list, with the filters of who looks at it."""
         saved = SavedFilter.objects.filter(person_id=request.user.pk, list_name=self.opts.label_lower)
         given = {"saved_filters": saved, "looked_at": request.GET.urlencode(), **(extra_context or {})}

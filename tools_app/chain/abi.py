@@ -70,7 +70,7 @@ _registry.register(BaseEquals("address"), AddressEncoder, _ChecksumAddressDecode
 # ---- the public functions -----------------------------------------------------------------------------------------
 
 
-def encode_call(signature: str, *args: Any) -> bytes:
+def encode_call(signature: str, *args: object) -> bytes:
     """Call data of a function: selector and arguments. Raises ValueError when an argument does not fit its type."""
     if all(map(_is_plain, args)):
         return _encode_plain(signature, *args)
@@ -83,11 +83,11 @@ def _is_plain(arg: Any) -> bool:
 
 # The same few hundred reads are asked block after block. By type too, because True is no 1 to an ABI.
 @lru_cache(maxsize=4096, typed=True)
-def _encode_plain(signature: str, *args: Any) -> bytes:
+def _encode_plain(signature: str, *args: object) -> bytes:
     return _selector(signature) + encode_args(_input_types(signature), args)
 
 
-def encode_constructor(signature: str, *args: Any) -> bytes:
+def encode_constructor(signature: str, *args: object) -> bytes:
     """The arguments that follow the creation code."""
     return encode_args(_input_types(signature), args)
 
@@ -117,7 +117,7 @@ def event_topic(signature: str) -> str:
     return "0x" + _parsed(signature, "event").digest.hex()
 
 
-def encode_event_topics(signature: str, **indexed: Any) -> list[str | None]:
+def encode_event_topics(signature: str, **indexed: object) -> list[str | None]:
     """A filter for an event: its topic and the indexed arguments given by name, None where any value passes."""
     entry = _parsed(signature, "event")
     topics: list[str | None] = [] if entry.is_anonymous else ["0x" + entry.digest.hex()]
@@ -189,7 +189,7 @@ def decode_revert(data: bytes, errors: Sequence[str] = ()) -> RevertReason:
     return RevertReason(clean_text(f"{entry.name}({listed})", limit=2 * _TEXT_LIMIT), entry.name, named, data)
 
 
-def encode_args(types: tuple[str, ...], args: Sequence[Any]) -> bytes:
+def encode_args(types: tuple[str, ...], args: Sequence[object]) -> bytes:
     """ABI encoding of `args`. Raises ValueError naming the types when a value does not fit."""
     if len(types) != len(args):
         raise ValueError(f"{len(args)} arguments for ({', '.join(types)})")
@@ -234,11 +234,11 @@ def _find_packer(kind: str) -> Callable[[Any], bytes] | None:
     return partial(_pack_struct, [member for member in members if member])
 
 
-def _pack_word(pack: Callable[[Any, int], bytes], size: int, value: Any) -> bytes:
+def _pack_word(pack: Callable[[object, int], bytes], size: int, value: object) -> bytes:
     return pack(value, size)
 
 
-def _pack_struct(members: Sequence[Callable[[Any], bytes]], value: Any) -> bytes:
+def _pack_struct(members: Sequence[Callable[[object], bytes]], value: object) -> bytes:
     if not isinstance(value, list | tuple) or len(value) != len(members):
         raise ValueError(f"{value!r} is no struct of {len(members)} members")
     return b"".join([pack(part) for pack, part in zip(members, value, strict=True)])
@@ -270,7 +270,7 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
     return lambda data: tuple(coder(ContextFramesBytesIO(data)))
 
 
-def _decode_word_list(unpack: Callable[[bytes, int], Any], size: int, data: bytes) -> tuple[Any, ...]:
+def _decode_word_list(unpack: Callable[[bytes, int], object], size: int, data: bytes) -> tuple[Any, ...]:
     """One list of single words: hundreds of them in one answer are common where storage is read."""
     start = int.from_bytes(data[:32], "big") + 32
     count = int.from_bytes(data[start - 32 : start], "big")

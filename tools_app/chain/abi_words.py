@@ -19,32 +19,32 @@ def word_size(kind: str) -> int:
     return int(digits.group()) if digits else 0
 
 
-def _pack_uint(value: Any, bits: int) -> bytes:
+def _pack_uint(value: object, bits: int) -> bytes:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0 or value >> bits:
         raise ValueError(f"{value!r} is no uint{bits}")
     return int(value).to_bytes(32, "big")
 
 
-def _pack_int(value: Any, bits: int) -> bytes:
+def _pack_int(value: object, bits: int) -> bytes:
     if not isinstance(value, int) or isinstance(value, bool) or not -(1 << bits - 1) <= value < 1 << bits - 1:
         raise ValueError(f"{value!r} is no int{bits}")
     return int(value).to_bytes(32, "big", signed=True)
 
 
-def _pack_address(value: Any, _: int) -> bytes:
+def _pack_address(value: object, _: int) -> bytes:
     raw = bytes.fromhex(value[2:]) if isinstance(value, str) and value[:2] == "0x" else value
     if not isinstance(raw, bytes) or len(raw) != 20:
         raise ValueError(f"{value!r} is no address")
     return b"\0" * 12 + raw
 
 
-def _pack_bool(value: Any, _: int) -> bytes:
+def _pack_bool(value: object, _: int) -> bytes:
     if not isinstance(value, bool):
         raise ValueError(f"{value!r} is no bool")
     return value.to_bytes(32, "big")
 
 
-def _pack_bytes(value: Any, size: int) -> bytes:
+def _pack_bytes(value: object, size: int) -> bytes:
     if not isinstance(value, bytes) or len(value) > size:
         raise ValueError(f"{value!r} is no bytes{size}")
     return value.ljust(32, b"\0")

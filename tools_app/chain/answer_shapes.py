@@ -16,31 +16,31 @@ _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]*")
 
 
-def is_quantity(value: Any) -> bool:
+def is_quantity(value: object) -> bool:
     """Whether it is a number of at most 256 bits, in hex."""
     return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
 
 
-def is_bytes(value: Any) -> bool:
+def is_bytes(value: object) -> bool:
     """Whether it is hex of whole bytes."""
     return isinstance(value, str) and len(value) % 2 == 0 and _HEX.fullmatch(value) is not None
 
 
-def has_shape(method: str, result: Any) -> bool:
+def has_shape(method: str, result: object) -> bool:
     """Whether `result` may be an answer to `method`; of a method that is not listed anything may be."""
     shape = _SHAPES.get(method)
     return shape is None or shape(result)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_object(value: Any) -> bool:
+def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _is_word(value: Any) -> bool:
+def _is_word(value: object) -> bool:
     return isinstance(value, str) and len(value) <= 66 and _HEX.fullmatch(value) is not None
 
 

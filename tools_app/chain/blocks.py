@@ -21,7 +21,7 @@ _MOST_CHUNKS: Final = 400
 _MOST_LOGS: Final = 50_000
 
 
-def parse_block(raw: Any) -> BlockRef:
+def parse_block(raw: object) -> BlockRef:
     """A BlockRef of a node's block. Raises RpcNonsense, BlockUnavailable when there is none."""
     if raw is None:
         raise BlockUnavailable("The node does not have that block")
@@ -135,7 +135,7 @@ def _cut(query: LogQuery, max_range: int) -> range:
 
 
 def _log_request(query: LogQuery, start: int, end: int) -> RpcRequest:
-    wanted: dict[str, Any] = {
+    wanted: dict[str, object] = {
         "topics": [list(topic) if isinstance(topic, tuple) else topic for topic in query.topics],
         "fromBlock": hex(start),
         "toBlock": hex(end),

@@ -18,7 +18,7 @@ class FactCache:
 
     def __init__(self, most: int = _MOST_FACTS) -> None:
         self._most = most
-        self._facts: OrderedDict[tuple[int, str, str, str], Any] = OrderedDict()
+        self._facts: OrderedDict[tuple[int, str, str, str], object] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, chain_id: int, block_hash: str, kind: str, address: str) -> Any:

@@ -7,7 +7,7 @@ row is a code, a piece of text, or both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import clean_text, decode_revert
 from tools_app.core.errors import GolemError, Recovery
@@ -231,7 +231,7 @@ NODE_ERRORS: Final[tuple[tuple[int | None, str, type[GolemError]], ...]] = (
 )
 
 
-def classify_node_error(code: int | None, message: str, data: Any = None) -> type[GolemError]:
+def classify_node_error(code: int | None, message: str, data: object = None) -> type[GolemError]:
     """The type of a node's error. Revert data makes it a revert whatever the words are."""
     lowered = message.lower()
     for row_code, text, kind in NODE_ERRORS:
@@ -240,7 +240,7 @@ def classify_node_error(code: int | None, message: str, data: Any = None) -> typ
     return CallReverted if revert_bytes(data) else RpcRefused
 
 
-def build_node_error(code: int | None, message: str, data: Any = None, *, errors: Sequence[str] = ()) -> GolemError:
+def build_node_error(code: int | None, message: str, data: object = None, *, errors: Sequence[str] = ()) -> GolemError:
     """The error to raise for a node's answer; `message` must be free of secrets, `errors` are error signatures."""
     kind = classify_node_error(code, message, data)
     if kind is not CallReverted:
@@ -255,7 +255,7 @@ def build_revert(data: bytes, *, message: str = "", errors: Sequence[str] = ()) 
     return CallReverted(text, revert_reason=text, error_name=reason.name, revert_data="0x" + data.hex())
 
 
-def revert_bytes(data: Any) -> bytes:
+def revert_bytes(data: object) -> bytes:
     """Revert data however a node nests it: a hex string, `Reverted 0x…`, or an object with `data`; empty when none."""
     if isinstance(data, dict):
         return revert_bytes(data.get("data", data.get("result")))

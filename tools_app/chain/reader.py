@@ -454,7 +454,7 @@ class PinnedReader:
             found = FACTS.get(self.chain_id, self.block.hash, kind, address)
         return found
 
-    def _remember(self, kind: str, address: str, fact: Any) -> None:
+    def _remember(self, kind: str, address: str, fact: object) -> None:
         self._facts[kind, address] = fact
         # A private chain's state can be set without a block, so its hash does not name one state.
         if not self.network.is_dev:

@@ -205,7 +205,7 @@ class RpcEndpoint:
             raise RpcNonsense(f"The node of {self.name} did not answer JSON") from None
         return self._match(answer, requests)
 
-    def _match(self, answer: Any, requests: Sequence[RpcRequest]) -> list[RpcReply]:
+    def _match(self, answer: object, requests: Sequence[RpcRequest]) -> list[RpcReply]:
         count = len(requests)
         if isinstance(answer, dict) and (count == 1 or "error" in answer):
             if count > 1:
@@ -222,7 +222,7 @@ class RpcEndpoint:
             raise RpcNonsense(f"The node of {self.name} answered with other ids than were asked")
         return [self._reply(by_id[index], request) for index, request in enumerate(requests)]
 
-    def _reply(self, item: dict[str, Any], request: RpcRequest) -> RpcReply:
+    def _reply(self, item: dict[str, object], request: RpcRequest) -> RpcReply:
         error = item.get("error")
         if error is None:
             if "result" not in item:

@@ -179,7 +179,7 @@ class RpcPool:
     def latest_block(self, *, deadline: Deadline | None = None) -> dict[str, Any]:
         """The head block as the node gives it, from a node that is not behind. Raises like `call`, RpcLagging."""
         request = [RpcRequest("eth_getBlockByNumber", ("latest", False))]
-        behind: list[tuple[int, dict[str, Any]]] = []
+        behind: list[tuple[int, dict[str, object]]] = []
         failure: GolemError | None = None
         nodes = self._in_order()
         for position, node in enumerate(nodes):

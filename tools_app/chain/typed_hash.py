@@ -27,7 +27,7 @@ def hash_struct(name: str, values: Mapping[str, Any], structs: Structs) -> bytes
     return bytes(keccak(keccak(text=_describe(name, structs)) + b"".join(words)))
 
 
-def _check_fields(values: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> None:
+def _check_fields(values: Mapping[str, object], fields: Sequence[tuple[str, str]]) -> None:
     if set(values) != {field for field, _ in fields}:
         raise ValueError("typed data has fields that its type does not, or lacks some")
 
@@ -65,7 +65,7 @@ def _encode(kind: str, value: Any, structs: Structs) -> bytes:
     return _encode_number(kind, value)
 
 
-def _encode_number(kind: str, value: Any) -> bytes:
+def _encode_number(kind: str, value: object) -> bytes:
     is_signed = kind.startswith("int")
     if not (is_signed or kind.startswith("uint")) or isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{kind} is no type of typed data, or its value no number")

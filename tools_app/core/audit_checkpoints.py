@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from Crypto.PublicKey import ECC
@@ -165,7 +164,7 @@ def _message_of(point: AuditCheckpoint) -> bytes:
     )
 
 
-def _message(**facts: Any) -> bytes:
+def _message(**facts: object) -> bytes:
     return b"golem audit checkpoint\n" + canonical_bytes(facts)
 
 

@@ -175,7 +175,7 @@ def find_broken_link(entries: Iterable[AuditEntry]) -> BrokenLink | None:
 
 
 def append_denial(
-    *, golem_id: UUID, event: str, actor: str, problem: dict[str, Any], asked: dict[str, Any], now: datetime
+    *, golem_id: UUID, event: str, actor: str, problem: dict[str, object], asked: dict[str, object], now: datetime
 ) -> AuditEntry:
     """Append a refusal: its code, and the hook and rule that refused where there is one. `asked` names what was asked.
 

@@ -129,7 +129,7 @@ def _decode(raw: bytes | str, most_bytes: int) -> str:
         raise OutsideTextRefused(Bound.SYNTAX, "this is no UTF-8") from None
 
 
-def _refuse_infinity(value: Any) -> None:
+def _refuse_infinity(value: object) -> None:
     # 1e999 is spelled as JSON and no number that JSON could carry on.
     if isinstance(value, float) and not math.isfinite(value):
         raise OutsideTextRefused(Bound.SYNTAX, "a number is too large")

@@ -47,7 +47,7 @@ class WatchedPool(redis.sentinel.SentinelConnectionPool):
     """Connections of the cache to a broker that Sentinels watch, made as Django makes those to one server."""
 
     @classmethod
-    def from_url(cls, url: str, **options: Any) -> WatchedPool:
+    def from_url(cls, url: str, **options: object) -> WatchedPool:
         """Raises ValueError for the address of one server."""
         watched = read_watched(url)
         if watched is None:

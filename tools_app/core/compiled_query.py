@@ -38,7 +38,7 @@ class CompiledStatement:
             self.compile()
         return cast(Prepared, self._prepared).fill(**{f"p{place}": value for place, value in enumerate(parameters)})
 
-    def fetch(self, *parameters: Any) -> Rows:
+    def fetch(self, *parameters: object) -> Rows:
         """The rows as the driver gives them."""
         return self.fill(*parameters).fetch()
 
@@ -58,7 +58,7 @@ class CompiledStatement:
         self._prepared = Prepared(compiler.query.model._meta.db_table, sql.replace("%%", "%%%%") % marks)
         return compiler
 
-    def _find_place(self, value: Any) -> int | None:
+    def _find_place(self, value: object) -> int | None:
         for place, stand_in in enumerate(self._stand_ins):
             # The driver has subclasses of its own for integers; a flag is none of them, though it equals 0 or 1.
             if isinstance(value, type(stand_in)) and not isinstance(value, bool) and value == stand_in:
@@ -95,7 +95,7 @@ class CompiledQuery(Generic[M]):
         self._statement = CompiledStatement(build, *stand_ins)
         self._shape: _Shape | None = None
 
-    def fetch(self, *parameters: Any) -> list[M]:
+    def fetch(self, *parameters: object) -> list[M]:
         """The objects with `parameters` in place of the stand-ins, as the database takes them."""
         return self.read(self.fill(*parameters).fetch())
 
@@ -145,14 +145,14 @@ def _hang_nowhere(_one: Any, _other: Any) -> None:
     pass
 
 
-def _as_object(shape: _Shape, row: list[Any], database: Any) -> Any:
+def _as_object(shape: _Shape, row: list[object], database: object) -> Any:
     for place, functions, expression in shape.converters:
         for function in functions:
             row[place] = function(row[place], expression, database)
     return _make(shape.whole, row)
 
 
-def _make(joined: _Joined, row: list[Any]) -> Any:
+def _make(joined: _Joined, row: list[object]) -> Any:
     """The object, or None where nothing was joined: its key is NULL then."""
     columns = row[joined.columns]
     if columns[joined.key] is None:

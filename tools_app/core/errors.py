@@ -68,7 +68,7 @@ class GolemError(Exception):
     def as_problem(self) -> dict[str, Any]:
         """RFC 9457 members of this error, without `type` and `instance`, which the HTTP edge adds."""
         known = {"cleared_by": self.cleared_by} if self.cleared_by and self.next_step is Recovery.WAIT else {}
-        members: dict[str, Any] = clean_for(DataSink.MODEL, {"detail": self.detail, **known, **self.data})
+        members: dict[str, object] = clean_for(DataSink.MODEL, {"detail": self.detail, **known, **self.data})
         return {
             "title": self.title,
             "status": self.http_status,

@@ -136,7 +136,7 @@ def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Fi
     return _fill(golem_id, events, now, None)
 
 
-def _keep_declared(event: Event, payload: dict[str, Any]) -> dict[str, Any]:
+def _keep_declared(event: Event, payload: dict[str, object]) -> dict[str, Any]:
     """What a schema does not name is not told, however it came here; the log names the field and no value."""
     kept, undeclared = keep_declared(event.type, payload)
     if undeclared:

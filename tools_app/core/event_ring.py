@@ -48,7 +48,7 @@ return -1
 class RingClient(Protocol):
     """What the ring needs of a Redis client."""
 
-    def evalsha(self, sha: str, numkeys: int, *keys_and_args: Any) -> Any: ...
+    def evalsha(self, sha: str, numkeys: int, *keys_and_args: object) -> Any: ...
 
     def script_load(self, script: str) -> Any: ...
 
@@ -93,7 +93,7 @@ def add_events(log_id: UUID, events: Sequence[LoggedEvent], *, allows_hole: bool
     ring = open_ring()
     if ring is None or not events:
         return None
-    arguments: list[Any] = [events[0].position, STREAM_LENGTH, int(allows_hole)]
+    arguments: list[object] = [events[0].position, STREAM_LENGTH, int(allows_hole)]
     for event in events:
         arguments += (event.golem_id, event.type, event.body)
     try:
@@ -130,7 +130,7 @@ def follow(position: int, entries: Iterable[tuple[bytes, dict[bytes, bytes]]]) -
     return events
 
 
-def _run_script(ring: RingClient, key: str, arguments: Sequence[Any]) -> Any:
+def _run_script(ring: RingClient, key: str, arguments: Sequence[object]) -> Any:
     global _add_sha
     if _add_sha:
         try:

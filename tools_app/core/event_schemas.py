@@ -61,7 +61,7 @@ class PayloadSchema:
     required: Mapping[str, FieldKind]
     optional: Mapping[str, FieldKind]
 
-    def problems(self, payload: Mapping[str, Any]) -> list[str]:
+    def problems(self, payload: Mapping[str, object]) -> list[str]:
         """What is wrong with `payload`, one sentence each; empty when it fits."""
         found = [f"{name!r} is missing" for name in self.required if payload.get(name) is None]
         for name, value in payload.items():
@@ -89,14 +89,14 @@ class UndeclaredPayload(ValueError):
     """A payload that its schema does not describe: a mistake of the emitting code."""
 
 
-def check_payload(kind: E, payload: Mapping[str, Any]) -> None:
+def check_payload(kind: E, payload: Mapping[str, object]) -> None:
     """Raises UndeclaredPayload when `payload` is not what the schema of `kind` says."""
     problems = SCHEMAS[kind].problems(payload)
     if problems:
         raise UndeclaredPayload(f"{kind}: {'; '.join(problems)}. Declare it in tools_app/core/event_schemas.py")
 
 
-def keep_declared(kind: E, payload: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def keep_declared(kind: E, payload: dict[str, object]) -> tuple[dict[str, Any], list[str]]:
     """`payload` without what its schema does not name, and the names that were left out."""
     schema = SCHEMAS[kind]
     undeclared = [name for name in payload if name not in schema.required and name not in schema.optional]
@@ -105,7 +105,7 @@ def keep_declared(kind: E, payload: dict[str, Any]) -> tuple[dict[str, Any], lis
     return {name: value for name, value in payload.items() if name not in undeclared}, undeclared
 
 
-def _fits(kind: FieldKind, value: Any) -> bool:
+def _fits(kind: FieldKind, value: object) -> bool:
     if isinstance(value, Mapping) and value.get("untrusted") is True:
         # Text from outside travels marked; see taint.clean_for.
         return _fits(kind, value.get("value"))
@@ -118,12 +118,12 @@ def _fits(kind: FieldKind, value: Any) -> bool:
             return isinstance(value, bool)
         case "object":
             return isinstance(value, Mapping)
-    member: type[Any] = str if kind is FieldKind.TEXTS else Mapping
+    member: type[object] = str if kind is FieldKind.TEXTS else Mapping
     return isinstance(value, list | tuple) and all(isinstance(item, member) for item in value)
 
 
 def _as_property(kind: FieldKind, *, is_nullable: bool) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": [kind.json_type, "null"] if is_nullable else kind.json_type}
+    schema: dict[str, object] = {"type": [kind.json_type, "null"] if is_nullable else kind.json_type}
     if kind.pattern:
         schema["pattern"] = kind.pattern
     if kind.json_type == "array":

@@ -22,7 +22,7 @@ def hash_canonical(value: Any) -> str:
     return "0x" + hashlib.sha256(canonical_bytes(value)).hexdigest()
 
 
-def canonical_bytes(value: Any) -> bytes:
+def canonical_bytes(value: object) -> bytes:
     """RFC 8785 bytes of `value` with integers as decimal strings and bytes as 0x-hex."""
     exact = _exact(value)
     text = _ENCODER.encode(exact)
@@ -47,7 +47,7 @@ def _exact(value: Any) -> Any:
     return _exact_other(value)
 
 
-def _exact_other(value: Any) -> Any:
+def _exact_other(value: object) -> Any:
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, bytes | bytearray):

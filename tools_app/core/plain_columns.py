@@ -18,7 +18,7 @@ class _Plain(models.Field[Any, str]):
 
     django_path: str
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         """The text as it is kept; every way to the database leads through here."""
         text = super().to_python(value)
         return make_plain(text) if isinstance(text, str) else text

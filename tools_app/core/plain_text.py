@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
 from tools_app.core.storable_text import make_plain
@@ -12,7 +10,7 @@ from tools_app.core.storable_text import make_plain
 class PlainTextField(forms.CharField):
     """Free text without control, direction and invisible characters; of nothing else it is empty."""
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         """The text as it is kept."""
         cleaned = make_plain(super().to_python(value) or "")
         return cleaned.strip() if self.strip else cleaned

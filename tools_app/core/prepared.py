@@ -52,11 +52,11 @@ class Prepared:
         """The statement with a value for each place, and perhaps more, for `fetch_together`."""
         return Filled(self, values)
 
-    def fetch(self, **values: Any) -> Rows:
+    def fetch(self, **values: object) -> Rows:
         """Its rows; none of a statement that gives none. Raises what a cursor raises."""
         return Filled(self, values).fetch()
 
-    def write_out(self, values: Mapping[str, Any], write: Callable[[Any], str], *, is_prepared: bool) -> str:
+    def write_out(self, values: Mapping[str, object], write: Callable[[object], str], *, is_prepared: bool) -> str:
         """What to send; `write` makes a literal of a value."""
         template = self._call if is_prepared else self._text
         return template.join([write(values[place]) for place in template.places])

@@ -37,7 +37,7 @@ class RedactingFilter(SafeExceptionReporterFilter):
         given = super().get_post_parameters(request)
         return {name: self.cleanse_setting(name, value) for name, value in given.items()}
 
-    def get_traceback_frame_variables(self, request: Any, tb_frame: Any) -> Any:
+    def get_traceback_frame_variables(self, request: object, tb_frame: object) -> Any:
         """Names with their values as redacted text."""
         return [(name, _show(value)) for name, value in super().get_traceback_frame_variables(request, tb_frame)]
 

@@ -50,7 +50,7 @@ def _note_stored(row: models.Model) -> None:
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
-def change_rows(model: type[models.Model], *, where: Mapping[str, Any], **columns: Any) -> int:
+def change_rows(model: type[models.Model], *, where: Mapping[str, object], **columns: object) -> int:
     """Write `columns` to the rows of `model` that are as `where` says, as `filter(...).update(...)`; how many.
 
     `where` holds values by field, None for NULL, a tuple for any of its texts; by `field__gt` or `field__lte` a bound.
@@ -58,7 +58,7 @@ def change_rows(model: type[models.Model], *, where: Mapping[str, Any], **column
     return len(fill_change(model, where=where, **columns).fetch())
 
 
-def fill_change(model: type[models.Model], *, where: Mapping[str, Any], **columns: Any) -> Filled:
+def fill_change(model: type[models.Model], *, where: Mapping[str, object], **columns: object) -> Filled:
     """The statement of `change_rows`, for whoever sends it along with others; one row comes back for each changed."""
     # What is fixed stays in the text: an index of some states only is found by it.
     fixed = tuple((name, value) for name, value in where.items() if value is None or isinstance(value, tuple))

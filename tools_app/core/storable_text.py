@@ -29,7 +29,7 @@ def make_plain_value(value: Any) -> Any:
     return [make_plain_value(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-def make_storable(value: Any) -> Any:
+def make_storable(value: object) -> Any:
     """`value` (JSON-ready) with U+FFFD where PostgreSQL keeps no character; anything else is as it was."""
     if isinstance(value, str):
         if "\x00" not in value and (value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)):

@@ -298,7 +298,7 @@ def _is_suspicious(text: str) -> bool:
     )
 
 
-def clean_for(sink: DataSink, value: Any) -> Any:
+def clean_for(sink: DataSink, value: object) -> Any:
     """`value` (JSON-ready but for Secret and Tainted) as it may reach `sink`.
 
     What may not is replaced by `[removed]`; personal data reaches the audit log hashed; foreign text stays data, inside

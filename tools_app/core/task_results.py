@@ -44,7 +44,7 @@ class AnswerBackend(BaseBackend):
         timeout: float | None = None,
         interval: float = 0.0,
         no_ack: bool = True,
-        on_interval: Any = None,
+        on_interval: object = None,
     ) -> dict[str, Any]:
         """The answer's meta. Raises Celery's TimeoutError after `timeout` seconds, and redis errors."""
         self._ensure_not_eager()
@@ -59,7 +59,7 @@ class AnswerBackend(BaseBackend):
         raise CeleryTimeout("The operation timed out.")
 
     def _store_result(
-        self, task_id: str, result: Any, state: str, traceback: Any = None, request: Any = None, **_: Any
+        self, task_id: str, result: object, state: str, traceback: object = None, request: object = None, **_: object
     ) -> Any:
         if state not in states.READY_STATES:
             return result

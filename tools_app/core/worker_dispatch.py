@@ -25,7 +25,7 @@ BROKER_FAILURES = (OperationalError, RedisError, OSError, RuntimeError)
 _UNTOLD: dict[str, Any] = {"argsrepr": "", "kwargsrepr": ""}
 
 
-def enqueue(task: Task[..., Any], **arguments: Any) -> AsyncResult[Any]:
+def enqueue(task: Task[..., object], **arguments: object) -> AsyncResult[Any]:
     """Publish a task. Raises BrokerUnavailable; then the task was not accepted, or nobody can know."""
     try:
         return task.apply_async(kwargs=arguments, **_UNTOLD)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
@@ -13,7 +12,7 @@ from tools_app.history.gap_filling import BESIDES_HEADERS
 
 
 @register()
-def check_history_settings(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+def check_history_settings(app_configs: object, **kwargs: object) -> Sequence[CheckMessage]:
     """What is read back is kept, hours outlive their logs, and a minute's questions are enough for one block."""
     found: list[CheckMessage] = []
     if not settings.GOLEM_HISTORY_IS_ON:

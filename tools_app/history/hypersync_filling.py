@@ -208,7 +208,7 @@ def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:
     return [header for header in headers if header is not None], entries, following
 
 
-def _as_node_block(block: dict[str, Any]) -> dict[str, Any]:
+def _as_node_block(block: dict[str, object]) -> dict[str, Any]:
     return {
         "number": hex(_number(block["number"])),
         "hash": block["hash"],
@@ -219,7 +219,7 @@ def _as_node_block(block: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _as_node_log(log: dict[str, Any]) -> dict[str, Any]:
+def _as_node_log(log: dict[str, object]) -> dict[str, Any]:
     return {
         "address": log["address"],
         "topics": [log[name] for name in _LOG_FIELDS[-4:] if log.get(name)],

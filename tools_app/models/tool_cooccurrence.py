@@ -150,7 +150,7 @@ def record_outcome(*, archetype: str, used: int, wasted: int, most_waste_bps: in
     """Add to the counters; whether the archetype is still on: more waste than allowed in enough reads ends it."""
     SpeculationRecord.objects.get_or_create(archetype=archetype)
     row = SpeculationRecord.objects.filter(archetype=archetype)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "used": F("used") + used,
         "wasted": F("wasted") + wasted,
         "round_used": F("round_used") + used,

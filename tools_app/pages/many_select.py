@@ -16,7 +16,9 @@ _END = "</select>"
 class ManySelect(UnfoldAdminSelectWidget):
     """As its parent writes it, without groups."""
 
-    def render(self, name: str, value: Any, attrs: Mapping[str, Any] | None = None, renderer: Any = None) -> SafeString:
+    def render(
+        self, name: str, value: object, attrs: Mapping[str, object] | None = None, renderer: object = None
+    ) -> SafeString:
         """The select of the template, with its options put in."""
         options = _write_options(tuple(self.choices))
         for chosen in self.format_value(value):

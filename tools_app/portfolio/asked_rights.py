@@ -92,7 +92,7 @@ def _read_calls(
                 yield from ((each.token, permit.spender, each.amount, each.until) for each in permit.gives)
 
 
-def _encode_end(right: AskedRight, arguments: tuple[Any, ...]) -> bytes:
+def _encode_end(right: AskedRight, arguments: tuple[object, ...]) -> bytes:
     return encode_call(right.ends, *right.end(arguments))
 
 

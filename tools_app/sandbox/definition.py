@@ -96,7 +96,7 @@ def read_definition(text: str, *, module_sha256: str) -> Definition:
     )
 
 
-def check_definition(body: Mapping[str, Any]) -> Definition:
+def check_definition(body: Mapping[str, object]) -> Definition:
     """The definition of a stored body, checked as if it were new. Raises DefinitionRefused."""
     missing = sorted((_MEMBERS | {"format", "module"}) - set(body))
     strange = sorted(set(body) - _MEMBERS - {"format", "module"})
@@ -114,7 +114,7 @@ def check_definition(body: Mapping[str, Any]) -> Definition:
     return Definition({member: ordered[member] for member in sorted(ordered)})
 
 
-def check_shared_members(body: Mapping[str, Any]) -> None:
+def check_shared_members(body: Mapping[str, object]) -> None:
     """What every form of definition has: name, texts, budget, steps, parameters. Raises DefinitionRefused."""
     name = body["name"]
     if not isinstance(name, str) or len(name) > LONGEST_NAME or not NAME.match(name):
@@ -131,7 +131,7 @@ def check_shared_members(body: Mapping[str, Any]) -> None:
     _check_parameters(name, body["parameters"])
 
 
-def _check_parameters(name: str, declared: Any) -> None:
+def _check_parameters(name: str, declared: object) -> None:
     if not isinstance(declared, Mapping):
         raise DefinitionRefused("parameters is a table of tables")
     try:
@@ -142,7 +142,7 @@ def _check_parameters(name: str, declared: Any) -> None:
         _check_text(f"parameters.{parameter}", told["description"], longest=300, is_one_line=True)
 
 
-def _check_text(where: str, text: Any, *, longest: int, is_one_line: bool) -> None:
+def _check_text(where: str, text: object, *, longest: int, is_one_line: bool) -> None:
     if not isinstance(text, str) or not text.strip() or len(text) > longest:
         raise DefinitionRefused(f"{where} is a text of 1 to {longest} characters")
     if make_plain(text) != text:

@@ -71,7 +71,7 @@ def link_host(
             host.add_func(str(function), ask(function) if function in ASKING else tell(function))
 
 
-def _guard(meter: Meter, work: Callable[[], Any]) -> Any:
+def _guard(meter: Meter, work: Callable[[], object]) -> Any:
     """`work`, which ends the module for whatever it raises; nothing but an error of wasmtime leaves here."""
     try:
         return work()
@@ -86,7 +86,7 @@ def _guard(meter: Meter, work: Callable[[], Any]) -> Any:
 
 def _answer(
     function: HostFunction,
-    answer: Callable[[ReadContext, Mapping[str, Any]], Any],
+    answer: Callable[[ReadContext, Mapping[str, object]], object],
     request: str,
     ctx: ReadContext,
     meter: Meter,
@@ -125,7 +125,7 @@ def _tell(function: HostFunction, text: str, meter: Meter, steps: Callable[[str]
         meter.lines.append(line)
 
 
-def _read_chain(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
+def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     _check_names(asked, {"to", "signature", "args", "chain_id"})
     signature, args = asked.get("signature"), asked.get("args", [])
     if not isinstance(signature, str) or not _SIGNATURE.match(signature):
@@ -145,7 +145,7 @@ def _read_chain(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
     return {"values": [_show(value) for value in found], "block": reader.block.number, "chain_id": reader.chain_id}
 
 
-def _read_token(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
+def _read_token(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     _check_names(asked, {"token", "chain_id"})
     token = ctx.chain(_chain_of(asked)).token(_text(asked, "token"))
     return {
@@ -157,7 +157,7 @@ def _read_token(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
     }
 
 
-def _read_price(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
+def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     _check_names(asked, {"token", "chain_id"})
     reader = ctx.chain(_chain_of(asked))
     price = reader.price(reader.token(_text(asked, "token")))
@@ -184,7 +184,7 @@ def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
     return {"memories": found}
 
 
-def _check_names(asked: Mapping[str, Any], known: set[str]) -> None:
+def _check_names(asked: Mapping[str, object], known: set[str]) -> None:
     strange = sorted(set(asked) - known)
     if strange:
         raise InvalidParams(f"a request takes {', '.join(sorted(known))} and nothing else")
@@ -197,14 +197,14 @@ def _text(asked: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _chain_of(asked: Mapping[str, Any]) -> int | None:
+def _chain_of(asked: Mapping[str, object]) -> int | None:
     value = asked.get("chain_id")
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
         raise InvalidParams("chain_id is a positive whole number")
     return value
 
 
-def _fit(kind: str, value: Any) -> Any:
+def _fit(kind: str, value: object) -> Any:
     """A JSON value as the ABI type wants it: numbers of base units come as decimal text."""
     if kind.endswith("]"):
         if not isinstance(value, list) or len(value) > _MOST_ARGS:

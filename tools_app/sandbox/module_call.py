@@ -72,7 +72,7 @@ def run_module(
     deadline = Deadline(min(ctx.deadline.at_ms, started_ms + limits.milliseconds))
     store = Store(here.engine)
     meter = Meter(store=store, limits=limits, deadline=deadline)
-    answer: dict[str, Any] | None = None
+    answer: dict[str, object] | None = None
     error: GolemError | None = None
     try:
         store.set_fuel(limits.fuel)
@@ -104,7 +104,7 @@ def run_module(
 def _call(
     store: Store,
     compiled: Compiled,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     allowed: frozenset[HostFunction],
     meter: Meter,
     ctx: ReadContext,
@@ -136,7 +136,7 @@ def _read_answer(text: str, limits: CallLimits) -> dict[str, Any]:
         raise ModuleFailed(f"the module's answer is no JSON that could be read: {refusal}") from None
     if not isinstance(answer, dict) or not set(answer) <= {"data", "action_requests"}:
         raise ModuleFailed("the module's answer is no object of data and action_requests")
-    plain: dict[str, Any] = make_plain_value(answer)
+    plain: dict[str, object] = make_plain_value(answer)
     return plain
 
 

@@ -93,7 +93,7 @@ def _build(definition: Definition, version: int, origin: Origin) -> ForeignTool:
 
 
 def _handle(origin: Origin) -> Callable[..., dict[str, Any]]:
-    def handle(ctx: ReadContext, **params: Any) -> dict[str, Any]:
+    def handle(ctx: ReadContext, **params: object) -> dict[str, Any]:
         if "module" in origin.definition.body:
             return call_module(ctx=ctx, origin=origin, params=params)
         return call_written(ctx=ctx, definition=origin.definition, params=params)

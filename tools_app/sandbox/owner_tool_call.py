@@ -52,7 +52,7 @@ class _Wish:
     why: str
 
 
-def call_module(*, ctx: ReadContext, origin: Origin, params: Mapping[str, Any]) -> dict[str, Any]:
+def call_module(*, ctx: ReadContext, origin: Origin, params: Mapping[str, object]) -> dict[str, Any]:
     """The module's answer as data from outside, and what it asks for. Raises what stopped it."""
     definition = origin.definition
     limits = limits_of(definition.budget)
@@ -115,7 +115,7 @@ def _load(sha256: str) -> Compiled:
     return compile_module(bytes(content))
 
 
-def describe_call(ctx: ReadContext, params: Mapping[str, Any]) -> dict[str, Any]:
+def describe_call(ctx: ReadContext, params: Mapping[str, object]) -> dict[str, Any]:
     """What a module is told: its parameters, and of its golem what anybody may know. Whole numbers as decimal text."""
     return {
         "parameters": {name: write_plain(value) for name, value in params.items() if value is not None},
@@ -139,7 +139,7 @@ def _read_wishes(ran: Ran, limits: CallLimits) -> tuple[list[_Wish], GolemError 
         return [], error
 
 
-def _read_wish(told: Any) -> _Wish:
+def _read_wish(told: object) -> _Wish:
     if not isinstance(told, dict) or not set(told) <= {"action_type", "venue", "params", "why"}:
         raise ModuleFailed("a wish has action_type, venue, params and why, and nothing else")
     action_type, venue, params = told.get("action_type"), told.get("venue", ""), told.get("params", {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import tomli_w
 
@@ -11,7 +10,7 @@ from tools_app.sandbox import definition, written_definition
 from tools_app.sandbox.definition import Definition, DefinitionRefused
 
 
-def check_stored(body: Mapping[str, Any]) -> Definition:
+def check_stored(body: Mapping[str, object]) -> Definition:
     """The definition of a stored body. Raises DefinitionRefused."""
     match body.get("format"):
         case definition.FORMAT:
@@ -21,6 +20,6 @@ def check_stored(body: Mapping[str, Any]) -> Definition:
     raise DefinitionRefused("this is no definition of a tool")
 
 
-def write_toml(body: Mapping[str, Any]) -> str:
+def write_toml(body: Mapping[str, object]) -> str:
     """The text that reads back to the same definition; a module's bytes are a file beside it."""
     return tomli_w.dumps({name: value for name, value in body.items() if name not in ("format", "module")})

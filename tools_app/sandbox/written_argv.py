@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.errors import InvalidParams
 from tools_app.sandbox.definition import DefinitionRefused
@@ -29,7 +29,7 @@ _INTERPRETERS: Final = re.compile(
 _PYTHON: Final = re.compile(r"^(?:python|pypy)[0-9.]*$")
 
 
-def check_argv(argv: Sequence[str], *, declared: Mapping[str, Mapping[str, Any]]) -> set[str]:
+def check_argv(argv: Sequence[str], *, declared: Mapping[str, Mapping[str, object]]) -> set[str]:
     """The parameters that `argv` uses. Raises DefinitionRefused for one whose values could be more than a value."""
     used: set[str] = set()
     for place, item in enumerate(argv):
@@ -50,7 +50,7 @@ def check_argv(argv: Sequence[str], *, declared: Mapping[str, Mapping[str, Any]]
     return used
 
 
-def _check_place(argv: Sequence[str], place: int, told: Mapping[str, Any]) -> None:
+def _check_place(argv: Sequence[str], place: int, told: Mapping[str, object]) -> None:
     if place == 0:
         raise DefinitionRefused("command.argv[0] is a program and no parameter", where="command.argv")
     before = argv[:place]
@@ -81,7 +81,7 @@ def _base(item: str) -> str:
     return PurePosixPath(item).name
 
 
-def fill_argv(argv: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
+def fill_argv(argv: Sequence[str], given: Mapping[str, object]) -> tuple[str, ...]:
     """The arguments of one call; what was not given is left out. Raises InvalidParams.
 
     A value that begins with a hyphen could be an option, unless `--` stands before it.

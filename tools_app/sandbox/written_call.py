@@ -58,7 +58,7 @@ class OwnReads(Protocol):
         ...
 
 
-def call_written(*, ctx: ReadContext, definition: Definition, params: Mapping[str, Any]) -> dict[str, Any]:
+def call_written(*, ctx: ReadContext, definition: Definition, params: Mapping[str, object]) -> dict[str, Any]:
     """The answer as data from outside. Raises WrittenToolFailed, WrittenToolAddressRefused, what a read raises."""
     given = {name: write_plain(value) for name, value in params.items() if value is not None}
     body = definition.body
@@ -144,7 +144,7 @@ def _take(name: str, value: Any, given: Mapping[str, Any], answers: Mapping[str,
     first, path = reference
     if first not in answers:
         return given.get(first)
-    found: Any = answers[first]
+    found: object = answers[first]
     for step in path:
         if isinstance(found, Mapping) and step in found:
             found = found[step]

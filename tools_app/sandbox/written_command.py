@@ -83,7 +83,7 @@ def make_command_tool(definition: Definition, *, version: int) -> ForeignCommand
 def _preview(definition: Definition) -> Callable[..., LocalEffect]:
     command = definition.body["command"]
 
-    def preview(ctx: WriteContext, **params: Any) -> LocalEffect:
+    def preview(ctx: WriteContext, **params: object) -> LocalEffect:
         workspace = ctx.service(WorkspaceCommands)  # type: ignore[type-abstract]
         return workspace.preview(
             ctx,

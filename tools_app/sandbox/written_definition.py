@@ -106,7 +106,7 @@ def read_written(text: str) -> Definition:
     return check_written({"steps": [], "parameters": {}, "budget": budget, "format": FORMAT} | told)
 
 
-def check_written(body: Mapping[str, Any]) -> Definition:
+def check_written(body: Mapping[str, object]) -> Definition:
     """The definition of a stored body, checked as if it were new. Raises DefinitionRefused."""
     try:
         tool = WrittenTool.model_validate(dict(body))
@@ -198,7 +198,7 @@ def fill_path(url: str, segments: Mapping[str, str]) -> str:
     return parts._replace(path="/".join(filled)).geturl()
 
 
-def split_reference(value: Any) -> tuple[str, tuple[str, ...]] | None:
+def split_reference(value: object) -> tuple[str, tuple[str, ...]] | None:
     """The name and path in `$name.path`; None for what is no reference."""
     found = _REFERENCE.match(value) if isinstance(value, str) else None
     return (found[1], tuple(found[2].split(".")[1:])) if found else None

@@ -96,7 +96,7 @@ def find_differences(first: SimulationResult, second: SimulationResult) -> tuple
     """What two results of the same request see differently; empty when they agree."""
     found: list[Difference] = []
 
-    def compare(what: str, one: Any, two: Any) -> None:
+    def compare(what: str, one: object, two: object) -> None:
         if one != two:
             found.append(Difference(what, str(one), str(two)))
 

@@ -143,7 +143,7 @@ class AccountDiff:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: integers as decimal strings, slots and their values as hex words."""
-        shown: dict[str, Any] = {"address": self.address}
+        shown: dict[str, object] = {"address": self.address}
         if self.nonce is not None:
             shown["nonce"] = [str(value) for value in self.nonce]
         if self.balance is not None:

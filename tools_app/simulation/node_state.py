@@ -161,14 +161,14 @@ def read_state_diff(
     return changes.as_diff()
 
 
-def _miner_of(block: Any) -> bytes:
+def _miner_of(block: object) -> bytes:
     """Whom simulated blocks pay their tips: the miner of the one they follow. Raises RpcNonsense."""
     if not isinstance(block, dict):
         raise RpcNonsense("The node answered something that is no block")
     return parse_sized(block.get("miner"), 20)
 
 
-def _check_same(frame: Mapping[str, Any], outcome: CallOutcome) -> None:
+def _check_same(frame: Mapping[str, object], outcome: CallOutcome) -> None:
     """A failed call's gas may be all it was given, which a trace gives otherwise than a block."""
     is_same = outcome.succeeded is not bool(frame.get("error"))
     if is_same and outcome.succeeded:

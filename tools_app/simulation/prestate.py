@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import parse_bytes, parse_quantity
@@ -22,14 +22,14 @@ class ToldAccount:
     storage: dict[int, int]
 
 
-def parse_accounts(answer: Any) -> dict[bytes, ToldAccount]:
+def parse_accounts(answer: object) -> dict[bytes, ToldAccount]:
     """Accounts by raw address. Raises RpcNonsense."""
     if not isinstance(answer, dict):
         raise RpcNonsense("The node answered something that is no prestate")
     return {parse_sized(text, 20): _parse_account(entry) for text, entry in answer.items()}
 
 
-def parse_word(value: Any) -> int:
+def parse_word(value: object) -> int:
     """An integer of at most 32 bytes. Raises RpcNonsense."""
     word = parse_quantity(value)
     if word >= _WORD_LIMIT:
@@ -37,7 +37,7 @@ def parse_word(value: Any) -> int:
     return word
 
 
-def parse_sized(value: Any, size: int) -> bytes:
+def parse_sized(value: object, size: int) -> bytes:
     """Exactly `size` bytes. Raises RpcNonsense."""
     data = parse_bytes(value)
     if len(data) != size:
@@ -45,7 +45,7 @@ def parse_sized(value: Any, size: int) -> bytes:
     return data
 
 
-def _parse_account(entry: Any) -> ToldAccount:
+def _parse_account(entry: object) -> ToldAccount:
     if not isinstance(entry, dict):
         raise RpcNonsense("The node answered something that is no prestate")
     storage = {} if entry.get("storage") is None else entry["storage"]

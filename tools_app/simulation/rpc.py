@@ -137,7 +137,7 @@ class RpcSimulationEngine(NodeEngine):
         payload_of = {"from": asks, **fees}
         read_calls = [{**_read_call(read, reader), **payload_of} for read in reads]
         ahead, behind = ([{**_ask_call(each, reader), **payload_of} for each in some] for some in asked)
-        simulated: dict[str, Any] = {
+        simulated: dict[str, object] = {
             "blockOverrides": self._next_block(request, block),
             "calls": [*read_calls, *ahead, *_plan_calls(request), *read_calls, *behind],
         }
@@ -185,7 +185,7 @@ def _ask_call(asked: ReadCall, reader: str) -> dict[str, str]:
     return {"to": reader, "input": "0x" + data.hex(), "gas": hex(_ASKER_GAS)}
 
 
-def _outcome_of(asked: ReadCall, row: dict[str, Any]) -> ReadOutcome:
+def _outcome_of(asked: ReadCall, row: dict[str, object]) -> ReadOutcome:
     """As the reader told it, which always reverts."""
     has_returned, output = _has_succeeded(row), _output_of(row)
     return read_outcome(asked, succeeded=not has_returned and output[:32] == _TRUE, output=output[32:])
@@ -200,7 +200,7 @@ def _value_of(read: Read, row: dict[str, Any]) -> int | None:
     return value_of(read, succeeded=succeeded, output=output[32:])
 
 
-def _has_succeeded(row: dict[str, Any]) -> bool:
+def _has_succeeded(row: dict[str, object]) -> bool:
     """Raises RpcNonsense for a call that is neither a success nor a failure."""
     status = parse_quantity(row.get("status"))
     if status > 1:
@@ -208,7 +208,7 @@ def _has_succeeded(row: dict[str, Any]) -> bool:
     return status == 1
 
 
-def _rows_of(answer: Any, block: BlockRef, *, expected: int) -> list[dict[str, Any]]:
+def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[dict[str, Any]]:
     """The simulated calls of a well-formed answer for the block after `block`. Raises RpcNonsense."""
     if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
         raise RpcNonsense("The node answered something that is no simulated block")
@@ -231,7 +231,7 @@ def to_outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
     return CallOutcome(False, data, gas_used, (), reverted.detail, reverted.data["error_name"])
 
 
-def _output_of(row: dict[str, Any]) -> bytes:
+def _output_of(row: dict[str, object]) -> bytes:
     """What a call returned or reverted with; nodes give the latter in one of two places."""
     output, error = parse_bytes(row.get("returnData")), row.get("error")
     if output or not isinstance(error, dict):

@@ -197,7 +197,7 @@ class _Asked:
         """What each step did. Raises the node's errors, RpcNonsense."""
         base_fee = max(1, self.block.base_fee)
         fees = {"gas": hex(_GAS), "maxFeePerGas": hex(base_fee * 2), "maxPriorityFeePerGas": "0x1"}
-        asked: list[dict[str, Any]] = [
+        asked: list[dict[str, object]] = [
             {
                 "blockOverrides": {
                     "number": hex(self.block.number + 1 + number),
@@ -229,7 +229,7 @@ class _Asked:
         return self.block_seconds if number == 0 else 2 * self.block_seconds + SPANS[number - 1]
 
 
-def _rows_of(answer: Any, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
+def _rows_of(answer: object, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
     if not isinstance(answer, list) or len(answer) != len(sizes):
         raise RpcNonsense("The node simulated another number of blocks than it was asked to")
     found = []

@@ -153,7 +153,7 @@ class _Teller:
             _address(address), tuple(f"0x{topic:064x}" for topic in topics), "0x" + data.hex(), 0, "", entry[0]
         )
         token = self._registry.by_address(log.address)
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "address": log.address,
             "name": token.symbol if token else "",
             "event": "",
@@ -168,7 +168,7 @@ class _Teller:
         return told
 
     @staticmethod
-    def _show_value(name: str, value: Any, token: TokenMeta | None) -> str:
+    def _show_value(name: str, value: object, token: TokenMeta | None) -> str:
         if token is not None and name in _AMOUNT_NAMES and isinstance(value, int):
             return format_units(value, token.decimals, token.symbol)
         return _cut(clean_text(_show(value)))

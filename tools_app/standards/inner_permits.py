@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.key_signatures import find_signer
 from tools_app.chain.typed_hash import hash_typed_data
@@ -86,7 +86,7 @@ def type_permit(permit: InnerPermit, *, chain_id: int) -> TypedData:
     ]
     name = BATCH if permit.is_batch else SINGLE
     kind = "PermitDetails[]" if permit.is_batch else "PermitDetails"
-    message: dict[str, Any] = {
+    message: dict[str, object] = {
         "details": details if permit.is_batch else details[0],
         "spender": permit.spender,
         "sigDeadline": permit.ends_at,

@@ -39,7 +39,7 @@ class OfChain(Told):
     """The base of answers of one chain, beside which `with_place` puts what is the same for all of them."""
 
 
-def list_put_beside(handler: Callable[..., Any]) -> tuple[str, ...]:
+def list_put_beside(handler: Callable[..., object]) -> tuple[str, ...]:
     """The names of what is put beside the answer of a function, by what it says it returns; none of any other."""
     told = get_type_hints(handler).get("return")
     if not isinstance(told, type) or not issubclass(told, OfChain):
@@ -49,7 +49,7 @@ def list_put_beside(handler: Callable[..., Any]) -> tuple[str, ...]:
     return (BLOCK_NUMBER, IS_SIMULATED) if is_told else (BLOCK_NUMBER,)
 
 
-def with_place(handler: Callable[..., Any]) -> Callable[..., Any]:
+def with_place(handler: Callable[..., object]) -> Callable[..., Any]:
     """The same function; beside an answer of a chain it tells the block, and whether contracts of ours stand there."""
 
     @wraps(handler)
@@ -67,7 +67,7 @@ def with_place(handler: Callable[..., Any]) -> Callable[..., Any]:
         # The one that was read: an id may name the chain that it is of.
         reader = next(iter(opened.values())) if len(opened) == 1 else ctx.chain()
         protocol = _protocol_of(handler)
-        told: dict[str, Any] = {each.name: getattr(answer, each.name) for each in fields(answer)}
+        told: dict[str, object] = {each.name: getattr(answer, each.name) for each in fields(answer)}
         told[BLOCK_NUMBER] = reader.block.number
         if protocol is not None and protocol.simulated_on:
             told[IS_SIMULATED] = protocol.is_simulated(reader.chain_id)
@@ -76,5 +76,5 @@ def with_place(handler: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _protocol_of(handler: Callable[..., Any]) -> ProtocolDef | None:
+def _protocol_of(handler: Callable[..., object]) -> ProtocolDef | None:
     return SHELF.get(handler.__module__.removeprefix(_FOLDERS).partition(".")[0])

@@ -23,7 +23,7 @@ COMMON_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 _GROUPS: Final = tuple(frozenset({word, *names}) for word, names in COMMON_WORDS.items())
 
 
-def use_own_words(own: Collection[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def use_own_words(own: Collection[str], given: Mapping[str, object]) -> dict[str, Any]:
     """`given` with each parameter under the name that is among `own`. What is said by that name already, twice, or by a
     word that several may mean, stays as it is.
     """

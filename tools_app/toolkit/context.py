@@ -19,7 +19,7 @@ from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, Lo
 S = TypeVar("S")
 
 
-def _say_nothing(kind: EventType, payload: Mapping[str, Any]) -> None:
+def _say_nothing(kind: EventType, payload: Mapping[str, object]) -> None:
     """A context nobody listens to."""
 
 
@@ -152,7 +152,7 @@ class Checkpoint:
 
     def __init__(self, left: Mapping[str, Any] | None = None) -> None:
         self.left: Mapping[str, Any] = left or {}
-        self.kept: dict[str, Any] = {}
+        self.kept: dict[str, object] = {}
 
     def keep(self, **data: Any) -> None:
         """Say how far the call is; the last word counts."""

@@ -72,7 +72,7 @@ def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: b
     return create_model(title, __base__=ToolParams, **members)
 
 
-def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any], check: Any) -> Any:
+def _annotate(name: str, kind: str, text: str, told: Mapping[str, object], check: object) -> Any:
     if kind == "token":
         field = Field(pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$", description=text)
         return Annotated[str, field, AfterValidator(check_token), Meaning.TOKEN]

@@ -245,13 +245,13 @@ class ToolFamily:
 
         return declare
 
-    def _word_of(self, handler: Callable[..., Any], *, keeps_prefix: bool = False) -> str:
+    def _word_of(self, handler: Callable[..., object], *, keeps_prefix: bool = False) -> str:
         word = handler.__name__.removeprefix(f"{self.prefix}_").removeprefix("get_")
         return f"{self.prefix}_{word}" if keeps_prefix else word
 
     def _shared(
         self,
-        handler: Callable[..., Any],
+        handler: Callable[..., object],
         *,
         category: Category | None,
         budget: TickBudget,
@@ -297,11 +297,11 @@ class ToolFamily:
         }
 
 
-def _read_by(report: type[Report] | Callable[[PlanOutcome], Any] | None) -> Callable[[PlanOutcome], Any] | None:
+def _read_by(report: type[Report] | Callable[[PlanOutcome], object] | None) -> Callable[[PlanOutcome], Any] | None:
     return report.read if isinstance(report, type) and issubclass(report, Report) else report
 
 
-def on_chosen_chain(handler: Callable[..., Any]) -> Callable[..., Any]:
+def on_chosen_chain(handler: Callable[..., object]) -> Callable[..., Any]:
     """The same function for a context whose chain is the one that was asked for."""
 
     @wraps(handler)

@@ -53,17 +53,17 @@ MEANS: Final[Mapping[str, tuple[str, ...]]] = {
 """What a parameter may be called where it is given or answered, the likeliest first."""
 
 
-def list_from_params(params: Mapping[str, Any]) -> FindCalls:
+def list_from_params(params: Mapping[str, object]) -> FindCalls:
     """Calls by the parameters of the call before alone, as it begins."""
     return partial(_find, params, {})
 
 
-def list_from_answer(params: Mapping[str, Any], answer: Any) -> FindCalls:
+def list_from_answer(params: Mapping[str, object], answer: object) -> FindCalls:
     """Calls that need something of the answer; those that the parameters alone make are not among them."""
     return partial(_find, params, answer)
 
 
-def _find(params: Mapping[str, Any], answer: Any, tool: ToolDef) -> list[Spellings]:
+def _find(params: Mapping[str, object], answer: object, tool: ToolDef) -> list[Spellings]:
     fields = tool.params_model.model_fields
     shared = {name: value for name, value in params.items() if name in fields and value is not None}
     missing = [name for name, field in fields.items() if field.is_required() and name not in shared]
@@ -81,7 +81,7 @@ def _find(params: Mapping[str, Any], answer: Any, tool: ToolDef) -> list[Spellin
     return [kept for each in calls if (kept := [one for one in each if _is_valid(tool, one)])][:MOST_CALLS]
 
 
-def _fill_at_once(shared: dict[str, Any], missing: list[str], fields: set[str], answer: Any) -> list[Spellings]:
+def _fill_at_once(shared: dict[str, object], missing: list[str], fields: set[str], answer: object) -> list[Spellings]:
     """A call that the answer writes whole, such as a router's, with what may be left out; none where it writes none."""
     if len(missing) < 2:
         return []
@@ -95,7 +95,7 @@ def _fill_at_once(shared: dict[str, Any], missing: list[str], fields: set[str], 
 def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spellings]:
     """A call for each value of the first that is missing; of the others the answer names one."""
     first, *others = missing
-    rest: dict[str, Any] = {}
+    rest: dict[str, object] = {}
     for name in others:
         found = next(_list_values(answer, MEANS.get(name, (name,))), None)
         if found is None:
@@ -109,7 +109,7 @@ def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spell
     return calls
 
 
-def _list_values(answer: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+def _list_values(answer: object, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """What the answer has under one of `names`, by each of its spellings, the likeliest name first."""
     for name in names:
         for member in _walk(answer, name, _DEPTH):
@@ -121,7 +121,7 @@ def _list_values(answer: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...
                 yield (member,)
 
 
-def _walk(node: Any, name: str, depth: int) -> Iterator[Any]:
+def _walk(node: object, name: str, depth: int) -> Iterator[Any]:
     if isinstance(node, Mapping):
         if name in node:
             yield node[name]
@@ -133,7 +133,7 @@ def _walk(node: Any, name: str, depth: int) -> Iterator[Any]:
             yield from _walk(child, name, depth - 1)
 
 
-def _walk_all(node: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+def _walk_all(node: object, depth: int) -> Iterator[Mapping[str, Any]]:
     if isinstance(node, Mapping):
         yield node
     if depth:
@@ -141,7 +141,7 @@ def _walk_all(node: Any, depth: int) -> Iterator[Mapping[str, Any]]:
             yield from _walk_all(child, depth - 1)
 
 
-def _is_valid(tool: ToolDef, params: dict[str, Any]) -> bool:
+def _is_valid(tool: ToolDef, params: dict[str, object]) -> bool:
     try:
         validate_params(tool.params_model, params)
     except GolemError:

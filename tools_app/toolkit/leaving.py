@@ -38,7 +38,7 @@ class Condition(Protocol):
     def holds(self, args: Sequence[Any], there: There) -> bool:
         """Whether it is so with these arguments."""
 
-    def settle(self, args: Sequence[Any], there: There) -> None:
+    def settle(self, args: Sequence[object], there: There) -> None:
         """Take away what the call takes, once all its conditions hold."""
 
 
@@ -47,7 +47,7 @@ class _Bare:
 
     __slots__ = ()
 
-    def settle(self, args: Sequence[Any], there: There) -> None:
+    def settle(self, args: Sequence[object], there: There) -> None:
         """Nothing."""
 
 
@@ -119,7 +119,7 @@ class AtMostOwed:
         """Whether it is not."""
         return 0 < int(at(args, self.amount)) <= _find(there.owed, args, self.token)
 
-    def settle(self, args: Sequence[Any], there: There) -> None:
+    def settle(self, args: Sequence[object], there: There) -> None:
         """So much less is owed then."""
         _take(there.owed, args, self.token, int(at(args, self.amount)))
 
@@ -135,7 +135,7 @@ class AtMostHeld:
         """Whether it is not."""
         return 0 < int(at(args, self.amount)) <= _find(there.held, args, self.token)
 
-    def settle(self, args: Sequence[Any], there: There) -> None:
+    def settle(self, args: Sequence[object], there: There) -> None:
         """So much less is there then."""
         _take(there.held, args, self.token, int(at(args, self.amount)))
 
@@ -147,7 +147,7 @@ def at(args: Any, place: Place) -> Any:
     return args
 
 
-def _find(amounts: dict[str, int], args: Sequence[Any], token: Place | None) -> int:
+def _find(amounts: dict[str, int], args: Sequence[object], token: Place | None) -> int:
     if token is None:
         return sum(amounts.values())
     named = str(at(args, token)).lower()

@@ -253,7 +253,7 @@ class RangePositions(Protocol):
         *,
         held: int,
         limit: int,
-        known: Sequence[Mapping[str, Any]],
+        known: Sequence[Mapping[str, object]],
         empty: Sequence[str] = (),
     ) -> list[ReadCall]:
         """The reads `list_ids` and `read_many` will make if nothing changed: `known` are `remember`ed positions. Of

@@ -44,7 +44,7 @@ def check_token(text: str) -> str:
     return text
 
 
-def parse_raw_amount(value: Any) -> int:
+def parse_raw_amount(value: object) -> int:
     """An amount in base units from a decimal string or an integer; refuses fractions, exponents, signs and floats."""
     if isinstance(value, bool) or isinstance(value, float):
         raise ValueError("an amount is a decimal string of base units, never a floating-point number")
@@ -67,7 +67,7 @@ def check_positive(value: int) -> int:
     return value
 
 
-def check_whole(value: Any) -> Any:
+def check_whole(value: object) -> Any:
     """A whole number as JSON has it: 5 and 5.0 are one number, true and the text "5" are none."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
         return int(value)
@@ -158,7 +158,7 @@ EVERYTHING: Final = MAX_UINT256
 """What `max` means where an amount or all of it can be asked for."""
 
 
-def _parse_amount_or_max(value: Any) -> int:
+def _parse_amount_or_max(value: object) -> int:
     return EVERYTHING if isinstance(value, str) and value.strip().lower() == _MAX else parse_raw_amount(value)
 
 
@@ -295,7 +295,7 @@ SwapRoute = Annotated[
 Flag = Annotated[bool, Field(description="true or false.", strict=True)]
 
 
-def _make_plain(value: Any) -> Any:
+def _make_plain(value: object) -> Any:
     return make_plain(value) if isinstance(value, str) else value
 
 

@@ -15,7 +15,7 @@ _CONTEXT: Final = "ctx"
 _SAYING: Final = frozenset({"step", "begin"})
 
 
-def list_said_steps(function: Callable[..., Any]) -> tuple[str, ...]:
+def list_said_steps(function: Callable[..., object]) -> tuple[str, ...]:
     """The steps in the order in which the lines come that say them, each once.
 
     A function that takes the context says its steps where its caller names it: by itself, as a member of what its
@@ -24,7 +24,7 @@ def list_said_steps(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_say(inspect.unwrap(function), frozenset())))
 
 
-def _say(named: Any, above: frozenset[CodeType]) -> Iterator[str]:
+def _say(named: object, above: frozenset[CodeType]) -> Iterator[str]:
     function = named.__func__ if isinstance(named, MethodType) else named
     if not isinstance(function, FunctionType) or function.__code__ in above:
         return
@@ -68,7 +68,7 @@ def _instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
     return tuple(dis.get_instructions(code))
 
 
-def _find_member(holder: Any, name: str) -> Any:
+def _find_member(holder: object, name: str) -> Any:
     """A function of a module, or a method with its object; nothing is carried out to find it."""
     if isinstance(holder, ModuleType):
         return vars(holder).get(name)

@@ -92,7 +92,7 @@ def amount_received(outcome: PlanOutcome, token: TokenMeta) -> TokenAmount:
     return TokenAmount(outcome.deltas.get(token.address, 0), token)
 
 
-def _read(report: type[Report], name: str, kind: Any, outcome: PlanOutcome) -> Any:
+def _read(report: type[Report], name: str, kind: object, outcome: PlanOutcome) -> Any:
     source = getattr(report, name, told(name))
     if not isinstance(source, _Source):
         return source
@@ -109,7 +109,7 @@ def _as_kind(kind: Any, value: Any) -> Any:
     return wanted(value) if wanted in (str, int, bool, tuple, list, dict) else value
 
 
-def _is_optional(kind: Any) -> bool:
+def _is_optional(kind: object) -> bool:
     return NoneType in typing.get_args(kind)
 
 

@@ -51,13 +51,13 @@ class FailedAnswer(dict[str, Any]):
     """A handler's answer that tells of an error beside what was done; the result then says `is_error`."""
 
 
-def wrap_answer(answer: Any, *, schema_version: int) -> ToolResult:
+def wrap_answer(answer: object, *, schema_version: int) -> ToolResult:
     """The result of what a handler answered."""
     is_error = isinstance(answer, FailedAnswer)
     return ToolResult(data=encode_result(answer), is_error=is_error, schema_version=schema_version)
 
 
-def encode_result(value: Any) -> Any:
+def encode_result(value: object) -> Any:
     """JSON-ready form of a handler's answer: dataclasses become objects, amounts strings with units beside them."""
     if value is None or isinstance(value, bool | str):
         return str(value) if isinstance(value, Enum) else value
@@ -82,8 +82,8 @@ def encode_result(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be part of a tool's answer")
 
 
-def _encode_members(members: Mapping[Any, Any]) -> dict[str, Any]:
-    encoded: dict[str, Any] = {}
+def _encode_members(members: Mapping[object, object]) -> dict[str, Any]:
+    encoded: dict[str, object] = {}
     for key, member in members.items():
         if isinstance(member, TokenAmount):
             encoded[str(key)] = str(member.raw)

@@ -22,7 +22,7 @@ class SchemaRetired(
     """The parameters are those of an earlier version, whose time is over."""
 
 
-def renew_params(*, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
+def renew_params(*, tool: ToolDef, params: Mapping[str, object], now: datetime) -> Mapping[str, Any]:
     """`params` in the tool's present shape where they have an earlier one that is still served; else as they are, each
     under the tool's own name for it.
 
@@ -47,7 +47,7 @@ def renew_params(*, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> 
     return params
 
 
-def _fits(model: type[ToolParams], given: dict[str, Any]) -> bool:
+def _fits(model: type[ToolParams], given: dict[str, object]) -> bool:
     try:
         validate_params(model, given)
     except InvalidParams:

@@ -69,7 +69,7 @@ def json_schema(model: type[ToolParams]) -> dict[str, Any]:
     return schema
 
 
-def _is_described(annotation: Any) -> bool:
+def _is_described(annotation: object) -> bool:
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return all(_is_described(a) for a in typing.get_args(annotation) if a is not type(None))
     if typing.get_origin(annotation) is list:

@@ -92,14 +92,14 @@ def has_meaning(field: FieldInfo, meaning: Meaning) -> bool:
     return field.annotation is not None and _has(Annotated[field.annotation, *field.metadata, None], meaning)
 
 
-def _has(annotation: Any, meaning: Meaning) -> bool:
+def _has(annotation: object, meaning: Meaning) -> bool:
     if typing.get_origin(annotation) is list:
         return False
     inside = typing.get_args(annotation)
     return meaning in inside or any(_has(each, meaning) for each in inside)
 
 
-def spell_params(model: type[BaseModel], params: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Place) -> dict[str, Any]:
     """Checked `params` as they are meant at `place`; what is not set, or says what its absence says, is left out."""
     spelt = {}
     for name, value in params.items():

@@ -133,7 +133,7 @@ class WriteTool(ToolDef):
     report: Callable[[PlanOutcome], Any] | None
     is_rescue: bool = field(default=False, kw_only=True)
 
-    def build_plan(self, ctx: Any, params: dict[str, Any]) -> TxPlan:
+    def build_plan(self, ctx: object, params: dict[str, object]) -> TxPlan:
         """The plan for validated `params`. Raises GolemError."""
         plan: TxPlan = self.handler(ctx, **params)
         return plan

@@ -166,7 +166,7 @@ def _argument(name: str, value: Any, *, named: Mapping[str, Any], to: str, chain
     return DecodedArgument(_spaced(name), _number(name, int(value), named=named, to=to, chain_id=chain_id), str(value))
 
 
-def _number(name: str, value: int, *, named: Mapping[str, Any], to: str, chain_id: int) -> str:
+def _number(name: str, value: int, *, named: Mapping[str, object], to: str, chain_id: int) -> str:
     if value in _UNLIMITED:
         return "everything there is"
     if name in {"deadline", "expiration"}:
@@ -181,7 +181,7 @@ def _number(name: str, value: int, *, named: Mapping[str, Any], to: str, chain_i
     return format_token_amount(chain_id, token, value) if token else f"{value:,}"
 
 
-def _token_of(name: str, named: Mapping[str, Any], to: str) -> str:
+def _token_of(name: str, named: Mapping[str, object], to: str) -> str:
     """The token an amount counts: beside it in the struct, at an end of the path, or the token called."""
     hops = _path_of(named)
     for prefix, field, end in (("amountIn", "tokenIn", 0), ("amountOut", "tokenOut", -1)):
@@ -193,7 +193,7 @@ def _token_of(name: str, named: Mapping[str, Any], to: str) -> str:
     return str(named.get("token") or named.get("asset") or to) if name == "amount" else ""
 
 
-def _path_of(named: Mapping[str, Any]) -> list[str]:
+def _path_of(named: Mapping[str, object]) -> list[str]:
     path = named.get("path")
     if isinstance(path, list | tuple):
         return [str(item) for item in path]

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         bring.add_argument("--owner", default="", help="user name; shared without one")
         bring.add_argument("--replace", action="store_true", help="overwrite archetypes of the same name and owner")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         commands: dict[str, Callable[..., None]] = {"list": self._list, "export": self._export, "import": self._import}
         try:
             commands[options["what"]](**options)
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             near = error.data.get("suggestions")
             raise CommandError(f"{error.code}: {error.detail}" + (f" Near: {near}" if near else "")) from None
 
-    def _list(self, *, json: bool, **_: Any) -> None:
+    def _list(self, *, json: bool, **_: object) -> None:
         rows = list_archetypes()
         if json:
             self.stdout.write(_dump(rows))
@@ -54,11 +54,11 @@ class Command(BaseCommand):
                 f" {marks:<9} → {', '.join(row['delegates_to']) or '-'}"
             )
 
-    def _export(self, *, folder: Path, names: list[str], **_: Any) -> None:
+    def _export(self, *, folder: Path, names: list[str], **_: object) -> None:
         written = export_archetypes(folder=folder, names=names)
         self.stdout.write(f"{len(written)} files written to {folder}")
 
-    def _import(self, *, path: Path, owner: str, replace: bool, **_: Any) -> None:
+    def _import(self, *, path: Path, owner: str, replace: bool, **_: object) -> None:
         person = get_user_model().objects.filter(username=owner).first() if owner else None
         if owner and person is None:
             raise CommandError(f"there is no user {owner!r}")
@@ -72,5 +72,5 @@ class Command(BaseCommand):
         self.stdout.write(f"imported: {', '.join(row.name for row in rows)}")
 
 
-def _dump(value: Any) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, indent=2)

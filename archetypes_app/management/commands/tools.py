@@ -34,7 +34,7 @@ class Command(BaseCommand):
         explain.add_argument("golem", help="id or name")
         explain.add_argument("--json", action="store_true")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         commands: dict[str, Callable[..., None]] = {
             "list": self._list,
             "show": self._show,
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         }
         commands[options["what"]](**options)
 
-    def _list(self, *, category: str, json: bool, **_: Any) -> None:
+    def _list(self, *, category: str, json: bool, **_: object) -> None:
         tools = sorted(
             (tool for tool in REGISTRY if not category or tool.category == category),
             key=lambda tool: (tool.category, tool.name),
@@ -71,10 +71,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{key:<15} {'-' if shown in (None, '') else shown}")
         self.stdout.write(f"\n{tool.description}")
 
-    def _schema(self, *, name: str, **_: Any) -> None:
+    def _schema(self, *, name: str, **_: object) -> None:
         self.stdout.write(_dump(_find(name).schema))
 
-    def _explain(self, *, golem: str, json: bool, **_: Any) -> None:
+    def _explain(self, *, golem: str, json: bool, **_: object) -> None:
         row = _find_golem(golem)
         toolset = resolve_toolset(row)
         told = explain_toolset(toolset)
@@ -126,5 +126,5 @@ def _place(tool: ToolDef) -> str:
     return f"{Path(path).relative_to(base) if Path(path).is_relative_to(base) else path}:{line}"
 
 
-def _dump(value: Any) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, indent=2)

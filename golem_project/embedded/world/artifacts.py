@@ -53,7 +53,7 @@ class Artifacts:
         return match[1]
 
     def _read(self, package: str, file: str) -> dict[str, Any]:
-        artifact: dict[str, Any] = json.loads((self._folders[package] / file).read_text())
+        artifact: dict[str, object] = json.loads((self._folders[package] / file).read_text())
         return artifact
 
 

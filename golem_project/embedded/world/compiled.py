@@ -22,7 +22,7 @@ OUTPUTS = ["evm.bytecode.object", "evm.bytecode.linkReferences"]
 
 
 def compile_sources(
-    compiler: Package, sources: Mapping[str, str], settings: Mapping[str, Any], *, say: Say = say_to_stderr
+    compiler: Package, sources: Mapping[str, str], settings: Mapping[str, object], *, say: Say = say_to_stderr
 ) -> dict[str, dict[str, Any]]:
     """Contract name -> `bytecode` (hex) and `linkReferences`, as artefacts of packages hold them.
 
@@ -40,7 +40,7 @@ def compile_sources(
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         replace_file(kept, json.dumps(run_compiler(compiler, request, say=say)).encode())
-    found: dict[str, dict[str, Any]] = json.loads(kept.read_text())
+    found: dict[str, dict[str, object]] = json.loads(kept.read_text())
     return found
 
 

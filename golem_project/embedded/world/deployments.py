@@ -76,12 +76,12 @@ def describe_world(world: BuiltWorld, artifacts: Artifacts) -> dict[str, Any]:
     }
 
 
-def render(description: dict[str, Any]) -> str:
+def render(description: dict[str, object]) -> str:
     """The file's text."""
     return json.dumps(description, indent=2) + "\n"
 
 
-def check_committed(description: dict[str, Any], path: Path = DEPLOYMENTS_FILE) -> None:
+def check_committed(description: dict[str, object], path: Path = DEPLOYMENTS_FILE) -> None:
     """Raises EmbeddedError when the committed table is not that of the world just built."""
     committed = path.read_text() if path.exists() else ""
     if committed != render(description):

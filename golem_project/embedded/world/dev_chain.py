@@ -293,7 +293,7 @@ def read_pool(node: JsonRpc, entry: Mapping[str, Any]) -> DevPool:
 
 def deployments() -> dict[str, Any]:
     """The committed table."""
-    table: dict[str, Any] = json.loads(DEPLOYMENTS_FILE.read_text())
+    table: dict[str, object] = json.loads(DEPLOYMENTS_FILE.read_text())
     return table
 
 

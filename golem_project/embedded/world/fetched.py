@@ -21,7 +21,7 @@ class Fetched:
 
     def artifact(self, package: str, file: str) -> dict[str, Any]:
         """A JSON file of a package."""
-        found: dict[str, Any] = json.loads((self.folders[package] / file).read_text())
+        found: dict[str, object] = json.loads((self.folders[package] / file).read_text())
         return found
 
     def text(self, package: str, file: str) -> str:

@@ -218,7 +218,7 @@ class Site:
 
     def _wait_for(self, one: Queued, deadline: float) -> dict[str, Any]:
         while time.monotonic() < deadline:
-            receipt: dict[str, Any] | None = self.rpc.call("eth_getTransactionReceipt", one.hash)
+            receipt: dict[str, object] | None = self.rpc.call("eth_getTransactionReceipt", one.hash)
             if receipt is not None:
                 return receipt
             time.sleep(0.002)

@@ -26,7 +26,7 @@ class RpcError(EmbeddedError):
     def __init__(self, method: str, error: dict[str, Any]) -> None:
         super().__init__(f"{method}: {error.get('message', 'no message')}")
         self.code: int | None = error.get("code")
-        self.data: Any = error.get("data")
+        self.data: object = error.get("data")
 
 
 class JsonRpc:
@@ -117,7 +117,7 @@ class JsonRpc:
         """The receipt of a transaction once it is mined. Raises EmbeddedError when it is not."""
         deadline = time.monotonic() + RECEIPT_TIMEOUT_SECONDS
         while time.monotonic() < deadline:
-            receipt: dict[str, Any] | None = self.call("eth_getTransactionReceipt", transaction_hash)
+            receipt: dict[str, object] | None = self.call("eth_getTransactionReceipt", transaction_hash)
             if receipt is not None:
                 return receipt
             time.sleep(0.001)
@@ -143,12 +143,12 @@ def selector(signature: str) -> bytes:
     return bytes(keccak(text=signature)[:4])
 
 
-def encode_arguments(types: str, *arguments: Any) -> bytes:
+def encode_arguments(types: str, *arguments: object) -> bytes:
     """Arguments of a call or a constructor; `types` is a tuple type."""
     return bytes(encode(tuple_members(types), arguments))
 
 
-def call_data(signature: str, *arguments: Any) -> str:
+def call_data(signature: str, *arguments: object) -> str:
     """0x-prefixed calldata of `name(types)` with these arguments."""
     types = signature[signature.index("(") :]
     return "0x" + (selector(signature) + encode_arguments(types, *arguments)).hex()

@@ -150,7 +150,7 @@ def run_compiler(
 
 
 def ask_compiler(
-    compiler: Path, sources: dict[str, str], settings: dict[str, Any], timeout_seconds: int
+    compiler: Path, sources: dict[str, str], settings: dict[str, object], timeout_seconds: int
 ) -> dict[str, Any]:
     """What the compiler answers, with what `settings` select. Raises EmbeddedError on a compiler error."""
     request = {

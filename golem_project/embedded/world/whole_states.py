@@ -77,7 +77,7 @@ def make_whole(state: Dump, later: Dump) -> Dump:
     )
 
 
-def _is_of_a_person(account: dict[str, Any]) -> bool:
+def _is_of_a_person(account: dict[str, object]) -> bool:
     code = str(account.get("code") or "0x")
     return code == "0x" or code.startswith(_DELEGATION)
 

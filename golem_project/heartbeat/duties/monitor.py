@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.db import transaction
@@ -140,7 +140,7 @@ def _count_errors(ticks: Sequence[HeartbeatTick]) -> int:
 
 def _count_since_playbook(golem: Golem) -> int | None:
     """Ticks since the playbook's newest version; None for a golem that has none."""
-    newest: Any = Directive.objects.filter(golem=golem, document=Document.PLAYBOOK).aggregate(at=Max("created_at"))[
+    newest: object = Directive.objects.filter(golem=golem, document=Document.PLAYBOOK).aggregate(at=Max("created_at"))[
         "at"
     ]
     if newest is None:

@@ -94,14 +94,14 @@ def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     return told
 
 
-def tell_locked(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+def tell_locked(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> bool:
     """Tell what cannot be taken out now, where it is otherwise than was told last; whether something was told. Joins
     the transaction in which a tick keeps `probes`, so what a tick saw and what was told of it are one.
     """
     return _tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE, waits_for_window=False)
 
 
-def tell_pegs(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+def tell_pegs(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> bool:
     """The same of tokens that left their peg."""
     return _tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
 

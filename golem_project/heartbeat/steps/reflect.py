@@ -309,7 +309,7 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
 
 def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, Any]:
     counted = {each.value.lower(): _count(state.actions, each) for each in ActionState}
-    found: dict[str, Any] = {name: number for name, number in counted.items() if number}
+    found: dict[str, object] = {name: number for name, number in counted.items() if number}
     if state.followed:
         found["earlier"] = [
             {

@@ -5,8 +5,6 @@ Previews go through the domain call agents use over REST; a refusal is kept with
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 
 from golem_project.heartbeat import tick_claims
@@ -37,7 +35,7 @@ def simulate(state: CycleState) -> None:
 
 
 def _preview(state: CycleState, action: ActionRecord, wanted: WantedAction) -> None:
-    body: dict[str, Any] = {"action_type": wanted.action_type, WHY: wanted.reason[:MOST_WHY], **wanted.params}
+    body: dict[str, object] = {"action_type": wanted.action_type, WHY: wanted.reason[:MOST_WHY], **wanted.params}
     if wanted.venue is not None:
         body["venue"] = wanted.venue
     try:

@@ -147,7 +147,7 @@ class LimitLadder:
         return f"{self.token} against {self.against}, each once: {told}."
 
 
-def _read_rungs(stored: Any) -> tuple[Rung, ...]:
+def _read_rungs(stored: object) -> tuple[Rung, ...]:
     """The rungs of a stored list; none where one of them is not complete."""
     if not isinstance(stored, Sequence) or isinstance(stored, str) or not 1 <= len(stored) <= MOST_RUNGS:
         return ()

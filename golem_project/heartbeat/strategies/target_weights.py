@@ -137,7 +137,7 @@ class TargetWeights:
         return f"The wallet is kept at {shares}, each within {self.band_bps / 100:g}% of the whole."
 
 
-def _is_whole(weights: Any) -> bool:
+def _is_whole(weights: object) -> bool:
     if not isinstance(weights, Mapping) or not 2 <= len(weights) <= MOST_TOKENS:
         return False
     names = [name.casefold() for name in weights if isinstance(name, str) and name.strip()]

@@ -201,7 +201,7 @@ class YieldRotation:
         )
 
 
-def _read_places(stored: Any) -> tuple[str, ...]:
+def _read_places(stored: object) -> tuple[str, ...]:
     """Names of protocols; none where one of them is no name, or stands there twice."""
     if not isinstance(stored, Sequence) or isinstance(stored, str) or not 1 <= len(stored) <= MOST_PLACES:
         return ()

@@ -35,7 +35,7 @@ def spell_alike(text: str, *, most_bytes: int) -> str:
         return text
 
 
-def _is_storable(found: Mapping[str, Any]) -> bool:
+def _is_storable(found: Mapping[str, object]) -> bool:
     """Whether every text in it can be written to a database and sent on."""
     try:
         return b"\\u0000" not in json.dumps(found, ensure_ascii=False).encode()

@@ -129,7 +129,7 @@ class CallDesk(Protocol):
         """The tools as they are shown now; a call may load others."""
         ...
 
-    def may_run_beside(self, *, name: str, arguments: Mapping[str, Any]) -> bool:
+    def may_run_beside(self, *, name: str, arguments: Mapping[str, object]) -> bool:
         """Whether the call changes nothing, neither rows nor what is shown, so that it may run beside others."""
         ...
 

@@ -74,7 +74,7 @@ class ModelDialogue:
         self._model, self._client_error = open_model(endpoint, key, model_name, self._client)
         # What stands before the mark, the tools and the instructions, is the same in every round. OpenAI's interface
         # and local servers keep a beginning they know by themselves and take no marks.
-        self._cache_marks: dict[str, Any] = {"anthropic_cache_instructions": True} if provider == "anthropic" else {}
+        self._cache_marks: dict[str, object] = {"anthropic_cache_instructions": True} if provider == "anthropic" else {}
         self._most_output = most_output_llm_tokens
         self._instructions = instructions
         self._messages: list[ModelMessage] = [
@@ -244,5 +244,5 @@ def _read_turn(response: ModelResponse) -> ModelTurn:
     )
 
 
-def _is_count(found: Any) -> bool:
+def _is_count(found: object) -> bool:
     return isinstance(found, int) and not isinstance(found, bool) and found >= 0

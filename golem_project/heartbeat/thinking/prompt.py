@@ -150,16 +150,16 @@ def _name_part(part: str) -> str:
 
 def write_opening(
     *,
-    situation: Mapping[str, Any],
+    situation: Mapping[str, object],
     owners_words: Iterable[str],
     most_characters: int,
     asked: DelegatedRequest | None = None,
 ) -> str:
     """The first message: the owner's words, then the situation as data, with what another archetype asks in it."""
     words = [clean_text(text) for text in owners_words]
-    told: dict[str, Any] = filter_result(dict(situation), most_characters=most_characters)
+    told: dict[str, object] = filter_result(dict(situation), most_characters=most_characters)
     # The mark and the request stand first, are never cut away, and nothing in the situation speaks over them.
-    first: dict[str, Any] = {"untrusted": True, **({"asked": asked.as_json()} if asked is not None else {})}
+    first: dict[str, object] = {"untrusted": True, **({"asked": asked.as_json()} if asked is not None else {})}
     data = {**first, **told} | first
     lines = [_section("The owner says", words)] if words else []
     if asked is not None:

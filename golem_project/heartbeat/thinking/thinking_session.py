@@ -76,7 +76,7 @@ def think(
     toolset: Toolset,
     loadout: Loadout,
     tier: InferenceTier,
-    situation: Mapping[str, Any],
+    situation: Mapping[str, object],
     is_live: bool,
     actor: str,
     deadline: Deadline,

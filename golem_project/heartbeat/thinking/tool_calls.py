@@ -141,7 +141,7 @@ class ToolDesk:
         self._loadout = self._loadout.use(tool.name)
         return tool
 
-    def may_run_beside(self, *, name: str, arguments: Mapping[str, Any]) -> bool:
+    def may_run_beside(self, *, name: str, arguments: Mapping[str, object]) -> bool:
         """Whether it is a read; browsing and loading change what is shown, and keep their turn."""
         asked = arguments.get("query")
         is_tier = isinstance(asked, str) and normalize_key(asked) in TIER_KEYS
@@ -161,10 +161,10 @@ class ToolDesk:
         if pi_tool not in _FREE_FORM:
             _check_schema(tool, given)
         answer = self._handlers[pi_tool](self, given, deadline)
-        cut: dict[str, Any] = filter_result(answer, most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS)
+        cut: dict[str, object] = filter_result(answer, most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS)
         return cut
 
-    def _preview(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _preview(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
         told, _ = take_up_wish(
             golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
         )
@@ -190,7 +190,7 @@ class ToolDesk:
         is_ours = datetime.fromisoformat(permit["created_at"]) >= now
         return self._give_back(permit) if self._only_rehearses and is_ours else permit
 
-    def _give_back(self, permit: Mapping[str, Any]) -> dict[str, Any]:
+    def _give_back(self, permit: Mapping[str, object]) -> dict[str, Any]:
         """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
         return request_cancel(
             golem=self._golem,
@@ -200,7 +200,7 @@ class ToolDesk:
             now=self._read_now(),
         )
 
-    def _find_waiting(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _find_waiting(self, tool: ToolDef, body: Mapping[str, object]) -> dict[str, Any] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once.
 
         In a rehearsal also one that waits for owners: it is somebody's who means it.
@@ -244,7 +244,7 @@ class ToolDesk:
         self._note(permit, PermitStep.CANCELLED)
         return permit
 
-    def _query(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _query(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
         return self._read(_flatten_query(given), "query", PiTool.QUERY_STATE)
 
     def _search(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -302,7 +302,7 @@ class ToolDesk:
             pi_tool=pi_tool,
         )
 
-    def _note(self, permit: Mapping[str, Any], step: PermitStep) -> None:
+    def _note(self, permit: Mapping[str, object], step: PermitStep) -> None:
         permit_id = UUID(str(permit["permit_id"]))
         self._touched[permit_id] = TouchedPermit(
             permit_id=permit_id, action_type=str(permit["action_type"]), venue=str(permit["venue"]), step=step
@@ -320,7 +320,7 @@ class ToolDesk:
     }
 
 
-def _check_schema(tool: ManualTool, given: Mapping[str, Any]) -> None:
+def _check_schema(tool: ManualTool, given: Mapping[str, object]) -> None:
     """The schema the model was shown is the one that is enforced."""
     errors = sorted(Draft202012Validator(tool.parameters).iter_errors(given), key=lambda error: list(error.path))
     if errors:
@@ -328,7 +328,7 @@ def _check_schema(tool: ManualTool, given: Mapping[str, Any]) -> None:
         raise InvalidParams(f"{tool.name} does not take these arguments", fields=fields)
 
 
-def _read_word(given: Mapping[str, Any], name: str, *, is_required: bool = True) -> str:
+def _read_word(given: Mapping[str, object], name: str, *, is_required: bool = True) -> str:
     value = given.get(name)
     if value is None and not is_required:
         return ""
@@ -337,7 +337,7 @@ def _read_word(given: Mapping[str, Any], name: str, *, is_required: bool = True)
     return value
 
 
-def _flatten_query(given: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten_query(given: Mapping[str, object]) -> dict[str, Any]:
     nested = given.get("params")
     outer = {name: value for name, value in given.items() if name != "params"}
     if nested is None:

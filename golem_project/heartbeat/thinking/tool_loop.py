@@ -248,14 +248,14 @@ class _Loop:
             return {"error": problem}, str(problem["code"])
 
 
-def _read_about(arguments: Mapping[str, Any]) -> str:
+def _read_about(arguments: Mapping[str, object]) -> str:
     """What a call is about, in a word: its action, query or tool."""
     found = next((arguments[name] for name in _ABOUT if isinstance(arguments.get(name), str)), "")
     return make_plain(str(found))[:_LONGEST_ABOUT]
 
 
 def _in_own_connection(
-    answer: Callable[[AskedCall], tuple[dict[str, Any], str]], call: AskedCall
+    answer: Callable[[AskedCall], tuple[dict[str, object], str]], call: AskedCall
 ) -> tuple[dict[str, Any], str]:
     """A call in a thread of its own gives its database connection back."""
     try:

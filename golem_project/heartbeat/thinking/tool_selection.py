@@ -156,7 +156,7 @@ _HOUSEKEEPING: Final = frozenset({Category.WALLET, Category.BOOTSTRAP, Category.
 
 
 def classify_task(
-    *, phase: Phase, regime: str, probes: Mapping[str, Any], anomalies: Iterable[str], interventions: Iterable[str]
+    *, phase: Phase, regime: str, probes: Mapping[str, object], anomalies: Iterable[str], interventions: Iterable[str]
 ) -> TickTask:
     """What the tick is about, from the gravest sign down; a calm tick with nothing to tend is for entering."""
     if phase in (Phase.SURVIVAL, Phase.TERMINAL):
@@ -177,7 +177,7 @@ def select_tools(
     toolset: Toolset,
     task: TickTask,
     interventions: Iterable[str] = (),
-    probes: Mapping[str, Any] | None = None,
+    probes: Mapping[str, object] | None = None,
     anomalies: Iterable[str] = (),
     most: int = MOST_TOOLS,
 ) -> Toolset:

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         back.add_argument("golem", type=UUID)
         back.add_argument("number", type=int)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         try:
             getattr(self, f"_{options['what']}")(options)
         except GolemError as error:

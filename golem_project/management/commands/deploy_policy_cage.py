@@ -52,7 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("--register", metavar="CONTRACT", help="follow this contract")
         parser.add_argument("--deployed-block", type=int, default=0, help="the block that holds its deployment")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         try:
             self._run(find_golem(options["golem"]), options)
         except GolemError as error:

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON array")
         parser.add_argument("--backups", help="the folder in which backups are made, one folder each")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         """Examine and tell."""
         findings = examine(now=clock.now(), backups=options["backups"])
         if options["json"]:

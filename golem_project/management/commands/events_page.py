@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from golem_project.settings.environment import BASE_DIR
@@ -18,6 +16,6 @@ class Command(BaseCommand):
     help = "Write docs/events.md from the schemas of the events."
     requires_system_checks: list[str] = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         PAGE.write_text(write_page(), encoding="utf-8")
         self.stdout.write(f"wrote {PAGE.relative_to(BASE_DIR)}")

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         export.add_argument("folder", type=Path)
         export.add_argument("--owner", required=True, help="user name")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         commands: dict[str, Callable[..., None]] = {
             "check": self._check,
             "list": self._list,
@@ -59,16 +59,16 @@ class Command(BaseCommand):
             check_texts(told)
             self.stdout.write(f"{told.name}: {told.hash}")
 
-    def _list(self, *, owner: str, **_: Any) -> None:
+    def _list(self, *, owner: str, **_: object) -> None:
         for row in ToolDefinition.objects.filter(owner=_find_person(owner)).order_by("name", "version"):
             approved = row.approvals.filter(revoked_at__isnull=True).count()
             self.stdout.write(f"{row.name:<40} version {row.version:<4} approved for {approved} golems")
 
-    def _import(self, *, files: list[Path], owner: str, **_: Any) -> None:
+    def _import(self, *, files: list[Path], owner: str, **_: object) -> None:
         for row in import_definitions(owner=_find_person(owner), paths=files, now=clock.now()):
             self.stdout.write(f"{row.name} version {row.version}: {row.definition_hash}; approve it in the admin")
 
-    def _export(self, *, folder: Path, owner: str, **_: Any) -> None:
+    def _export(self, *, folder: Path, owner: str, **_: object) -> None:
         for path in export_definitions(owner=_find_person(owner), folder=folder):
             self.stdout.write(str(path))
 

@@ -48,12 +48,12 @@ class Command(BaseCommand):
         self.stdout.write(f"wrote {path.name}, of answers and of columns")
 
 
-def write_release(*, version: str, released: str, tools: Mapping[str, Any], paths: Mapping[str, Any]) -> str:
+def write_release(*, version: str, released: str, tools: Mapping[str, object], paths: Mapping[str, object]) -> str:
     """The file's text: a line a tool and a line an operation."""
     head = f'{{"version": {json.dumps(version)}, "released": {json.dumps(released)},'
     parts = [head, '"tools": {', _write_lines(tools), "},", '"paths": {', _write_lines(paths), "}}"]
     return "\n".join(parts) + "\n"
 
 
-def _write_lines(entries: Mapping[str, Any]) -> str:
+def _write_lines(entries: Mapping[str, object]) -> str:
     return ",\n".join(f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)}" for name, entry in entries.items())

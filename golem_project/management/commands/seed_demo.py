@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError
 
 from golem_project.demo.seed import seed_demo
@@ -14,7 +12,7 @@ from tools_app.core.errors import GolemError
 class Command(BaseCommand):
     help = "Create the demo owner, golem and wallet on the local chain, where they are missing."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         try:
             seed = seed_demo(now=clock.now(), with_token=False)
         except GolemError as error:

@@ -63,7 +63,7 @@ class Command(BaseCommand):
         group.add_argument("--check", action="store_true", help="fail when a snapshot differs from the code")
         group.add_argument("--write", action="store_true", help="write the snapshots (the default)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         stale = []
         snapshots = build_snapshots()
         stored_tools, tools = read_stored_tools(), _list_tools(snapshots)
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         if stale:
             raise CommandError(f"out of date: {', '.join(stale)}. Fix: manage.py snapshots, and review the difference")
 
-    def _compare(self, name: str, text: str, shared: Mapping[str, Any]) -> list[str]:
+    def _compare(self, name: str, text: str, shared: Mapping[str, object]) -> list[str]:
         """Tell each member that differs, in words."""
         path = FOLDER / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
@@ -133,7 +133,7 @@ def build_snapshots() -> dict[str, dict[str, Any]]:
     """Every snapshot by its file name: its entries by name, the same on every machine."""
     described = {tool.name: (f"{TOOLS}/{name_home(tool)}.json", describe_tool(tool)) for tool in REGISTRY}
     shared = find_shared(tool for _, tool in described.values())
-    tools: dict[str, dict[str, Any]] = defaultdict(dict)
+    tools: dict[str, dict[str, object]] = defaultdict(dict)
     for name, (file, tool) in sorted(described.items()):
         tools[file][name] = leave_out(tool, shared)
     document = SchemaGenerator().get_schema(request=None, public=True)

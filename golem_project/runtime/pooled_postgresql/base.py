@@ -36,10 +36,10 @@ class ReadOnlySessions:
 
     def __init__(self) -> None:
         self.was_met = False
-        self._take_writes: WeakSet[Any] = WeakSet()
-        self._opened_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._take_writes: WeakSet[object] = WeakSet()
+        self._opened_ms: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 
-    def note_opened(self, connection: Any, now_ms: float) -> None:
+    def note_opened(self, connection: object, now_ms: float) -> None:
         """A pool opened it: how old it is counts from here, and not from its first use."""
         self._opened_ms.setdefault(connection, now_ms)
 
@@ -48,7 +48,7 @@ class ReadOnlySessions:
         self.was_met = True
         self._take_writes = WeakSet()
 
-    def may_use(self, connection: Any, now_ms: float) -> bool:
+    def may_use(self, connection: object, now_ms: float) -> bool:
         """Whether it takes writes, or is so new that another one would take none either."""
         if connection in self._take_writes:
             return True
@@ -100,7 +100,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Django's own, with the name of this process: an operator sees at the server whose a session is."""
         return {"application_name": process_name.tell(), **super().get_connection_params()}
 
-    def _configure_connection(self, connection: Any) -> bool:
+    def _configure_connection(self, connection: object) -> bool:
         """Set up what was just opened, and note when that was."""
         _read_only.note_opened(connection, clock.monotonic_ms())
         return bool(super()._configure_connection(connection))  # type: ignore[misc]

@@ -56,7 +56,7 @@ class ChangeAllowance:
 
     name = ALLOWANCE
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """The Safe and what the module says of the key. Raises CageHasNoSafe, ChainNotSupported, InvalidParams."""
         found = find_allowing_safe(golem)
         if found is None:
@@ -149,7 +149,7 @@ class ChangeAllowance:
             safe_tx=draft,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The golem has the same Safe. What the Safe itself refuses is rehearsed before it is sent."""
         found = find_allowing_safe(golem)
         if found is None or found.account != change["account"]:

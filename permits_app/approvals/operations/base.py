@@ -104,16 +104,16 @@ class Operation(Protocol):
 
     name: str
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """What `arguments` would change now. Raises ChangeUnchanged, InvalidParams."""
         ...
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """Raises ChangeStale when what the change starts from is not so any more. `golem` is locked."""
         ...
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Do it, in the caller's transaction, with `golem` locked; answers facts for the request's page."""
         ...
@@ -123,7 +123,7 @@ class Operation(Protocol):
 class ObservingOperation(Protocol):
     """An operation that has to look at the chain before anything is locked."""
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """`arguments` with what the chain says added under `seen`. No transaction is open."""
         ...
 
@@ -132,6 +132,6 @@ class ObservingOperation(Protocol):
 class ChainBoundOperation(Protocol):
     """An operation that starts from what a chain says and is carried out on this server."""
 
-    def check_chain(self, golem: Golem, change: Mapping[str, Any], *, now: datetime) -> None:
+    def check_chain(self, golem: Golem, change: Mapping[str, object], *, now: datetime) -> None:
         """Right before it is applied; no transaction is open. Raises ChangeStale, and what a node raises."""
         ...

@@ -108,7 +108,7 @@ class ChangeCage:
             seen["before"] = find_module_before(chain, mirror.account, mirror.replaced) or ""
         return {**arguments, "seen": seen}
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """What the contract would be asked to do. Raises ChangeUnchanged, InvalidParams, CageNotMirrored."""
         mirror = find_mirror(golem)
         if mirror is None:
@@ -281,21 +281,23 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     )
 
 
-def _propose_halt(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+def _propose_halt(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
     if state.is_halted:
         raise ChangeUnchanged("the contract is halted already")
     line = BeforeAndAfter("The cage on chain", "lets the session key act", "halted: no batch runs", "tightens")
     return _simple(mirror, state, arguments, "Halt the cage on chain", [line], RiskTier.STANDARD, encode_halt())
 
 
-def _propose_resume(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+def _propose_resume(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
     if not state.is_halted:
         raise ChangeUnchanged("the contract is not halted")
     line = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
     return _simple(mirror, state, arguments, "Resume the cage on chain", [line], RiskTier.CRITICAL, encode_resume())
 
 
-def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+def _propose_acknowledge(
+    golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]
+) -> Proposal:
     if not state.is_drawdown_breached:
         raise ChangeUnchanged("the contract has no drawdown on record")
     line = BeforeAndAfter("Drawdown on record", "blocks what does not leave a position", "acknowledged", "loosens")
@@ -310,14 +312,14 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
     )
 
 
-def _propose_prices(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+def _propose_prices(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
     line = BeforeAndAfter(
         "Prices that the next batch is held against", "those of the last batch", "those of the feeds by then", "loosens"
     )
     return _simple(mirror, state, arguments, "Take the prices of today", [line], RiskTier.HIGH, encode_note_prices())
 
 
-def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
     if mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
     lines = [

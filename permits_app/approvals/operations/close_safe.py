@@ -98,11 +98,11 @@ class CloseSafe:
             safe_tx=draft,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The Safe itself refuses to take out what is not there; that is rehearsed before it is sent."""
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """The chain has it; the next look sees it."""
         return {"account": change["account"]}

@@ -23,7 +23,7 @@ class MakeCodeWallet:
 
     name = CODE_WALLET
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """The code that accounts may run there. Raises ChainNotSupported, what a node raises."""
         found = find_account_code(open_chain(golem.home_chain_id, now=now))
         seen = {
@@ -52,13 +52,13 @@ class MakeCodeWallet:
         change = {"label": str(arguments.get("label", "")), **{name: str(value) for name, value in seen.items()}}
         return Proposal("Make it a wallet whose account runs code", change, lines, RiskTier.HIGH)
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It still has none."""
         if golem.address:
             raise ChangeStale("the golem got a wallet since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Make it; its code follows by itself. Raises WalletExists, SignerUnavailable."""
         wallet = create_wallet(golem=golem, actor=actor, now=now)

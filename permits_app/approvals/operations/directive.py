@@ -22,7 +22,7 @@ class WriteStrategy:
 
     name = "strategy"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the section as it is to the text asked for."""
         section, text = str(arguments["section"]).strip(), str(arguments["text"]).strip()
         if not section or not text:
@@ -36,7 +36,7 @@ class WriteStrategy:
         change = {"section": section, "text": text, "version": str(latest.version if latest else 0)}
         return Proposal(f"Write the strategy's section {section}"[:200], change, (line,), RiskTier.HIGH)
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """Nobody wrote a newer version since."""
         latest = get_directive(golem_id=golem.pk, document=Document.STRATEGY)
         if str(latest.version if latest else 0) != change["version"]:

@@ -38,7 +38,7 @@ class FollowContract:
 
     name = "follow"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """All the contract says, and whom its account obeys. Raises as `read_from_deployment`, ContractStillActs."""
         standing = _find_another(golem, arguments)
         seen = _read(golem, arguments, now)
@@ -87,7 +87,7 @@ class FollowContract:
             value_micro_usd=read_stake(golem),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """Check that the golem still follows the contract it followed then, and that the contract's rules are the
         same.
         """
@@ -102,7 +102,7 @@ class FollowContract:
             raise ChangeStale("the contract that stands was changed since", contract=mirror.contract)
         _check_account(mirror, str(change["account"]))
 
-    def check_chain(self, golem: Golem, change: Mapping[str, Any], *, now: datetime) -> None:
+    def check_chain(self, golem: Golem, change: Mapping[str, object], *, now: datetime) -> None:
         """The contract still says what its owners were shown. Raises ChangeStale, and what a node raises."""
         if _hash_said(_read(golem, change, now)) != change["says"]:
             raise ChangeStale(
@@ -127,7 +127,7 @@ class FollowContract:
         return {"contract": change["contract"]}
 
 
-def _find_another(golem: Golem, arguments: Mapping[str, Any]) -> CageMirror | None:
+def _find_another(golem: Golem, arguments: Mapping[str, object]) -> CageMirror | None:
     """What is followed today, None for nothing."""
     mirror = find_mirror(golem)
     if mirror is not None and mirror.contract == str(arguments["contract"]):

@@ -25,12 +25,12 @@ class GoLive:
 
     name = "live"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """Nothing is added. Raises SafeStandsOpen, and what a node raises."""
         check_closed_now(golem, now=now)
         return dict(arguments)
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From rehearsing to acting. Raises ChangeUnchanged, SafeStandsOpen."""
         if golem.is_live:
             raise ChangeUnchanged("its heartbeat is live already")
@@ -70,7 +70,7 @@ class GoLive:
             value_micro_usd=min(day, held) if held else day,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It still rehearses, is not halted, and no Safe of it was found open."""
         if golem.is_live:
             raise ChangeStale("its heartbeat is live already")
@@ -81,12 +81,12 @@ class GoLive:
         except SafeStandsOpen as error:
             raise ChangeStale(error.detail) from error
 
-    def check_chain(self, golem: Golem, change: Mapping[str, Any], *, now: datetime) -> None:
+    def check_chain(self, golem: Golem, change: Mapping[str, object], *, now: datetime) -> None:
         """Right before it is set live. Raises SafeStandsOpen, and what a node raises."""
         check_closed_now(golem, now=now)
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Set it live; appends LiveSet."""
         set_live(golem=golem, is_live=True, actor=actor, reason=reason, now=now)

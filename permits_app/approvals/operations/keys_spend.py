@@ -21,7 +21,7 @@ class LetKeysSpend:
 
     name = "keys_spend"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From previewing alone to spending. Raises ChangeUnchanged."""
         if golem.may_keys_spend:
             raise ChangeUnchanged("its agents' keys may spend already")
@@ -43,13 +43,13 @@ class LetKeysSpend:
             value_micro_usd=min(day, held) if held else day,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """They still may not. Raises ChangeStale."""
         if golem.may_keys_spend:
             raise ChangeStale("its agents' keys may spend already")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Switch it on; appends KeysSpendSet."""
         set_keys_spend(golem=golem, may_spend=True, actor=actor, reason=reason, now=now)

@@ -18,7 +18,7 @@ class MakeWallet:
 
     name = "new_wallet"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From no wallet to a new key. Raises ChangeUnchanged where it has one."""
         if golem.address:
             raise ChangeUnchanged("the golem has a wallet already; another is chosen on its page, Choose who signs")
@@ -29,13 +29,13 @@ class MakeWallet:
             "Make it a wallet of its own", {"label": str(arguments.get("label", ""))}, (line,), RiskTier.HIGH
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It still has none."""
         if golem.address:
             raise ChangeStale("the golem got a wallet since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Make it. Raises WalletExists, SignerUnavailable."""
         wallet = create_wallet(golem=golem, actor=actor, now=now)

@@ -73,11 +73,11 @@ class UseUpNonce:
             safe_tx=draft,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The Safe's own nonce says whether it still can be used up; that is looked at with every signature."""
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """The chain has it; nothing is left to do here."""
         return {"nonce": change["nonce"]}

@@ -50,7 +50,7 @@ class ChangeOwners:
             value_micro_usd=read_stake(golem),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """They are still who they were."""
         if _list_names(golem) != change["before"]:
             raise ChangeStale("its co-owners changed since")

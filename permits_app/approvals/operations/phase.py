@@ -56,7 +56,7 @@ class ResetPhase:
             safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It is still in the phase it was in."""
         if golem.phase != change["from"]:
             raise ChangeStale(f"the golem is {golem.phase.lower()} now")

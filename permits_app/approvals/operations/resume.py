@@ -21,7 +21,7 @@ from tools_app.toolkit.enums import RiskTier
 RESUME: Final = "resume"
 
 
-def say_over(golem: Golem, change: Mapping[str, Any]) -> str:
+def say_over(golem: Golem, change: Mapping[str, object]) -> str:
     """Why `change` ends no halt any more, and what comes next; empty while it still is the halt it was asked for."""
     if golem.retired_at is not None or not golem.is_halted:
         return "this halt is over"
@@ -41,7 +41,7 @@ class ResumeGolem:
 
     name = RESUME
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """The Safe, when the contract behind the cage is halted too."""
         return {**arguments, "seen": observe_safe(golem, now=now)} if _find_halted(golem) else dict(arguments)
 
@@ -80,14 +80,14 @@ class ResumeGolem:
             safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It is the same halt."""
         over = say_over(golem, change)
         if over:
             raise ChangeStale(over)
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Resume it, unless it was halted again while its Safe carried this out on chain."""
         over = say_over(golem, change)

@@ -27,7 +27,7 @@ class ChangeRole:
 
     name = "role"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the role they have. Raises InvalidParams, ChangeUnchanged."""
         person = _find_person(golem, str(arguments["person"]))
         after, before = _read_role(str(arguments["role"])), find_role(golem, person)

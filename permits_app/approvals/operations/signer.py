@@ -29,7 +29,7 @@ class ChooseSigner:
 
     name = "signer"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
         """What the chain, Privy or ZeroDev says of the wallet. Raises what read_wallet_choice raises."""
         seen = read_wallet_choice(golem=golem, arguments=arguments, now=now)
         held = {
@@ -63,7 +63,7 @@ class ChooseSigner:
             value_micro_usd=read_stake(golem),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It still acts with what it acted with."""
         if _describe_present(golem) != change["before"]:
             raise ChangeStale("the golem's wallet or its key changed since")

@@ -27,7 +27,7 @@ class AgreeToPlan:
 
     name = STANDING_PLAN
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The plan that would be carried out from its approval on. Raises InvalidParams, ChangeUnchanged."""
         change = {name: str(arguments[name]) for name in (*_TEXTS, *_NUMBERS, "share_percent")}
         plans = list(list_open_plans(golem.pk))

@@ -23,7 +23,7 @@ class ChangeTools:
 
     name = "tools"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the tools it reaches to those it would reach."""
         before, after = read_tool_sources(golem), {name: arguments[name] for name in _SOURCES}
         if before == after:
@@ -44,7 +44,7 @@ class ChangeTools:
             RiskTier.CRITICAL if writes else RiskTier.HIGH,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """They still come from where they came."""
         if read_tool_sources(golem) != change["before"]:
             raise ChangeStale("its tools were changed since")
@@ -79,7 +79,7 @@ def read_tool_sources(golem: Golem) -> dict[str, Any]:
 
 
 @retry_aborted
-def _rehearse(golem: Golem, after: Mapping[str, Any]) -> ToolsetDiff:
+def _rehearse(golem: Golem, after: Mapping[str, object]) -> ToolsetDiff:
     was = read_inputs(_reload(golem))
     with transaction.atomic():
         _write(golem, after)

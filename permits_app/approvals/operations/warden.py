@@ -21,7 +21,7 @@ class TurnWardenOff:
 
     name = "warden"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From on to off."""
         if not Warden.objects.filter(golem=golem, is_on=True).exists():
             raise ChangeUnchanged("the Warden of this golem is off")
@@ -35,13 +35,13 @@ class TurnWardenOff:
             value_micro_usd=read_stake(golem),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It is still on."""
         if not Warden.objects.filter(golem=golem, is_on=True).exists():
             raise ChangeStale("the Warden is off already")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Turn it off; appends WardenSet."""
         Warden.objects.filter(golem=golem).update(is_on=False)

@@ -115,7 +115,7 @@ class Withdraw:
             raise ChangeStale("the golem acts with another account now")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """The chain has it: nothing of this server changes with it."""
         return {name: change[name] for name in ("chain_id", "token", "amount", "to")}

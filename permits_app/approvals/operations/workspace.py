@@ -26,7 +26,7 @@ class LoosenWorkspace:
 
     name = "workspace"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the settings that hold to those asked for. Raises ChangeUnchanged, InvalidParams."""
         before = read_workspace(golem)
         after = CodingWorkspace(golem=golem, **{name: arguments[name] for name in SETTINGS})

@@ -38,5 +38,5 @@ def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) 
         raise SignerMismatch("another key signed this", field="signer", signed_by=signer)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return bytes(value) if isinstance(value, bytes | bytearray) else value

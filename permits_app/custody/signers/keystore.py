@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import Any
 
 from eth_typing import HexStr
 
@@ -57,7 +56,7 @@ class Keystore:
         if not self.holds(address):
             self._missing(address)
         try:
-            document: dict[str, Any] = json.loads(self._path(address).read_text(encoding="utf-8"))
+            document: dict[str, object] = json.loads(self._path(address).read_text(encoding="utf-8"))
             return Secret(load_accounts().decrypt(document, self._passphrase.reveal()).to_0x_hex())
         except (ValueError, KeyError, OSError):
             raise SignerUnavailable(

@@ -239,7 +239,7 @@ def _as_id(wallet_id: str) -> str:
     return quote(wallet_id, safe="")
 
 
-def _authorize(key: Secret, *, method: str, url: str, body: dict[str, Any], app_id: str, once: str) -> str:
+def _authorize(key: Secret, *, method: str, url: str, body: dict[str, object], app_id: str, once: str) -> str:
     """The authorization signature: P-256 over SHA-256 of the canonical request, DER in base64."""
     payload: dict[str, Any] = {
         "version": 1,

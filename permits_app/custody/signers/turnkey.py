@@ -210,7 +210,7 @@ def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     return found
 
 
-def _as_address(told: Any) -> str:
+def _as_address(told: object) -> str:
     if not isinstance(told, str) or not is_address(told):
         raise SignerMismatch("Turnkey answered without an address")
     return str(to_checksum_address(told))

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("golem", nargs="?", help="id or name of one golem")
         parser.add_argument("--json", action="store_true", help="JSON instead of CSV")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         """Write them."""
         rows = list_addresses(self._choose(options["golem"]))
         self.stdout.write(json.dumps(rows, indent=2) if options["json"] else write_csv(rows), ending="")

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--usd", help="dollars in 24 hours, such as 2500 or 99.50")
         parser.add_argument("--none", action="store_true", help="no budget beside each golem's own limits")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         """Set it, and show what holds."""
         person = get_user_model()._default_manager.filter(username=options["username"]).first()
         if person is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from permits_app import relayer
@@ -19,7 +17,7 @@ class Command(BaseCommand):
         """What to do."""
         parser.add_argument("--create", action="store_true", help="make a key and use it from now on")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         """Make or show."""
         try:
             if options["create"]:

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("username")
         parser.add_argument("--reason", required=True)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         """Forget and tell."""
         owner = get_user_model()._default_manager.filter(username=options["username"]).first()
         if owner is None:
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
 
 @retry_aborted
-def _reset(owner: Any, reason: str) -> int:
+def _reset(owner: object, reason: str) -> int:
     with transaction.atomic():
         removed = forget_devices(user=owner)
         tell_change(

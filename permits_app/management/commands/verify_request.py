@@ -55,7 +55,7 @@ class Command(BaseCommand):
             raise CommandError("name a request, or a file with --file")
         if path is not None:
             try:
-                document: dict[str, Any] = read_exact_json(path.read_text(encoding="utf-8"), most_bytes=_MOST_BYTES)
+                document: dict[str, object] = read_exact_json(path.read_text(encoding="utf-8"), most_bytes=_MOST_BYTES)
             except (OSError, ValueError) as error:
                 raise CommandError(f"{path} cannot be read: {error}") from None
             return document

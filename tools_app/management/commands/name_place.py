@@ -6,7 +6,7 @@ The line goes into GOLEM_NAMED_PLACES of every machine of the server; whoever pu
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any, Final
+from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 from eth_utils.address import is_address
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("chain", type=int, help="the chain's number")
         parser.add_argument("address", help="the 0x-prefixed address of the market")
 
-    def handle(self, *args: Any, protocol: str, chain: int, address: str, **options: Any) -> None:
+    def handle(self, *args: object, protocol: str, chain: int, address: str, **options: object) -> None:
         """Raises CommandError with the reason where it is nothing that could be named."""
         found = SHELF.get(protocol)
         if found is None or found.naming is None or not is_address(address):

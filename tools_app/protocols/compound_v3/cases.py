@@ -4,7 +4,7 @@ over WETH and DAI.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
 from tools_app.toolkit.enums import ActionClass
@@ -156,7 +156,7 @@ _COSTS: Final = "function getBorrowRate(uint256) view returns (uint64)"
 _OWED: Final = "function borrowBalanceOf(address) view returns (uint256)"
 
 
-def _of(look: Look, signature: str, *args: Any) -> int:
+def _of(look: Look, signature: str, *args: object) -> int:
     return int(look.call(look.at("comet_usdc"), signature, *args))
 
 

@@ -27,7 +27,7 @@ _ALLOW: Final = "function allow(address,bool)"
 _IS_ALLOWED: Final = "function isAllowed(address,address) view returns (bool)"
 
 
-def _ask_right(account: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+def _ask_right(account: str, given: tuple[object, ...]) -> tuple[str, tuple[Any, ...]]:
     return _IS_ALLOWED, (account, given[0])
 
 

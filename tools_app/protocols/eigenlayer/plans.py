@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, DEPOSITS, NAME
@@ -120,7 +120,7 @@ def plan_complete(
         if part.worth:
             draft.receive(tokens[part.token], part.worth, at_least=part.worth - ROUNDING)
             draft.changes.append(_change(REQUEST_KIND, part.token, -part.worth, ref))
-    details: dict[str, Any] = {"venue": NAME, "withdrawal_root": waiting.root, "tokens": given}
+    details: dict[str, object] = {"venue": NAME, "withdrawal_root": waiting.root, "tokens": given}
     return draft.finish(action_class=ActionClass.CLOSE_POSITION, details=details)
 
 

@@ -64,7 +64,7 @@ def claim(
 
 
 def hand_over(
-    reader: ChainReader, at: Mapping[str, str], account: str, *, agent: AgentId, to: str, details: Mapping[str, Any]
+    reader: ChainReader, at: Mapping[str, str], account: str, *, agent: AgentId, to: str, details: Mapping[str, object]
 ) -> TxPlan:
     """An agent for somebody else, who has one more afterwards."""
     data = encode_call(erc8004.TRANSFER, account, to, agent.number)
@@ -87,7 +87,7 @@ def give_feedback(
     *,
     agent: AgentId,
     given: Review,
-    details: Mapping[str, Any],
+    details: Mapping[str, object],
 ) -> TxPlan:
     """One more word of the account about an agent."""
     # Five stars are 100 of the standard's rating: a hundredth of a star is a fifth of one, and one decimal is exact.
@@ -124,7 +124,7 @@ def ask_validator(
     validator: str,
     uri: str,
     digest: bytes,
-    details: Mapping[str, Any],
+    details: Mapping[str, object],
 ) -> TxPlan:
     """A proof handed to a validator, who may answer later."""
     data = encode_call(erc8004.REQUEST_VALIDATION, validator, agent.number, uri, digest)
@@ -156,12 +156,12 @@ def _write_review(reader: ChainReader, agent: AgentId, account: str, given: Revi
     )
 
 
-def _publish(document: Mapping[str, Any]) -> tuple[str, bytes]:
+def _publish(document: Mapping[str, object]) -> tuple[str, bytes]:
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
     return _JSON + base64.b64encode(text).decode(), keccak(text)
 
 
-def _more(reader: ChainReader, to: str, signature: str, *args: Any) -> GaugeBound:
+def _more(reader: ChainReader, to: str, signature: str, *args: object) -> GaugeBound:
     """A count that is one higher afterwards than it is now."""
     gauge = Gauge("a count at the registry", to, signature, args)
     (answer,) = reader.call_many([ReadCall(to, signature, args)])

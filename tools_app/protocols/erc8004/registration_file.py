@@ -77,7 +77,7 @@ class AgentFile:
         return tuple(dict.fromkeys(each.name.lower() for each in self.services))
 
 
-def write_file(document: Mapping[str, Any]) -> str:
+def write_file(document: Mapping[str, object]) -> str:
     """The `data:` URI of a document. Raises RegistrationTooLong."""
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
     if len(text) > MOST_WRITTEN_BYTES:
@@ -94,7 +94,7 @@ def make_document(
     name: str,
     description: str,
     image: str,
-    services: Sequence[Mapping[str, Any]],
+    services: Sequence[Mapping[str, object]],
     x402: bool,
     trusts: Sequence[str],
     role: str | None = None,

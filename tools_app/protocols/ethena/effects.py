@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.ethena.addresses import NAME, SUSDE, deployments, find_vault
 from tools_app.standards.call_table import CallTable, Reading
@@ -46,7 +46,7 @@ def _claim(reading: Reading, receiver: str) -> None:
     reading.change("request", vault.asset, -cooled, _REQUEST)
 
 
-def _as_any_vault(reading: Reading, *_: Any) -> None:
+def _as_any_vault(reading: Reading, *_: object) -> None:
     VaultFamily(NAME, "stake").read_effects(reading.call, _vault(reading), reading.account, reading.chain, reading.into)
 
 

@@ -215,7 +215,7 @@ def _leave_request(position: Position, now: int) -> ExitStep:
 def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Pool, queue: Queue) -> Position:
     ether = pool.ether_of(shares)
     # wstETH comes back through stETH, which costs a rounding; it is told as what there is.
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "shares": str(shares),
         "share_rate": str(pool.rate),
         "st_eth": str(ether),

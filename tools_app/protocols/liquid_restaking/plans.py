@@ -8,7 +8,7 @@ to the promise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
@@ -34,7 +34,12 @@ NO_REFERRAL: Final = ""
 
 
 def plan_deposit(
-    reader: ChainReader, account: str, at: Mapping[str, str], holding: Holding, amount: int, details: Mapping[str, Any]
+    reader: ChainReader,
+    account: str,
+    at: Mapping[str, str],
+    holding: Holding,
+    amount: int,
+    details: Mapping[str, object],
 ) -> TxPlan:
     """`amount` wei become the issuer's token."""
     issuer, standing = holding.issuer, holding.standing
@@ -58,7 +63,12 @@ def plan_deposit(
 
 
 def plan_request(
-    reader: ChainReader, account: str, at: Mapping[str, str], holding: Holding, tokens: int, details: Mapping[str, Any]
+    reader: ChainReader,
+    account: str,
+    at: Mapping[str, str],
+    holding: Holding,
+    tokens: int,
+    details: Mapping[str, object],
 ) -> TxPlan:
     """`tokens` base units of the issuer's token are asked back at full worth, and wait."""
     issuer, worth = holding.issuer, holding.standing.worth(tokens)
@@ -81,7 +91,12 @@ def plan_request(
 
 
 def plan_at_once(
-    reader: ChainReader, account: str, at: Mapping[str, str], holding: Holding, tokens: int, details: Mapping[str, Any]
+    reader: ChainReader,
+    account: str,
+    at: Mapping[str, str],
+    holding: Holding,
+    tokens: int,
+    details: Mapping[str, object],
 ) -> TxPlan:
     """`tokens` base units of the issuer's token are redeemed now, for its fee."""
     issuer, standing = holding.issuer, holding.standing
@@ -106,7 +121,7 @@ def plan_claim(
     at: Mapping[str, str],
     request: Request,
     standing: Standing,
-    details: Mapping[str, Any],
+    details: Mapping[str, object],
 ) -> TxPlan:
     """The ether of a request that waited, to the account."""
     if request.issuer == ETHERFI:

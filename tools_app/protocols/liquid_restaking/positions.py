@@ -9,7 +9,7 @@ complete one: what is gone there has arrived, because it ends in no other way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.protocols.liquid_restaking import kelp, renzo
@@ -159,7 +159,7 @@ def _stake(chain_id: int, at: Mapping[str, str], holding: Holding) -> Position:
     issuer, standing = holding.issuer, holding.standing
     token = at[TOKENS[issuer]]
     claims = {token, at["eeth"]} if issuer == ETHERFI else {token}
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "issuer": issuer,
         "tokens": str(holding.tokens),
         "worth": str(holding.worth),

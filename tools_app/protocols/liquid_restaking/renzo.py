@@ -106,7 +106,7 @@ def request_calls(at: Mapping[str, str], account: str, count: int) -> list[ReadC
     return [ReadCall(at["renzo_queue"], ASKED, (account, index)) for index in range(count)]
 
 
-def queued_calls(at: Mapping[str, str], account: str, values: Sequence[tuple[Any, ...]]) -> list[ReadCall]:
+def queued_calls(at: Mapping[str, str], account: str, values: Sequence[tuple[object, ...]]) -> list[ReadCall]:
     """The reads of whether requests wait for the buffer to be filled: by the hash of each and its owner."""
     names = [keccak(encode([_STRUCT, "address"], [tuple(each), account])) for each in values]
     return [ReadCall(at["renzo_queue"], IS_QUEUED, (name,)) for name in names]

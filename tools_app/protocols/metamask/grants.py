@@ -7,7 +7,7 @@ takes all back at once. What an unknown enforcer asks for nobody here could tell
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.metamask.addresses import (
@@ -112,6 +112,6 @@ def _read_limit(terms: Mapping[str, bytes]) -> tuple[str, RightLimit]:
     return checksum("0x" + packed[:_ADDRESS].hex()), RightLimit(most, seconds, starts, before)
 
 
-def open_terms(terms: Mapping[str, Any]) -> Delegation:
+def open_terms(terms: Mapping[str, object]) -> Delegation:
     """The delegation of a right in the book."""
     return decode_context(bytes.fromhex(str(terms["context"]).removeprefix("0x")))

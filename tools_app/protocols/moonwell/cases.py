@@ -154,7 +154,7 @@ _SNAPSHOT: Final = "function getAccountSnapshot(address) view returns (uint256,u
 _YEAR: Final = 31_536_000
 
 
-def _of(look: Look, signature: str, *args: Any, key: str = "market_usdc") -> Any:
+def _of(look: Look, signature: str, *args: object, key: str = "market_usdc") -> Any:
     return look.call(look.at(key), signature, *args)
 
 

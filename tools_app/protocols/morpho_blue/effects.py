@@ -166,7 +166,7 @@ ROWS: Final[Mapping[str, Says]] = {
 }
 
 
-def _id_of(market: tuple[Any, ...]) -> str:
+def _id_of(market: tuple[object, ...]) -> str:
     return "0x" + keccak(encode_args(("address", "address", "address", "address", "uint256"), market)).hex()
 
 

@@ -400,7 +400,7 @@ def _describe_fill(
     else:
         change = yields_change(reader, place, traded, traded)
     token, word = (side.takes(place), "least bought") if side.buys else (side.gives(place), "most sold")
-    flows: dict[str, Any] = (
+    flows: dict[str, object] = (
         {"spends": (TokenFlow(asset, asked.amount, asked.amount),)}
         if side.buys
         else {"receives": (TokenFlow(asset, least, least),)}

@@ -108,7 +108,7 @@ def within(place: Place, quote: Callable[[int], T], amount: int, what: str) -> T
         raise
 
 
-def _most_that_passes(quote: Callable[[int], Any], amount: int) -> int:
+def _most_that_passes(quote: Callable[[int], object], amount: int) -> int:
     """An amount that passes, at most two percent under the largest; 0 where not even a small part does."""
     low = amount
     for _ in range(_MOST_QUARTERINGS):
@@ -124,7 +124,7 @@ def _most_that_passes(quote: Callable[[int], Any], amount: int) -> int:
     return low
 
 
-def _passes(quote: Callable[[int], Any], amount: int) -> bool:
+def _passes(quote: Callable[[int], object], amount: int) -> bool:
     try:
         quote(amount)
     except (MarketRefuses, WorseThanAverage):

@@ -16,7 +16,7 @@ def unpack_path(packed: bytes) -> list[Any]:
     step = _ADDRESS_BYTES + _FEE_BYTES
     if len(packed) < _ADDRESS_BYTES + step or (len(packed) - _ADDRESS_BYTES) % step:
         raise UnknownCall("a V3 path has a length no path has")
-    path: list[Any] = [_address(packed[:_ADDRESS_BYTES])]
+    path: list[object] = [_address(packed[:_ADDRESS_BYTES])]
     for at in range(_ADDRESS_BYTES, len(packed), step):
         path.append(int.from_bytes(packed[at : at + _FEE_BYTES], "big"))
         path.append(_address(packed[at + _FEE_BYTES : at + step]))

@@ -96,7 +96,7 @@ def _info(order: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(bytes.fromhex(each[2:]) if kind == "bytes" else each for each, kind in _pairs(order["info"], _INFO))
 
 
-def _pairs(values: Mapping[str, Any], fields: Fields) -> list[tuple[Any, str]]:
+def _pairs(values: Mapping[str, object], fields: Fields) -> list[tuple[Any, str]]:
     return [(values[name], kind) for name, kind in fields]
 
 

@@ -362,7 +362,9 @@ class _Terms:
     decay_end: int
 
 
-def _write_order(reader: ChainReader, key: str, info: dict[str, Any], terms: _Terms, cosigner: str) -> dict[str, Any]:
+def _write_order(
+    reader: ChainReader, key: str, info: dict[str, object], terms: _Terms, cosigner: str
+) -> dict[str, Any]:
     output = {
         "token": terms.bought.address,
         "startAmount": terms.start,

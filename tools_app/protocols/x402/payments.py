@@ -84,7 +84,7 @@ def name_payment(nonce: int) -> str:
 
 def type_payment(terms: Terms, *, chain_id: int) -> TypedData:
     """What is signed."""
-    witness: dict[str, Any] = {"to": terms.payee, "validAfter": 0}
+    witness: dict[str, object] = {"to": terms.payee, "validAfter": 0}
     if terms.scheme == UPTO:
         witness["facilitator"] = terms.facilitator
     return TypedData(

@@ -76,7 +76,7 @@ def _open(header: str) -> dict[str, Any]:
     return told
 
 
-def _speak_against(item: Any, *, chain_id: int, token: str, payee: str, most: int) -> str:
+def _speak_against(item: object, *, chain_id: int, token: str, payee: str, most: int) -> str:
     """Why one way to pay does not fit; empty where it does."""
     if not isinstance(item, dict):
         return "one way is no object"
@@ -103,5 +103,5 @@ def _speak_against(item: Any, *, chain_id: int, token: str, payee: str, most: in
     return ""
 
 
-def _is_address(value: Any) -> bool:
+def _is_address(value: object) -> bool:
     return isinstance(value, str) and _ADDRESS.fullmatch(value) is not None

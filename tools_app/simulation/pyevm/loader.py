@@ -109,7 +109,7 @@ class NodeSource:
             found.append(Account(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
         return found
 
-    def _load_listed(self, base: Base, touches: Sequence[CallToTouch], answers: Sequence[Any]) -> None:
+    def _load_listed(self, base: Base, touches: Sequence[CallToTouch], answers: Sequence[object]) -> None:
         addresses: dict[bytes, None] = {}
         slots: dict[tuple[bytes, int], None] = {}
         for touch in touches:
@@ -156,7 +156,7 @@ class NodeSource:
     def _tag(self) -> dict[str, str]:
         return {"blockHash": self._block_hash}
 
-    def _parse_header(self, raw: Any) -> Header:
+    def _parse_header(self, raw: object) -> Header:
         if raw is None:
             raise BlockUnavailable("The node does not have that block")
         if not isinstance(raw, dict) or raw.get("hash") != self._block_hash:
@@ -191,7 +191,7 @@ def _worth_tracing(base: Base, touch: CallToTouch) -> bool:
     return bytes.fromhex(touch.to[2:]) not in base.accounts or bytes.fromhex(touch.sender[2:]) not in base.accounts
 
 
-def _put_prestate(base: Base, answer: Any) -> None:
+def _put_prestate(base: Base, answer: object) -> None:
     for address, told in parse_accounts(answer).items():
         if address not in base.accounts:
             base.put_account(address, Account(told.nonce or 0, told.balance or 0, told.code or b""))

@@ -33,7 +33,7 @@ class PyEvmProvider(BaseProvider):
         super().__init__()
         self.chain = chain
         self._ids = count(1)
-        self._methods: dict[str, Callable[..., Any]] = {
+        self._methods: dict[str, Callable[..., object]] = {
             "eth_chainId": lambda: hex(chain.chain_id),
             "net_version": lambda: str(chain.chain_id),
             "web3_clientVersion": lambda: "golem/pyevm",
@@ -115,7 +115,7 @@ class PyEvmProvider(BaseProvider):
                         found.append(log)
         return found
 
-    def _fee_history(self, blocks: Any, *_: Any) -> dict[str, Any]:
+    def _fee_history(self, blocks: object, *_: object) -> dict[str, Any]:
         wanted = _number(blocks)
         return {
             "oldestBlock": hex(max(0, self.chain.head.number - wanted + 1)),
@@ -124,12 +124,12 @@ class PyEvmProvider(BaseProvider):
             "reward": [[hex(_TIP)]] * wanted,
         }
 
-    def _increase_time(self, seconds: Any) -> str:
+    def _increase_time(self, seconds: object) -> str:
         self.chain.timestamp += _number(seconds)
         return hex(self.chain.timestamp)
 
 
-def _transaction(call: dict[str, Any]) -> Transaction:
+def _transaction(call: dict[str, object]) -> Transaction:
     data = call.get("input", call.get("data", "0x"))
     return Transaction(
         sender=_raw(call.get("from", "0x" + "00" * 20)),
@@ -141,7 +141,7 @@ def _transaction(call: dict[str, Any]) -> Transaction:
 
 
 def _show_block(block: MinedBlock, full: bool) -> dict[str, Any]:
-    shown: list[Any] = [
+    shown: list[object] = [
         _show_transaction(block, mined) if full else "0x" + mined.hash.hex() for mined in block.transactions
     ]
     return {
@@ -228,7 +228,7 @@ def _fits(topics: list[str], wanted: Any) -> bool:
     return True
 
 
-def _block_number(tag: Any, head: int) -> int:
+def _block_number(tag: object, head: int) -> int:
     if tag in ("latest", "pending"):
         return head
     return 0 if tag == "earliest" else _number(tag)
@@ -238,5 +238,5 @@ def _raw(text: Any) -> bytes:
     return bytes(text) if isinstance(text, bytes) else bytes.fromhex(str(text).removeprefix("0x"))
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     return value if isinstance(value, int) else int(str(value), 16)

@@ -55,11 +55,11 @@ class FlatState:
         self.storage: dict[tuple[bytes, int], int] = {}
         self.transient: dict[tuple[bytes, int], bytes] = {}
         self.originals: dict[tuple[bytes, int], int] = {}
-        self.warm: dict[Any, bool] = {}
+        self.warm: dict[object, bool] = {}
         self.wiped: dict[bytes, bool] = {}
         self.guessed: set[tuple[str, bytes]] = set()
         self.ran: set[tuple[bytes, bytes]] = set()
-        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._undo: list[tuple[dict[object, object], object, object]] = []
 
     def enter_block(self, env: BlockEnv) -> None:
         """What the opcodes about blocks answer from now on."""

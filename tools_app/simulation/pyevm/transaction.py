@@ -202,7 +202,7 @@ def _run(
     return machine.apply_create_message(state, message, context), created
 
 
-def has_delegation(state: Any, code: bytes) -> bool:
+def has_delegation(state: object, code: bytes) -> bool:
     """Whether an account's code names another account to run (EIP-7702), under rules that know it."""
     return len(code) == 23 and code[:3] == _DELEGATION and hasattr(state, "process_set_code_authorizations")
 

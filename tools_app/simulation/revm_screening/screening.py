@@ -88,7 +88,7 @@ def _screen_here(fork: Any, request: SimulationRequest, reads: Sequence[Read], c
 
 
 def _screen_in_worker(
-    fork: Any,
+    fork: object,
     request: SimulationRequest,
     reads: Sequence[Read],
     candidates: Sequence[tuple[Call, ...]],

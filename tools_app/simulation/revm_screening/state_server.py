@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve_state(fork: Any) -> Iterator[StateServer]:
+def serve_state(fork: object) -> Iterator[StateServer]:
     """A server for the length of a block."""
     server = StateServer(fork)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

@@ -19,12 +19,12 @@ READ_GAS = 1_000_000
 
 def main() -> None:
     """Until the input ends."""
-    evm: Any = None
+    evm: object = None
     for line in sys.stdin:
         order = json.loads(line)
         if "load" in order:
             evm = load(order["load"])
-            answers: Iterator[Any] = iter([{"loaded": True}])
+            answers: Iterator[object] = iter([{"loaded": True}])
         else:
             answers = screen_all(evm, order["screen"])
         for answer in answers:

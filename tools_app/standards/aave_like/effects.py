@@ -105,7 +105,7 @@ def _moved_before(earlier: Sequence[Call], pool: str, asset: str) -> int:
     return moved
 
 
-def _is(found: Any, wanted: Any, problem: str) -> None:
+def _is(found: object, wanted: object, problem: str) -> None:
     if found != wanted:
         raise UnknownCall(problem)
 

@@ -81,5 +81,5 @@ def _read_ways(header: str) -> list[dict[str, Any]]:
     return [each for each in ways[:50] if isinstance(each, dict)]
 
 
-def _is_address(value: Any) -> bool:
+def _is_address(value: object) -> bool:
     return isinstance(value, str) and len(value) == 42 and value[:2] == "0x" and set(value[2:]) <= _DIGITS

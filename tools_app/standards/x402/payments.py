@@ -57,7 +57,7 @@ def open_header(header: str) -> Any:
         raise PaymentUnfit("it is no base64 of JSON, as the header PAYMENT-SIGNATURE holds it") from None
 
 
-def read_payment(told: Any) -> Payment:
+def read_payment(told: object) -> Payment:
     """The payment, every word of it in its form. Raises PaymentUnfit."""
     if not isinstance(told, dict) or told.get("x402Version") != VERSION:
         raise PaymentUnfit(f"it is no payment of version {VERSION}")
@@ -71,7 +71,7 @@ def read_payment(told: Any) -> Payment:
     return reader(payload, accepted, body)
 
 
-def read_identifier(told: Any) -> str:
+def read_identifier(told: object) -> str:
     """The word of its own that a payer says with a payment; empty where it says none. Raises PaymentUnfit."""
     for name in ("extensions", IDENTIFIER, "info", "id"):
         if not isinstance(told, dict) or told.get(name) is None:
@@ -138,7 +138,7 @@ def _list_moves(logs: Sequence[LogEntry], way: PriceOffer) -> list[LogEntry]:
     return [log for log, each in told if each is not None and int(each["value"]) == way.amount]
 
 
-def _read_eip3009(payload: Mapping[str, Any], accepted: Mapping[str, Any], body: Mapping[str, Any]) -> Payment:
+def _read_eip3009(payload: Mapping[str, object], accepted: Mapping[str, object], body: Mapping[str, object]) -> Payment:
     given = payload.get("authorization")
     if not isinstance(given, dict) or not isinstance(given.get("nonce"), str) or not _WORD.fullmatch(given["nonce"]):
         raise PaymentUnfit("it holds no authorization with a nonce")
@@ -156,7 +156,7 @@ def _read_eip3009(payload: Mapping[str, Any], accepted: Mapping[str, Any], body:
     )
 
 
-def _read_permit2(payload: Mapping[str, Any], accepted: Mapping[str, Any], body: Mapping[str, Any]) -> Payment:
+def _read_permit2(payload: Mapping[str, object], accepted: Mapping[str, object], body: Mapping[str, object]) -> Payment:
     given = payload.get("permit2Authorization")
     permitted = given.get("permitted") if isinstance(given, dict) else None
     witness = given.get("witness") if isinstance(given, dict) else None
@@ -183,7 +183,7 @@ def _address(value: Any) -> str:
     return checksum(value)
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value) or int(value) >> 256:
         raise PaymentUnfit("a number in it is no whole number as text")
     return int(value)

@@ -36,9 +36,9 @@ def describe_command(
     ctx: WriteContext,
     *,
     shown: str,
-    details: Mapping[str, Any],
+    details: Mapping[str, object],
     timeout_ms: int,
-    bound: Mapping[str, Any] | None = None,
+    bound: Mapping[str, object] | None = None,
     note: str = "",
 ) -> LocalEffect:
     """The effect of a command that an owner reads as `shown`; `details` say what runs. Raises CommandsNotFenced."""

@@ -99,7 +99,7 @@ class ToolOutput:
         """
         told_as = as_legacy_result(self, tool=tool) if shape == ResultShape.LEGACY else self.as_dict()
         plain = make_plain_value(told_as)
-        told: Mapping[str, Any] = clean_for(DataSink.MODEL, Tainted(plain, TaintLabel.UNTRUSTED_EXTERNAL))
+        told: Mapping[str, object] = clean_for(DataSink.MODEL, Tainted(plain, TaintLabel.UNTRUSTED_EXTERNAL))
         return FailedAnswer(told) if self._is_error(shape) else told
 
     def _is_error(self, shape: str) -> bool:
@@ -117,7 +117,7 @@ def as_legacy_result(output: ToolOutput, *, tool: str) -> dict[str, Any]:
     failed = bool(errors) or output.exit_code not in (None, 0)
     lines = [_spell(block) for block in output.content if block.kind is not ContentKind.ERROR]
     told = "\n".join(lines) or "; ".join(block.text for block in errors)
-    legacy: dict[str, Any] = {"tool": tool, "status": "error" if failed else "success", "result": told}
+    legacy: dict[str, object] = {"tool": tool, "status": "error" if failed else "success", "result": told}
     if errors:
         legacy |= {"error": "; ".join(block.text for block in errors), "error_type": errors[0].err_code}
     elif failed:

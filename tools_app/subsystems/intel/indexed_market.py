@@ -60,7 +60,7 @@ class KnownMarket:
 
     def as_json(self) -> dict[str, Any]:
         """As a record keeps it: figures as decimal text."""
-        told: Mapping[str, Any] = {
+        told: Mapping[str, object] = {
             "pool": self.pool,
             "regime": self.regime,
             "vpin": show(self.flow.vpin) if self.flow is not None else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
@@ -214,7 +213,7 @@ class LoopPlan:
             self.draft.call(replace(call, label=f"{call.label}: {shown} {token.symbol}"))
         earlier += [] if amount is None else [amount]
 
-    def finish(self, *, action_class: ActionClass, floor_bps: int | None, details: dict[str, Any]) -> TxPlan:
+    def finish(self, *, action_class: ActionClass, floor_bps: int | None, details: dict[str, object]) -> TxPlan:
         """The plan, with what it changes in the position."""
         ref = self.pair.ref
         for token, change in (

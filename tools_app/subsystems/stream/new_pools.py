@@ -25,7 +25,7 @@ class PoolsMade:
     left_out: int
 
 
-def find_new_pools(reader: ChainReader, params: Mapping[str, Any], *, from_block: int, to_block: int) -> PoolsMade:
+def find_new_pools(reader: ChainReader, params: Mapping[str, object], *, from_block: int, to_block: int) -> PoolsMade:
     """The pools made in a range of blocks, as far as one look tells them; of one token where it is named.
 
     It ends before the block with which they become too many. One block that alone has too many is told in part.

@@ -200,7 +200,7 @@ def _place(log: LogEntry) -> dict[str, Any]:
     }
 
 
-def _identify(payload: dict[str, Any]) -> tuple[Any, ...]:
+def _identify(payload: dict[str, object]) -> tuple[Any, ...]:
     return payload["block_hash"], payload["transaction_hash"], payload["log_index"]
 
 

@@ -21,7 +21,7 @@ def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[
     """The payload of `pool:state` at the reader's block. Raises PoolNotFound."""
     pool = markets_on(reader.chain_id).read(reader, params["pool_address"])
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
-    state: dict[str, Any] = {
+    state: dict[str, object] = {
         "pool_address": pool.id,
         "venue": pool.venue,
         "token0": describe_token(token0),

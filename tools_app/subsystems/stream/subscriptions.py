@@ -25,7 +25,7 @@ def open_subscription(
     golem_id: UUID,
     kind: SubscriptionKind,
     chain_ids: Sequence[int],
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     interval_ms: int,
     now: datetime,
 ) -> StreamSubscription:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -286,7 +286,7 @@ def _open(
     ctx: ReadContext,
     kind: SubscriptionKind,
     chain_ids: tuple[int, ...],
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     interval_ms: int,
     event: str,
 ) -> Subscribed:

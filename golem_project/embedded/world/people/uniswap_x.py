@@ -52,7 +52,7 @@ class Order:
     brings: int
 
 
-def read_order(body: Any) -> Order:
+def read_order(body: object) -> Order:
     """The order in what was posted. Raises ValueError for anything but a limit order of one token for one other."""
     # Any: JSON of somebody.
     if not isinstance(body, dict) or body.get("orderType") != KIND:

@@ -191,5 +191,5 @@ def read_note(rpc: JsonRpc, key: str) -> dict[str, Any] | None:
     code = str(rpc.call("eth_getCode", note_address(key), "latest")).removeprefix("0x")
     if not code.startswith(NOTE_HEAD):
         return None
-    note: dict[str, Any] = json.loads(bytes.fromhex(code[len(NOTE_HEAD) :]))
+    note: dict[str, object] = json.loads(bytes.fromhex(code[len(NOTE_HEAD) :]))
     return note

@@ -168,7 +168,7 @@ def _service(name: str, endpoint: str | None, version: str, *, skills: list[str]
     return [{"name": name, "endpoint": endpoint, "version": version, **({"skills": skills} if skills else {})}]
 
 
-def _move_door(document: Mapping[str, Any], word: str, endpoint: str) -> dict[str, Any]:
+def _move_door(document: Mapping[str, object], word: str, endpoint: str) -> dict[str, Any]:
     listed = document.get("services")
     services = [dict(each) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     mine = [each for each in services if each.get("name") == word]

@@ -45,7 +45,7 @@ def tell_pools(reader: ChainReader, pools: Sequence[Pool]) -> ToldPools:
     ticks = dict(zip((pool.id for pool in ranged), _read_ticks(reader, ranged), strict=True))
     places = {token: place for place, token in enumerate(tokens)}
     found: list[Pool] = []
-    told: list[dict[str, Any]] = []
+    told: list[dict[str, object]] = []
     for pool in known:
         base = {"version": pool.version, "first": places[pool.token0], "second": places[pool.token1], "fee": pool.fee}
         if pool.version != "v2" and not ticks[pool.id]:

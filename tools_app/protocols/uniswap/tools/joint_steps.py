@@ -319,7 +319,7 @@ class JointSteps:
         )
         return offer
 
-    def finish(self, *, action_class: ActionClass, details: Mapping[str, Any]) -> TxPlan:
+    def finish(self, *, action_class: ActionClass, details: Mapping[str, object]) -> TxPlan:
         """The plan: exact approvals first, then the steps; flows are what is left over or missing of each token.
 
         Raises InsufficientBalance.

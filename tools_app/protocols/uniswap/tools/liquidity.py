@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
@@ -368,7 +367,7 @@ def _deposit_plan(
     action_class: ActionClass,
     slippage_bps: int,
     deadline: int,
-    details: dict[str, Any],
+    details: dict[str, object],
 ) -> TxPlan:
     manager = deployment.v3_position_manager
     holdings = read_holdings(reader, ctx.account, tokens, spender=manager)

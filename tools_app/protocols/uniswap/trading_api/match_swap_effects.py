@@ -8,7 +8,6 @@ refused. So is every contract that nobody here can read.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from tools_app.protocols.uniswap.trading_api.answer_types import Transaction, read_whole
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
@@ -56,7 +55,7 @@ def hold_to_plan(
     theirs: Call,
     *,
     account: str,
-    details: dict[str, Any],
+    details: dict[str, object],
     maker: str = "the Trading API",
 ) -> TxPlan:
     """Our plan of a swap with their call in the place of ours, and an exact approval of our own before it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.protocols.uniswap.trading_api.answer_types import (
@@ -245,7 +245,7 @@ def uniswap_api_get_limit_order_quote(
     )
 
 
-def _check_order(info: dict[str, Any], *, swapper: str, chain_id: int, sold: TokenMeta, bought: TokenMeta) -> None:
+def _check_order(info: dict[str, object], *, swapper: str, chain_id: int, sold: TokenMeta, bought: TokenMeta) -> None:
     """That an order's own words are of what was asked. Raises ForeignAnswerUnfit."""
     given = info.get("input")
     outputs = info.get("outputs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_call, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS
@@ -51,7 +51,7 @@ class V4HookedPools:
         """From the logs of pools that were opened."""
         v4, wrapped = _contracts(reader), deployment_on(reader.chain_id).wrapped_native
         since = _since(reader)
-        queries: list[list[Any]] = [[event_topic(OPENED)]]
+        queries: list[list[object]] = [[event_topic(OPENED)]]
         if pair is not None:
             ends = [pair]
             if wrapped in pair:

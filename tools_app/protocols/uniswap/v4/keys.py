@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
@@ -61,7 +61,7 @@ class PoolKey:
 
 
 @lru_cache(maxsize=4_096)
-def _hash_key(key: tuple[Any, ...]) -> str:
+def _hash_key(key: tuple[object, ...]) -> str:
     return "0x" + keccak(encode([KEY_TYPE], [key])).hex()
 
 

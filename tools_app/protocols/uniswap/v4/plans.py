@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_abi.abi import encode
 
@@ -110,7 +110,7 @@ def _trade(steps: Sequence[Step], amount: int, limit: int, is_exact_out: bool, i
 def _encode_swap(steps: Sequence[Step], amount: int, limit: int, is_exact_out: bool) -> tuple[int, bytes]:
     if len(steps) == 1:
         only = steps[0]
-        values: tuple[Any, ...] = (only.key.as_tuple, only.forward, amount, limit, b"")
+        values: tuple[object, ...] = (only.key.as_tuple, only.forward, amount, limit, b"")
         code = _OUT_SINGLE if is_exact_out else _IN_SINGLE
         return code, encode([f"({KEY_TYPE},bool,uint128,uint128,bytes)"], [values])
     exact = steps[-1].currency_out if is_exact_out else steps[0].currency_in

@@ -198,7 +198,7 @@ class OnlyTakesOut:
             return False
         return recipient in (_TO_SENDER, there.account)
 
-    def settle(self, args: Sequence[Any], there: There) -> None:
+    def settle(self, args: Sequence[object], there: There) -> None:
         """Nothing: a position is no balance."""
 
 

@@ -48,7 +48,7 @@ from tests.proof.first_pass import (
 )
 from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant
-from tests.proof.near_tests import APPS, list_near, list_quick
+from tests.proof.near_tests import APPS, list_edges, list_near, list_quick
 from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
@@ -391,7 +391,7 @@ def prove_drawn(progress: Progress) -> None:
     told = [{"module": each.module, "name": each.mutant.name, "reason": each.reason} for each in drawn]
     record = progress.path.with_name("drawn_reached.json")
     _report(progress, commit, drawn, known)
-    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick(), named=_list_named()):
+    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick(), named=_list_named(wanted)):
         known[each.key] = verdict
         write_whole(kept, json.dumps({"commit": commit, "drawn": told, "verdicts": known}, indent=1))
         _report(progress, commit, drawn, known)
@@ -403,15 +403,22 @@ def _load_known(kept: Path, commit: str) -> dict[str, Any]:
     return dict(told["verdicts"]) if told.get("commit") == commit else {}
 
 
-def _list_named() -> dict[str, list[str]]:
-    """The test that noticed each mutant in an earlier run, where it is still there."""
+def _list_named(wanted: Sequence[Drawn]) -> dict[str, list[str]]:
+    """The test that noticed each mutant in an earlier run, where it is still there, and of each of `wanted` that is a
+    threshold the test that the table of thresholds names.
+    """
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     noticed = [*kept["noticed_before"], *(each for told in kept["passes"].values() for each in told["noticed"])]
-    return {
+    named = {
         f"{each['module']}: {each['name']}": [each["by"]]
         for each in noticed
         if each["by"] not in ("", _NO_TEST) and (CHECKOUT / _file_of(each["by"])).exists()
     }
+    for each in wanted:
+        edge = list_edges().get(f"{each.module}.{each.mutant.place}")
+        if edge is not None:
+            named[each.key] = [*named.get(each.key, ()), edge]
+    return named
 
 
 def _report(progress: Progress, commit: str, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:

@@ -198,9 +198,9 @@ class DrawnSession:
         else:
             is_all = True
         seconds = round(spent + asked, 1)
-        if not is_first and (not touched or wanted["module"].startswith(_SHARED)):
+        if not is_first and (not mutant.is_woven or not touched or wanted["module"].startswith(_SHARED)):
             # What only servers, workers or commands run that a test starts is no fork's to tell, nor what was built
-            # before the forks.
+            # before the forks, nor what a test's parameters were made of when it was collected.
             return {"verdict": "alone", "is_unreached": not touched, "all": is_all, "seconds": seconds}
         return {"verdict": "survived", "tests": len(touched), "all": is_all, "seconds": seconds}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -29,6 +30,12 @@ _MOST_HOLD: Final = 15
 _MIGRATIONS: Final = "tests/architecture/test_migrations.py"
 _ERRORS: Final = "tests/architecture/test_errors.py"
 _TOOLS: Final = "tests/golem_project/pi/test_versions.py"
+_SERIALIZED: Final = (_TOOLS, "tests/golem_project/pi/test_edges_of_schemas.py")
+_PAGES: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_what_lists_say.py")
+_FORMS: Final = ("tests/admin/test_what_pages_show.py", "tests/admin/test_form_edges.py")
+_ROWS: Final = (_MIGRATIONS, "tests/golem_project/test_edges_of_rows.py")
+# Where a number is written down with the test that stands on its edge.
+_THRESHOLDS: Final = CHECKOUT / "tests/architecture/thresholds.toml"
 # Rooms whose tests lie in a folder of another name.
 _TESTED_IN: Final = {
     "approval_pages": "tests/permits_app/approvals",
@@ -118,7 +125,8 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
         function = mutant.place.partition(".")[0]
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))
         near[_CASES_AFTER:_CASES_AFTER] = [f"{_CASES}{WORD}{each}" for each in narrowed]
-    return [*(() if mutant.is_woven else _list_comparing(module_name, mutant)), *near]
+    comparing = () if mutant.is_woven else _list_comparing(module_name, mutant)
+    return list(dict.fromkeys((*comparing, *near)))
 
 
 def _compare_words(module: str, mutant: Mutant) -> Mapping[str, float]:
@@ -186,14 +194,37 @@ def _find_folder(package: str) -> str:
 
 
 def _list_comparing(module_name: str, mutant: Mutant) -> Iterator[str]:
-    """The test that compares tables of this one's kind."""
+    """The tests that compare tables of this one's kind."""
     parts = module_name.split(".")
+    bases = _name_bases(module_name, mutant)
     if "models" in parts:
-        yield _MIGRATIONS
+        yield from _ROWS
     if parts[-1].endswith("errors") or _STATUS.match(mutant.name):
         yield _ERRORS
     if "tools" in parts or parts[-1].endswith("tools"):
         yield _TOOLS
+    if bases.endswith("Admin") or ("admin" in parts and "Form" not in bases):
+        yield from _PAGES
+    elif "Form" in bases:
+        yield from _FORMS
+    elif "Serializer" in bases or "StrictInput" in bases:
+        yield from _SERIALIZED
+
+
+def _name_bases(module: str, mutant: Mutant) -> str:
+    """The last word of what the class it lies in is made of, nothing outside of classes."""
+    outermost = mutant.place.partition(".")[0]
+    for statement in ast.parse(read_product()[module]).body:
+        if isinstance(statement, ast.ClassDef) and statement.name == outermost and statement.bases:
+            return ast.unparse(statement.bases[-1]).partition("[")[0]
+    return ""
+
+
+@cache
+def list_edges() -> Mapping[str, str]:
+    """Constant with its module -> the test at its edge, as the table of thresholds names it."""
+    tests = tomllib.loads(_THRESHOLDS.read_text(encoding="utf-8"))["tests"]
+    return {constant: f"tests/{test}" for constant, test in tests.items()}
 
 
 @cache

@@ -33,6 +33,8 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
+from tools_app.standards.paused_tokens import StillReads
+from tools_app.standards.x402.facilitator import Settled
 from tools_app.standards.x402.payments import (
     Payment,
     PaymentUnfit,
@@ -175,6 +177,9 @@ def _list_ways(question: SoldQuestion, reader: ChainReader, token: TokenMeta) ->
     ways = _ask_ways(reader, token=token, payee=account, amount=raw) if account and raw else []
     if not ways:
         raise SaleNotPossible("this golem has no account yet, or nothing there can be paid to it by a signature")
+    still = StillReads.of(reader.chain_id, [(token.address, account)])
+    if still.calls and (why := still.read(reader.call_many(still.calls)).say(token.address, account)):
+        raise SaleNotPossible(f"it is paid in {token.symbol}: {why}; nothing was paid")
     return ways
 
 
@@ -208,7 +213,10 @@ def _take(
         raise PaymentUnfit(f"it holds longer than the {SECONDS} seconds that are asked for")
     if is_used_up(reader, way=way, payer=given.payer, nonce=given.nonce):
         raise PaymentUnfit("it was paid or taken back before")
-    reason = open_facilitator(reader).verify(given, way)
+    try:
+        reason = open_facilitator(reader).verify(given, way)
+    except OSError:
+        raise SaleNotPossible("who carries payments out does not answer now; nothing was paid") from None
     if reason:
         raise PaymentUnfit(reason)
     working = SoldAnswer.objects.filter(golem=question.golem, state=SaleState.TAKEN, lease_until__gt=now).count()
@@ -268,7 +276,11 @@ def _take_up(row: SoldAnswer, question: SoldQuestion, reader: ChainReader, now: 
 def _settle(
     row: SoldAnswer, given: Payment, way: PriceOffer, question: SoldQuestion, reader: ChainReader, read_clock: Clock
 ) -> Sold:
-    settled = open_facilitator(reader).settle(given, way)
+    try:
+        settled = open_facilitator(reader).settle(given, way)
+    except OSError:
+        # It may have been sent: whoever hands the same payment in again has the answer, once it was.
+        settled = Settled("", "nobody answers", is_pending=True)
     if not settled.reason:
         sold = sell_answer.record_sale(row, transaction_hash=settled.transaction, now=read_clock())
         if sold is not None:

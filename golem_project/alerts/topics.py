@@ -151,6 +151,12 @@ TOPICS: Final[Mapping[str, Topic]] = {
                 "a token that it holds or watches left the dollar or ether it stands for, or came back to it; its page"
                 " says which",
             ),
+            Only(
+                E.HEARTBEAT_ALERT,
+                _is_from("stands-still"),
+                "a token that it holds was paused or frozen by who issues it, or a right over somebody else's money"
+                " gives nothing, or that is over; its page says which",
+            ),
             Only(E.HEARTBEAT_ALERT, _is_from("health-unknown"), "the health of {alerts} of its debts cannot be told"),
         ),
     ),

@@ -23,6 +23,7 @@ from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
+from golem_project.heartbeat.still_watch import StillToken
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick
@@ -47,7 +48,8 @@ Work = Callable[[UUID, float], None]
 class PermitFacts:
     """What the database says of the golem's permits: how many are under way, and how predictions came out; and which
     tokens its owners declare to stand for a dollar or an ether. `awaited` are the tokens, each with its chain, that
-    come for what it signed once somebody carries that out.
+    come for what it signed once somebody carries that out, or by rights over others' money. `stuck_rights` are those of
+    these rights that stand and give nothing now: whose money, of which token, and why.
     """
 
     unfinished: int = 0
@@ -56,6 +58,7 @@ class PermitFacts:
     correct_predictions: int = 0
     declared_pegs: tuple[Peg, ...] = ()
     awaited: frozenset[tuple[int, str]] = frozenset()
+    stuck_rights: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class CycleState:
     offers: tuple[YieldOffer, ...] | None = None
     known_market: KnownMarket | None = None
     off_peg: tuple[OffPeg, ...] = ()
+    still: tuple[StillToken, ...] = ()
     permits: PermitFacts = field(default_factory=PermitFacts)
     anomalies: list[str] = field(default_factory=list)
     recalled: tuple[RecalledInsight, ...] = ()
@@ -141,10 +145,14 @@ class CycleState:
         """What was seen, and what is known of the market where something was to be entered; JSON-ready."""
         known = self.known_market
         off = [{"token": each.peg.token, "name": each.peg.name, "words": each.words} for each in self.off_peg]
+        still = [{"token": each.token, "name": each.name, "words": each.words} for each in self.still]
+        rights = [{"principal": one, "name": name, "words": why} for one, name, why in self.permits.stuck_rights]
         return {
             **self.observation.as_probes(),
             **({"known_market": known.as_json()} if known is not None else {}),
             **({"off_peg": off} if off else {}),
+            **({"standing_still": still} if still else {}),
+            **({"stuck_rights": rights} if rights else {}),
         }
 
     def as_situation(self) -> Situation:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken, deviation_bps
+from golem_project.heartbeat.still_watch import expect_still_calls
 from permits_app.actions.value_unpriced_holdings import weigh_unpriced
 from permits_app.permits.other_chain_holdings import Elsewhere
 from tools_app.chain.chains import get_deployment
@@ -144,6 +145,7 @@ def _warm(
         first = foretell_positions(chain_id=chain.chain_id, account=golem.address, hints=hints)
         balances = dict.fromkeys(each.address for each in (*tokens, *chain.registered_tokens()) if not each.is_native)
         calls += [ReadCall(each, BALANCE_OF, (golem.address,)) for each in balances]
+        calls += expect_still_calls(chain, golem.address, (*tokens, *chain.registered_tokens()))
         calls += first.calls
         for name, each in markets.items():
             seen = known.get("ranges", {}).get(name, {})

@@ -10,17 +10,21 @@ from django.db import connection
 from archetypes_app.models import VitalityRecord
 from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
 from golem_project.heartbeat.cycle_state import PermitFacts
-from permits_app.models import ActionPermit, DeclaredPeg, OutcomeRecord, SignedPromise
+from permits_app.models import ActionPermit, DeclaredPeg, OutcomeRecord, ReceivedRight, SignedPromise
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.permit import UNFINISHED
 from tools_app.chain.public_pegs import PegUnit
 from tools_app.portfolio.pegs import MOST_DECLARED, Peg
+from tools_app.wording.address_names import name_address
 
 PREDICTION_TOLERANCE_BPS = 200
+_MOST_RIGHTS = 20
 
 
 def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
-    """Counts of a golem in its tick, the pegs its owners declare and what its open orders bring, in one statement."""
+    """Counts of a golem in its tick, the pegs its owners declare, what its open orders and rights bring, and which
+    rights give nothing now, in one statement.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             _FACTS_SQL,
@@ -31,15 +35,27 @@ def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
                 "open": [str(each) for each in OPEN_STATES],
                 "tolerance": PREDICTION_TOLERANCE_BPS,
                 "pegs": MOST_DECLARED,
+                "rights": _MOST_RIGHTS,
             },
         )
-        unfinished, open_actions, predictions, correct, told, awaited = cursor.fetchone()
+        unfinished, open_actions, predictions, correct, told, awaited, rights = cursor.fetchone()
     pegs = (
         Peg(chain, token, name, PegUnit(unit), apart, source)
         for chain, token, name, unit, apart, source in json.loads(told)
     )
-    brought = frozenset((int(chain), str(token)) for chain, token in json.loads(awaited))
-    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs), brought)
+    given = [(int(chain), str(token), str(principal), str(why)) for chain, token, principal, why in json.loads(rights)]
+    brought = {(int(chain), str(token)) for chain, token in json.loads(awaited)}
+    return PermitFacts(
+        unfinished=int(unfinished),
+        open_actions=int(open_actions),
+        predictions=int(predictions),
+        correct_predictions=int(correct),
+        declared_pegs=tuple(pegs),
+        awaited=frozenset(brought | {(chain, token) for chain, token, _, _ in given}),
+        stuck_rights=tuple(
+            (principal, name_address(chain, token) or token, why) for chain, token, principal, why in given if why
+        ),
+    )
 
 
 # A permit's tick of life ends three ticks after the tick it was made in. Joined, PostgreSQL reads every outcome there
@@ -56,7 +72,11 @@ SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
                  WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg),
        (SELECT COALESCE(jsonb_agg(DISTINCT jsonb_build_array(promise.chain_id, brought->>'token')), '[]')
           FROM {SignedPromise._meta.db_table} AS promise, jsonb_array_elements(promise.gets) AS brought
-         WHERE promise.golem_id = %(golem)s AND promise.state = 'OPEN')
+         WHERE promise.golem_id = %(golem)s AND promise.state = 'OPEN'),
+       (SELECT COALESCE(jsonb_agg(jsonb_build_array(held.chain_id, held.token, held.principal, held.last_error)
+                   ORDER BY held.ends_at, held.id), '[]')
+          FROM (SELECT * FROM {ReceivedRight._meta.db_table}
+                 WHERE golem_id = %(golem)s AND state = 'STANDING' ORDER BY ends_at, id LIMIT %(rights)s) AS held)
   FROM {OutcomeRecord._meta.db_table} AS outcome
  WHERE outcome.taken_back_at IS NULL AND outcome.permit_id = ANY(ARRAY(
        SELECT permit.id FROM {ActionPermit._meta.db_table} AS permit

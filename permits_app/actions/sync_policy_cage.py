@@ -38,9 +38,11 @@ from permits_app.policy_cage.mirror_registration import columns_before, columns_
 from permits_app.policy_cage.safe_watch import (
     SafeState,
     adopt_code,
+    is_told,
     list_bypasses,
     list_changes,
     read_safe_state,
+    say_change,
     settle_first,
 )
 from permits_app.policy_cage.state import CageState
@@ -192,7 +194,7 @@ def _keep_safe(mirror: CageMirror, safe: SafeState | None) -> list[str]:
         lines = ["it does not answer as a Safe does"]
     elif mirror.safe:
         changes = list_changes(SafeState.from_dict(mirror.safe), safe, cage=mirror.contract)
-        lines = [f"{one.what}: {one.before} became {one.after}" for one in changes if one.is_weaker]
+        lines = [say_change(one) for one in changes if is_told(one, cage=mirror.contract)]
         mirror.safe_noted = adopt_code(mirror.safe_noted, safe)
     else:
         # Who owns it and what it runs when the cage is first followed is what its owners made; what else acts for it

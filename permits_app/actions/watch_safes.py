@@ -20,6 +20,7 @@ from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.policy_cage.safe_watch import (
     SafeState,
     adopt_code,
+    is_told,
     list_changes,
     list_unagreed,
     read_safe_state,
@@ -75,7 +76,9 @@ def _keep(seen: Wallet, state: SafeState | None, nonce: int, now: datetime) -> W
 
 
 def _list_new(wallet: Wallet, state: SafeState | None, chain_id: int) -> list[str]:
-    """What is weaker than at the last look. At the first one everything that is not known is told."""
+    """What is weaker than at the last look, or ends what keys were allowed. At the first one everything that is not
+    known is told.
+    """
     if state is None:
         return ["it does not answer as a Safe does"] if wallet.safe else []
     handlers = list_handlers(chain_id)
@@ -84,7 +87,7 @@ def _list_new(wallet: Wallet, state: SafeState | None, chain_id: int) -> list[st
         return [say_change(each) for each in list_unagreed(state, None, known=(), handlers=handlers)]
     wallet.safe_noted = adopt_code(wallet.safe_noted, state)
     before = SafeState.from_dict(wallet.safe or wallet.safe_noted)
-    return [say_change(each) for each in list_changes(before, state) if each.is_weaker]
+    return [say_change(each) for each in list_changes(before, state) if is_told(each)]
 
 
 def _count_outside(wallet: Wallet, nonce: int, chain_id: int) -> int:

@@ -13,6 +13,7 @@ from permits_app.models import CageMirror
 from permits_app.policy_cage.safe_watch import read_safe_state
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.safe_allowance import ADDRESS, CHAINS, COIN, KeyAllowance, is_module_on, read_allowances
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.result import TokenAmount
@@ -60,7 +61,12 @@ def read_allowed(chain: ChainReader, safe: AllowingSafe) -> tuple[AllowedKey, ..
         return ()
     state = read_safe_state(chain, safe.account)
     is_enabled = state is not None and ADDRESS in state.modules
-    return tuple(_describe(chain, safe.account, each, is_enabled=is_enabled) for each in given)
+    stopped = dict.fromkeys((each.token for each in given), "" if is_enabled else "its module is none of the Safe's")
+    if is_enabled:
+        reads = StillReads.of(chain.chain_id, ((token, safe.account) for token in stopped))
+        still = reads.read(chain.call_many(reads.calls) if reads.calls else ())
+        stopped = {token: still.say(token, safe.account) for token in stopped}
+    return tuple(_describe(chain, safe.account, each, stopped[each.token]) for each in given)
 
 
 def find_allowed_token(chain: ChainReader, given: KeyAllowance) -> TokenMeta:
@@ -74,11 +80,10 @@ def say_allowance(token: TokenMeta, given: KeyAllowance) -> str:
     return f"{format_units(given.amount, token.decimals, token.symbol)} {every}"
 
 
-def _describe(chain: ChainReader, safe: str, given: KeyAllowance, *, is_enabled: bool) -> AllowedKey:
-    reason = MAY_ACT
-    if not is_enabled:
-        reason = "its module is none of the Safe's"
-    elif not given.left:
+def _describe(chain: ChainReader, safe: str, given: KeyAllowance, stopped: str) -> AllowedKey:
+    """`stopped` says why nobody takes anything of this token by the module."""
+    reason = stopped or MAY_ACT
+    if not stopped and not given.left:
         reason = "its amount is used up until the next period" if given.minutes else "its amount is used up"
     try:
         token = find_allowed_token(chain, given)

@@ -212,11 +212,13 @@ def put_off(row: ReceivedRight, *, reason: str, now: datetime) -> None:
 
 @retry_aborted
 def record_look(row: ReceivedRight, standing: Standing, *, is_over: bool, now: datetime) -> RightState:
-    """Keep what its contract said, and end it or have it stand again; its state from now on.
+    """Keep what its contract said, and end it or have it stand again; its state from now on. Why one that stands gives
+    nothing is kept as what its last look ran into.
 
     Emits right:withdrawn, right:ended, right:restored.
     """
-    seen = {"available": standing.available, "looked_at": now, "last_error": "", "updated_at": now}
+    why = standing.reason if standing.stands else ""
+    seen = {"available": standing.available, "looked_at": now, "last_error": why[:255], "updated_at": now}
     with transaction.atomic():
         mine = ReceivedRight.objects.select_for_update(no_key=True).filter(pk=row.pk, state=row.state)
         found = mine.first()

@@ -191,6 +191,14 @@ def list_unagreed(
     return found
 
 
+def is_told(change: Change, *, cage: str = "") -> bool:
+    """Whether owners hear of it: more can happen than before, or keys that they let act for it by the cage or by its
+    allowance module do so no more.
+    """
+    is_gone = change.what == "module" and change.after == "none"
+    return change.is_weaker or (is_gone and change.before in (ALLOWANCE_MODULE, cage))
+
+
 def say_change(change: Change) -> str:
     """A line of it, for people."""
     return f"{change.what}: {change.before} became {change.after}"

@@ -53,9 +53,11 @@ def refuse_off_peg(call: HookCall) -> None:
 
 
 def _list_entered(call: HookCall, plan: TxPlan, base: str) -> frozenset[str]:
-    """Tokens of which more would be held: what arrives, the base asset left out, and what goes into a position."""
+    """Tokens of which more would be held: what arrives, the base asset left out, and what goes into a position, of
+    others' money too.
+    """
     arriving = {flow.token.address for flow in plan.receives} - {base}
     inside = {change.token for change in plan.changes if change.expected > 0}
     if call.action_class in ENTERING and not plan.receives:
-        inside |= {flow.token.address for flow in plan.spends}
+        inside |= {flow.token.address for flow in plan.spends} | {flow.token.address for flow in plan.principals}
     return frozenset(arriving | inside)

@@ -141,6 +141,6 @@ def _describe(ctx: ReadContext, row: ReceivedRight) -> DelegatedKey:
         left=TokenAmount(standing.available, token),
         used=used,
         last_used=last,
-        is_active=standing.stands,
-        reason="it may act" if standing.stands else standing.reason,
+        is_active=standing.stands and not standing.reason,
+        reason=standing.reason or "it may act",
     )

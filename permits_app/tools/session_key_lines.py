@@ -62,7 +62,9 @@ def describe_session(
     granted = int(own.granted.get("operations", 0)) if own is not None and own.granted else None
     is_over = named.expires_at <= now.timestamp()
     reason = "it may act"
-    if state.is_halted:
+    if mirror.safe and mirror.contract not in mirror.safe.get("modules", ()):
+        reason = "the cage is no module of the Safe"
+    elif state.is_halted:
         reason = "the cage is halted"
     elif is_over:
         reason = "its time is over"

@@ -47,6 +47,7 @@ from permits_app.tools.session_key_lines import (
 )
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.units import format_micro_usd, format_units, usd_to_micro
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.safe_allowance import LARGEST_AMOUNT
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
@@ -376,7 +377,7 @@ def _check_whose(ctx: ReadContext, key_id: str | None) -> None:
 def _preview_allowance(
     ctx: WriteContext, golem: Golem, key: str | None, token: str | None, amount: int | None
 ) -> LocalEffect:
-    """Raises InvalidParams, TokenNotFound, CageHasNoSafe, ChainNotSupported."""
+    """Raises InvalidParams, TokenNotFound, TokenStandsStill, CageHasNoSafe, ChainNotSupported."""
     missing = {"key": key, "token": token, "amount": amount}
     if lacking := sorted(name for name, value in missing.items() if value is None):
         raise InvalidParams(
@@ -389,7 +390,10 @@ def _preview_allowance(
             fields={"amount": f"at most {LARGEST_AMOUNT}"},
             most=str(LARGEST_AMOUNT),
         )
-    known = ctx.chain().token(str(token))
+    reader = ctx.chain()
+    known = reader.token(str(token))
+    still = StillReads.of(reader.chain_id, [(known.address, str(ctx.golem.address))])
+    still.read(reader.call_many(still.calls) if still.calls else ()).check([known], str(ctx.golem.address))
     arguments = {"act": GIVE, "delegate": key, "token": known.address, "amount_raw": str(amount)}
     try:
         wish = _observe(golem, arguments, ctx.now, name=ALLOWANCE)

@@ -32,6 +32,7 @@ SWITCHES: Final[dict[tuple[int, str], str]] = {
 }
 """By which function a token of a chain, at its checksummed address, says that a holder is frozen; all can be paused."""
 REASON: Final = "still"
+STANDS_STILL: Final = "its token is paused or frozen by who issues it, so nobody can give or get it"
 
 
 class TokenStandsStill(
@@ -89,6 +90,10 @@ class StillTokens:
         if not self.find((leg.token for leg in there), *holders):
             return ()
         return tuple(Locked(leg.token, leg.raw, REASON) for leg in there)
+
+    def say(self, token: str, *holders: str) -> str:
+        """Why a token cannot move from or to one of `holders`; empty where it can."""
+        return STANDS_STILL if self.find([token], *holders) else ""
 
     def check(self, tokens: Iterable[TokenMeta], *holders: str) -> None:
         """Raises TokenStandsStill for the first of `tokens` that cannot move from or to one of `holders`."""

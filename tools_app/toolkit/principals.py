@@ -88,7 +88,10 @@ class RightView:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the contract says of a right now: whether it stands, and how much of it is left in this period."""
+    """What the contract says of a right now: whether it stands, and how much of it is left in this period.
+
+    `reason` says why it does not stand, or why one that stands gives nothing now.
+    """
 
     stands: bool
     available: int

@@ -23,11 +23,13 @@ from tools_app.toolkit.positions import LOCKED_WORDS
 SOURCE: Final = "position-monitor"
 LOCKED_SOURCE: Final = "locked-positions"
 PEG_SOURCE: Final = "off-peg"
+STILL_SOURCE: Final = "stands-still"
 NEAR_EDGE_BPS: Final = 1_000
 """A position whose price is within a tenth of its width of an edge is about to leave."""
 WELL: Final = "well again"
 FREE: Final = "everything can be taken out"
 PEGGED: Final = "every token is at its peg"
+MOVING: Final = "every token moves, and every right over others' money gives"
 _FRESH: Final = timedelta(minutes=10)
 
 
@@ -76,6 +78,18 @@ def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     )
 
 
+def judge_still(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
+    """An alert for each token that stands still, and for each right over others' money that gives nothing now. Pure."""
+    tokens = tuple(
+        RuleAlert(f"stands still: {each['name']}", each["words"], "nothing more is put into it")
+        for each in probes.get("standing_still", ())
+    )
+    return tokens + tuple(
+        RuleAlert(f"gives nothing now: {each['name']} of {each['principal']}", each["words"], "nothing is drawn of it")
+        for each in probes.get("stuck_rights", ())
+    )
+
+
 def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     """Tell of every golem whose positions stand otherwise than was told last; how many golems. Of more than `limit` any
     are looked at, other ones each minute.
@@ -104,6 +118,11 @@ def tell_locked(*, golem: Golem, probes: Mapping[str, object], now: datetime) ->
 def tell_pegs(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> bool:
     """The same of tokens that left their peg."""
     return _tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
+
+
+def tell_still(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+    """The same of tokens that stand still, and of rights over others' money that give nothing."""
+    return _tell_news(golem, judge_still(probes), now, source=STILL_SOURCE, well=MOVING, waits_for_window=False)
 
 
 @retry_aborted

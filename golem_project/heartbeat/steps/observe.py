@@ -14,6 +14,7 @@ from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.observe_reads import add_elsewhere, observe_chain
 from golem_project.heartbeat.peg_watch import watch_pegs
 from golem_project.heartbeat.permit_facts import read_permit_facts
+from golem_project.heartbeat.still_watch import watch_still
 from golem_project.heartbeat.strategies.catalog import find_rotation, list_tokens, parse_strategies
 from golem_project.heartbeat.strategies.standing import read_standing_plans
 from golem_project.heartbeat.unfinished_actions import settle_earlier
@@ -98,6 +99,7 @@ def look(state: CycleState) -> None:
     state.off_peg = watch_pegs(
         chain, state.observation, declared=state.permits.declared_pegs, awaited=state.permits.awaited
     )
+    state.still = watch_still(chain, view.address, state.observation)
     rotation = find_rotation(state.strategies)
     if rotation is not None and state.offers is None:
         # Rates do not change within a tick by what the golem does: later looks take those of the first.

@@ -18,7 +18,7 @@ from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.debt_health import keep_told, write_debts
 from golem_project.heartbeat.delegate_costs import DelegateCosts, read_delegate_costs
-from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs
+from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs, tell_still
 from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.model_failures import has_failed, remember_failures, tell_failures
 from golem_project.heartbeat.mood import MoodSigns, update_mood
@@ -94,17 +94,19 @@ def tell_stuck(state: CycleState, record: DecisionCycleRecord, now: datetime) ->
     if state.observation.whole is not None and not is_quiet:
         tell_locked(golem=state.golem, probes=record.probes, now=now)
         tell_pegs(golem=state.golem, probes=record.probes, now=now)
+        tell_still(golem=state.golem, probes=record.probes, now=now)
 
 
 def has_locked(state: CycleState) -> bool | None:
-    """Whether something it holds cannot be taken out now, takes nothing in, has no price or left its peg; as before
-    where nobody could read it.
+    """Whether something it holds or may draw cannot be taken out now, takes nothing in, has no price, stands still or
+    left its peg; as before where nobody could read it.
     """
     whole = state.observation.whole
     if whole is None:
         return state.begun.state.get("has_locked")
     is_stuck = any(each.position.locked for each in whole.positions)
-    return is_stuck or bool(state.off_peg) or bool(list_failed_oracles(whole))
+    is_still = bool(state.still) or bool(state.permits.stuck_rights)
+    return is_stuck or is_still or bool(state.off_peg) or bool(list_failed_oracles(whole))
 
 
 def remember_ended(state: CycleState, now: datetime) -> None:

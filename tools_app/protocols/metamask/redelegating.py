@@ -17,7 +17,7 @@ from tools_app.protocols.metamask.effects import DISABLED_KEY, DISABLED_TEXT
 from tools_app.protocols.metamask.grants import open_terms, read_terms
 from tools_app.protocols.metamask.handed_on import HandedOn, Redelegations, hand_on, read_handed_on
 from tools_app.protocols.metamask.received import NONCE_OF
-from tools_app.protocols.metamask.tools import find_standing, metamask
+from tools_app.protocols.metamask.tools import check_gives, find_standing, metamask
 from tools_app.standards.signed_order_tracking import read_fate
 from tools_app.toolkit.answer import OfChain
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
@@ -108,6 +108,7 @@ def metamask_redelegate(
     reader = ctx.begin("Reading the runway")
     at = place_on(reader.chain_id)
     right, standing = find_standing(ctx, reader, delegation)
+    check_gives(right, standing)
     token, parent = reader.token(right.token), open_terms(right.terms)
     if recipient in (ctx.account, right.principal):
         raise InvalidParams("it is handed on to another key", fields={"recipient": "neither the golem nor the giver"})

@@ -13,6 +13,7 @@ from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import CHAINS, MANAGER, NAME, place_on
 from tools_app.protocols.metamask.delegations import encode_redeem
 from tools_app.protocols.metamask.received import Delegations
+from tools_app.standards.paused_tokens import TokenStandsStill
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
@@ -119,6 +120,7 @@ def metamask_redeem_runway(
     reader = ctx.begin("Reading the runway")
     check_own(ctx, golem_id)
     right, standing = find_standing(ctx, reader)
+    check_gives(right, standing)
     token, phase = reader.token(right.token), Phase(ctx.golem.phase)
     most = standing.available * SHARE_PERCENT.get(phase, 0) // 100
     if not most:
@@ -183,7 +185,9 @@ def metamask_check_permission_health(ctx: ReadContext, golem_id: GolemId | None 
     whole = max(0, right.limit.most_until_end(now) - (right.limit.most - min(standing.available, right.limit.most)))
     used: RightUsed = ctx.service(RightsBook).used(right)  # type: ignore[type-abstract]
     health, reason = "healthy", "it stands"
-    if standing.available * 100 < right.limit.most * LOW_PERCENT:
+    if standing.reason:
+        health, reason = "low", standing.reason
+    elif standing.available * 100 < right.limit.most * LOW_PERCENT:
         health, reason = "low", f"less than {LOW_PERCENT}% of the period's amount is left"
     if days <= CRITICAL_DAYS:
         health, reason = "critical", f"it ends in {days} days"
@@ -207,6 +211,12 @@ def check_own(ctx: ReadContext, golem_id: str | None) -> None:
             fields={"golem_id": "this golem's own, or left out"},
             fill={"golem_id": {"one_of": [str(ctx.golem.id)]}},
         )
+
+
+def check_gives(right: RightView, standing: Standing) -> None:
+    """Raises TokenStandsStill where a right that stands gives nothing now."""
+    if standing.reason:
+        raise TokenStandsStill(f"nothing is drawn or handed on of the right: {standing.reason}", token=right.token)
 
 
 def find_standing(ctx: ReadContext, reader: ChainReader, reference: str | None = None) -> tuple[RightView, Standing]:

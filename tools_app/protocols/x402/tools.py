@@ -15,6 +15,7 @@ from tools_app.protocols.x402.payments import VERSION, Terms, name_payment, numb
 from tools_app.protocols.x402.promises import Payments, read_paid, scheme_of
 from tools_app.protocols.x402.requirements import Asked, read_asked
 from tools_app.standards import erc20
+from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
@@ -140,7 +141,7 @@ def x402_pay(
     _check_host(ctx, reader, asked, meta, recipient)
     nonce = number_payment(chain_id=reader.chain_id, payer=ctx.account, resource=asked.url, reference=reference)
     ctx.step("Reading balances")
-    held, allowed = _ask_token(reader, meta, ctx.account)
+    held, allowed = _ask_token(reader, meta, ctx.account, recipient)
     _check_first(ctx, reader, nonce, (meta.address, asked.amount, recipient))
     check_enough(meta, balance=held, needed=asked.amount)
     _check_allowed(meta, allowed=allowed, needed=asked.amount)
@@ -269,11 +270,19 @@ def _erc20(reader: ChainReader, token: str) -> TokenMeta:
     return meta
 
 
-def _ask_token(reader: ChainReader, meta: TokenMeta, account: str) -> tuple[int, int]:
-    """Base units that are held, and that Permit2 may take."""
-    held, allowed = reader.call_many(
-        [erc20.balance_call(meta.address, account), erc20.allowance_call(meta.address, account, PERMIT2)]
+def _ask_token(reader: ChainReader, meta: TokenMeta, account: str, *payees: str) -> tuple[int, int]:
+    """Base units that are held, and that Permit2 may take. Raises TokenStandsStill where its issuer stops it at the
+    account or a payee: what is signed then is taken by nobody, or later than anybody expects.
+    """
+    still = StillReads.of(reader.chain_id, ((meta.address, each) for each in (account, *payees)))
+    held, allowed, *stopped = reader.call_many(
+        [
+            erc20.balance_call(meta.address, account),
+            erc20.allowance_call(meta.address, account, PERMIT2),
+            *still.calls,
+        ]
     )
+    still.read(stopped).check([meta], account, *payees)
     return int(held.values[0]), int(allowed.values[0])
 
 

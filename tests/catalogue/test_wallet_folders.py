@@ -50,13 +50,26 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "x402": (
         "tests/tools_app/protocols/x402/*",
+    ),
+}
+"""The folders of the shelf that are no place for money, and the tests that each adds."""
+BESIDE: Final[dict[str, tuple[str, ...]]] = {
+    "session keys": (
+        "tests/permits_app/tools/test_session_keys.py",
+        "tests/permits_app/tools/test_session_keys_that_fail.py",
+        "tests/permits_app/tools/test_mistakes_with_session_keys.py",
+        "tests/permits_app/test_sessions.py",
+        "tests/contracts/test_session.py",
+    ),
+    "charging": (
         "tests/golem_project/a2a/test_paid_reads.py",
         "tests/golem_project/a2a/test_who_is_told_again.py",
         "tests/golem_project/a2a/test_a_sale_on_another_chain.py",
         "tests/golem_project/a2a/test_sales_while_something_fails.py",
+        "tests/golem_project/a2a/test_sold_publications.py",
     ),
 }
-"""The folders of the shelf that are no place for money, and the tests that each adds."""
+"""What is no folder of the shelf, and its tests."""
 NAMES: Final = {"metamask": "MetaMask delegations", "safe_allowance": "allowances of a Safe", "x402": "x402"}
 """What README calls them."""
 HELD: Final = {
@@ -140,9 +153,9 @@ def test_what_stands_for_real_contracts_is_called_simulated_and_the_real_ones_ar
     assert told == {"metamask": False, "safe_allowance": True, "x402": True}
 
 
-@pytest.mark.parametrize("folder", sorted(TESTS))
+@pytest.mark.parametrize("folder", [*TESTS, *BESIDE])
 def test_a_folder_adds_no_more_to_make_test_than_a_protocol_may(folder: str) -> None:
-    assert seconds_of(folder, TESTS[folder]) < MOST_SECONDS
+    assert seconds_of(folder, {**TESTS, **BESIDE}[folder]) < MOST_SECONDS
 
 
 @pytest.mark.parametrize("folder", sorted(TESTS))

@@ -15,6 +15,7 @@ from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.permit import UNFINISHED
 from tools_app.chain.public_pegs import PegUnit
 from tools_app.portfolio.pegs import MOST_DECLARED, Peg
+from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.wording.address_names import name_address
 
 PREDICTION_TOLERANCE_BPS = 200
@@ -53,9 +54,18 @@ def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
         declared_pegs=tuple(pegs),
         awaited=frozenset(brought | {(chain, token) for chain, token, _, _ in given}),
         stuck_rights=tuple(
-            (principal, name_address(chain, token) or token, why) for chain, token, principal, why in given if why
+            (principal, name_address(chain, token) or token, why)
+            for chain, token, principal, why in given
+            if _is_of_its_contract(why)
         ),
     )
+
+
+def _is_of_its_contract(why: str) -> bool:
+    """Whether a look ran into what the contract or its token says, and not into a node, which is told as a chain's."""
+    code, colon, _ = why.partition(": ")
+    is_an_error = bool(colon) and code.isupper()
+    return bool(why) and (not is_an_error or code == PositionsUnreadable.code)
 
 
 # A permit's tick of life ends three ticks after the tick it was made in. Joined, PostgreSQL reads every outcome there

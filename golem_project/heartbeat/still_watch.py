@@ -34,7 +34,9 @@ def watch_still(chain: ChainReader, account: str | None, seen: Observation) -> t
     """Tokens of the home chain that the account holds and that stand still at this look. Never raises GolemError."""
     if account is None or seen.block is None:
         return ()
+    at_home = seen.at_home or seen.whole
     held = {each.token.address: each.token for each in seen.holdings if each.raw}
+    held |= {each.token.address: each.token for each in (at_home.tokens if at_home is not None else ()) if each.raw}
     reads = StillReads.of(chain.chain_id, ((address, account) for address in held))
     if not reads.calls:
         return ()

@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app.errors import SimulationFailed
+from permits_app.errors import SafeNeedsOwners, SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit
 from tools_app import runner
@@ -58,10 +58,14 @@ def revoke_rights(*, golem: Golem, epoch: int, chain_id: int, actor: str, now: d
     """Take back every right that stands on a chain; says for each what came of it. What cannot be taken back is told.
 
     Raises the node's errors, PositionsUnreadable, SameActionPending while another worker does it, SignerUnavailable,
-    GolemHalted when another halt came meanwhile.
+    SafeNeedsOwners with every right that they have to take back, GolemHalted when another halt came meanwhile.
     """
     found = list_rights(golem=golem, chain_id=chain_id, now=now)
-    done = [_revoke(golem, epoch, chain_id, right, actor, now) for right in found.rights]
+    try:
+        done = [_revoke(golem, epoch, chain_id, right, actor, now) for right in found.rights]
+    except SafeNeedsOwners as error:
+        names = ", ".join(f"{each.taker} {each.label} at {each.contract}" for each in found.rights)
+        raise SafeNeedsOwners(f"{error.detail}: {names}", **error.data) from error
     return [*done, *_tell_gap(chain_id, found)]
 
 

@@ -37,9 +37,9 @@ MOST_PRICE_BPS = 5
 MOST_WORLD_SECONDS = 2
 WORLDS: Final = (
     *("pendle", "yearn", "ethena", "maker", "spark", "curve", "eigenlayer", "liquid_restaking", "erc4626"),
-    *("compound_v3", "moonwell"),
+    *("compound_v3", "moonwell", "metamask", "safe_allowance", "x402"),
 )
-"""The protocols that earn a yield, by what the local chain has of them."""
+"""The protocols that earn a yield, and those of wallets, by what the local chain has of them."""
 _DOLLARS: Final = 2_000
 _DAI: Final = str(_DOLLARS * 10**18)
 _USDC: Final = str(_DOLLARS * 10**6)

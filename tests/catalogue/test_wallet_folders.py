@@ -48,9 +48,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
         "tests/permits_app/tools/test_allowance_keys.py",
         "tests/permits_app/tools/test_mistakes_with_allowances.py",
     ),
-    "x402": (
-        "tests/tools_app/protocols/x402/*",
-    ),
+    "x402": ("tests/tools_app/protocols/x402/*",),
 }
 """The folders of the shelf that are no place for money, and the tests that each adds."""
 BESIDE: Final[dict[str, tuple[str, ...]]] = {

@@ -40,7 +40,7 @@ OF_HOW_MUCH: Final = {"expires_in", "operations", "budget_usd"}
 
 
 def test_what_is_said_wrongly_of_a_session_key_is_refused_with_figures_and_mended_by_the_answer_alone(
-    two_owners: tuple[LiveGolem, Any, Any], tasks_here: None
+    transactional_db: None, two_owners: tuple[LiveGolem, Any, Any], tasks_here: None
 ) -> None:
     live, _, _ = two_owners
     OwnedSafe(live)

@@ -126,6 +126,14 @@ def test_a_right_whose_manager_or_enforcer_has_no_code_is_told_within_a_tick_and
     assert kept.draw(10 * USD)["status"] == PermitStatus.CREATED
 
 
+def test_a_node_that_is_away_for_a_look_is_no_news_of_the_right(kept: Kept) -> None:
+    kept.keep(a_day=A_DAY)
+    look(kept.golem)
+    ReceivedRight.objects.update(last_error="RPC_TIMEOUT: the node did not answer in time", next_look_at=None)
+    look(kept.golem)
+    assert told(kept.golem, STILL_SOURCE) == []
+
+
 @pytest.mark.parametrize("how", ["disabled", "no code at its giver's"])
 def test_a_right_that_was_taken_back_is_told_before_the_tick_and_drawn_no_more(kept: Kept, how: str) -> None:
     caveats = kept.wallet.runway(a_day=A_DAY)

@@ -26,14 +26,14 @@ from archetypes_app.roles import Power
 from permits_app.approval_pages.inbox import Inbox, build_inbox
 from permits_app.limits import ledger
 from permits_app.limits.owner_budget import find_limit
-from permits_app.models import ActionPermit, Death, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
-from permits_app.models.death import OPEN as OPEN_DEATHS
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.budget_lines import meter_budget, read_budget
 from permits_app.pages.delegation_lines import list_delegation_lines
 from permits_app.pages.golem_figures import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
+from permits_app.pages.left_lines import list_left_lines
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
 from permits_app.pages.opening_lines import list_opening_lines
@@ -252,23 +252,11 @@ def _list_delegated(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...
 
 
 def _list_left(golems: QuerySet[Golem], now: datetime) -> list[NeedLine]:
-    """What only a person gets out of a golem that ends: it waits for that, however little it is."""
-    rows = Death.objects.filter(golem__in=golems, state__in=OPEN_DEATHS).exclude(left=[]).select_related("golem")
+    """What only a person gets out of a golem that ends or was stopped, and what waits: however little it is."""
     return [
-        NeedLine(
-            f"{each['label']} at {each['venue']}",
-            "it ends, and this is not out: " + _say_next(each.get("next", "")),
-            reverse("admin:archetypes_app_golem_change", args=[row.golem_id]) + "#ending",
-            row.golem.name,
-            show_age(row.announced_at, now=now),
-        )
-        for row in rows.order_by("announced_at")[:SHOWN_ROWS]
-        for each in row.left
+        NeedLine(line.what, f"it is not out: {line.why}", line.url, line.golem_name, show_age(line.since, now=now))
+        for line in list_left_lines(golems)
     ]
-
-
-def _say_next(step: str) -> str:
-    return f"its next step is {step.replace('_', ' ')}" if step and step != "its owner" else "only you can take it out"
 
 
 def _list_needs(

@@ -105,6 +105,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "golem_project.help.help_links.link_help",
+                "golem_project.owner_pages.left_strip.tell_left",
             ],
         },
     },

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from permits_app.actions.release_permit import judge_stored_plan
+from permits_app.approvals.loan_risk import say_liquidation
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.prediction import describe_expected
@@ -97,4 +98,6 @@ def _list_figures(expected: Mapping[str, Any]) -> dict[str, _Figure]:
             figures[f"{name}: {debt['symbol']} owed afterwards"] = _Figure(owed, int(debt["raw"]))
         if position.get("health_after") is not None:
             figures[f"{name}: health afterwards"] = _Figure(str(position["health_after"]))
+        if liquidated := say_liquidation(position):
+            figures[f"{name}: liquidated"] = _Figure(liquidated)
     return figures

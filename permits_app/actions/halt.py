@@ -53,6 +53,8 @@ from tools_app.toolkit.tooldef import ReadTool
 
 POSITIONS_TOOL = "data_get_positions_by_owner"
 UNWOUND_STEP = "positions unwound"
+IT_WAITS = "it waits"
+ITS_OWNER = "its owner"
 """The step that tells what came of each position."""
 EXCHANGED_STEP = "exchanged for the base asset"
 """The step that tells what came of each token of the wallet."""
@@ -211,14 +213,16 @@ def list_exits(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
 
 
 def list_what_is_left(*, golem: Golem, now: datetime) -> list[dict[str, str]]:
-    """Positions that still hold something, with the next step or its owner; no amounts, which each block changes.
+    """Positions that still hold something: how much (`holds`, for people), the next step or its owner, and why so.
 
     Raises what `list_exits` raises.
     """
     return [
         {
             **{name: str(line[name]) for name in ("position", "venue", "label")},
-            "next": line.get("next_step", "its owner"),
+            "next": line.get("next_step") or (IT_WAITS if line.get("outcome") == "waits" else ITS_OWNER),
+            "why": str(line.get("reason", "")),
+            "holds": str(line.get("holds", "")),
         }
         for line in list_exits(golem=golem, now=now)
         if line.get("next_step") != NOTHING_LEFT

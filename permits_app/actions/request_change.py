@@ -25,6 +25,7 @@ from permits_app.approvals import request_digest, request_states
 from permits_app.approvals.address_lines import describe_addresses
 from permits_app.approvals.approval_rules import Quorum, find_quorum
 from permits_app.approvals.approval_statement import describe_permit
+from permits_app.approvals.loan_risk import read_loan_risk, say_growth
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
 from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
@@ -41,6 +42,7 @@ from tools_app.wording.formats import format_chain
 PERMIT_KIND = "permit"
 SERVER = "system:server"
 SAFE_TX = "safe_tx"
+_MOST_STAKE = 2**61
 WISH = "owner_operation"
 """Where the effect of a privileged tool names the owners' operation it asks for: `name` and `arguments`."""
 
@@ -118,7 +120,7 @@ def request_permit_approval(
         plan_hash=permit.plan_hash,
         policy_hash=permit.policy_hash,
         fold_hash=permit.action_hash,
-        value_micro_usd=max(permit.value_micro_usd, proposal.value_micro_usd if proposal is not None else 0),
+        value_micro_usd=max(_measure_stake(permit), proposal.value_micro_usd if proposal is not None else 0),
         cooling_seconds=proposal.cooling_seconds if proposal is not None else 0,
         deadline_at=permit.expires_at,
     )
@@ -292,10 +294,17 @@ def _name_addresses(request: ChangeRequest) -> None:
         request.shown = {**request.shown, "addresses": lines}
 
 
+def _measure_stake(permit: ActionPermit) -> int:
+    """Micro-USD that may be lost: the most its calls take, and what covers the debts that they leave."""
+    risk = read_loan_risk(permit.expected_outcome.get("positions", []))
+    return permit.value_micro_usd + (min(risk.cover_micro_usd, _MOST_STAKE) if risk is not None else 0)
+
+
 def _title_of(permit: ActionPermit) -> str:
     # A loan takes nothing out of the account: what it brings is told instead.
     flows = permit.bounds.get("spends", []) or permit.bounds.get("receives", [])
     moved = [flow["bound_units"] for flow in flows[:2]]
     words = permit.action_type.replace("_", " ").capitalize()
     what = f"{words} {' and '.join(moved)}".strip() if moved else words
-    return f"{what} at {permit.venue}"[:200]
+    risk = say_growth(permit.expected_outcome.get("positions", []))
+    return f"{what} at {permit.venue}{f', {risk}' if risk else ''}"[:200]

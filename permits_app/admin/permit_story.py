@@ -46,6 +46,7 @@ from permits_app.admin.story_lines import (
     list_sent,
     list_surprises,
 )
+from permits_app.approvals.loan_risk import say_growth
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from tools_app.core.models import AuditEntry
@@ -161,9 +162,11 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
 def _headline(permit: ActionPermit) -> str:
     words = permit.action_type.replace("_", " ").capitalize()
     spends, receives = permit.bounds.get("spends", []), permit.bounds.get("receives", [])
+    risk = say_growth(permit.expected_outcome.get("positions", []))
+    more = f", {risk}" if risk else ""
     if spends and receives:
-        return f"{words} {_symbols(spends)} for {_symbols(receives)}"
-    return f"{words} {_symbols([*spends, *receives])}".strip()
+        return f"{words} {_symbols(spends)} for {_symbols(receives)}{more}"
+    return f"{words} {_symbols([*spends, *receives])}".strip() + more
 
 
 def _list_soft_changes(permit: ActionPermit) -> tuple[Fact, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
@@ -86,12 +87,15 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
         is_own = address in (permit.account, permit.signer)
         name = "the golem itself" if is_own else _book_of(permit).say(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
-    for position in say_moved(permit.expected_outcome.get("positions", [])):
+    moved = permit.expected_outcome.get("positions", [])
+    for position, told in zip(say_moved(moved), moved, strict=True):
         facts.append(Fact(position["label"], show_value(position["changes"])))
         if position["owed_after"]:
             facts.append(Fact("Owed afterwards", show_value(position["owed_after"])))
         if position["health"]:
             facts.append(Fact("Health (1.00 is liquidation)", show_value(position["health"])))
+        if liquidated := say_liquidation(told):
+            facts.append(Fact("Liquidated", show_value(liquidated)))
     if permit.is_local:
         facts.append(Fact("Effect", show_value(permit.expected_outcome.get("summary", ""))))
     return tuple(facts)
@@ -126,6 +130,8 @@ def describe_review(permit: ActionPermit) -> tuple[Fact, ...]:
 def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
     """The worst case in dollars, what was reserved and what was settled."""
     facts = [Fact("Worst case", format_usd(permit.value_micro_usd), "what the permit may cost at most, gas included")]
+    if (risk := read_loan_risk(permit.expected_outcome.get("positions", []))) is not None:
+        facts.append(Fact("At stake besides", risk.words, "a loan that is liquidated loses of what covers it"))
     if entry is None:
         return tuple(facts)
     facts.append(Fact("Reserved", format_usd(entry.reserved_micro_usd), entry.get_state_display().lower()))

@@ -224,10 +224,9 @@ def _visible(user: object) -> QuerySet[ChangeRequest]:
 
 def show_stake(request: ChangeRequest) -> str:
     """What may be lost by it, at most; said where nothing was measured or no money is in it."""
-    owed = [each["owed_after"] for each in request.shown.get("positions", []) if each.get("owed_after")]
-    if owed:
+    if stakes := request.shown.get("stakes"):
         # What its own calls may cost is the least of it: whoever owes may lose what covers the loan.
-        return f"what covers {', '.join(owed)} owed, and {format_usd(request.value_micro_usd or 0)} by the calls"
+        return f"{stakes['cover']} that covers {stakes['owed']} owed; {stakes['calls']} at most by the calls"
     if request.value_micro_usd:
         return format_usd(request.value_micro_usd)
     return "all it holds, not measured yet" if request.kind in OPENS_ALL else "no money"

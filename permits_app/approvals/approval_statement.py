@@ -6,9 +6,9 @@ Texts from agents and chains stay data: they are escaped by the page and never r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from typing import Any
 
+from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.plan_bounds_text import say_bounds
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
@@ -36,6 +36,7 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "balances": _describe_balances(permit),
         **({"positions": said} if (said := _describe_positions(permit)) else {}),
         **_describe_differences(permit),
+        **_describe_stakes(permit),
         "effect": str(permit.expected_outcome.get("summary", "")),
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
         "gas_at_most": _describe_gas(permit),
@@ -53,27 +54,22 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
 
 
 def _describe_positions(permit: ActionPermit) -> list[dict[str, str]]:
-    """What becomes of each position, and of a loan by how much its cover may fall until it is liquidated."""
+    """What becomes of each position, and of a loan the price at which it is liquidated."""
     moved = permit.expected_outcome.get("positions", [])
     told = []
     for line, each in zip(say_moved(moved), moved, strict=True):
-        fall = say_fall(each.get("health_after"))
+        fall = say_liquidation(each)
         told.append({**line, "liquidated": fall} if fall else line)
     return told
 
 
-def say_fall(health: str | None) -> str:
-    """`1.18` -> by how much the price of what covers a loan may fall against it; empty without a loan."""
-    try:
-        ratio = Decimal(str(health)) if health is not None else Decimal(0)
-    except InvalidOperation:
-        return ""
-    if ratio <= 0:
-        return ""
-    if ratio <= 1:
-        return "at once: its cover is worth too little already, and anybody may sell it"
-    share = ((1 - 1 / ratio) * 100).quantize(Decimal("0.1"), rounding=ROUND_DOWN)
-    return f"when the price of its cover falls by {share}% against what is owed; anybody may then sell it at a discount"
+def _describe_stakes(permit: ActionPermit) -> dict[str, Any]:
+    """Of a plan that leaves a debt: what is owed and what covers it, in dollars; nothing for every other."""
+    risk = read_loan_risk(permit.expected_outcome.get("positions", []))
+    if risk is None:
+        return {}
+    stakes = {"owed": format_micro_usd(risk.owed_micro_usd), "cover": format_micro_usd(risk.cover_micro_usd)}
+    return {"stakes": {**stakes, "calls": format_micro_usd(permit.value_micro_usd)}}
 
 
 def describe_carrier(permit: ActionPermit) -> dict[str, str]:

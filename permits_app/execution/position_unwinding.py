@@ -37,6 +37,7 @@ from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook, read_balances
 from tools_app.portfolio.position_priority import list_foremost
 from tools_app.portfolio.reading import read_positions
@@ -66,7 +67,7 @@ _BUDGET_MS = 10_000
 
 
 def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
-    """What the golem has at protocols on all its chains: ref, venue, words, what the next step out is.
+    """What the golem has at protocols on all its chains: ref, venue, words, what it holds, what the next step out is.
 
     Raises node errors, PositionsUnreadable.
     """
@@ -74,8 +75,24 @@ def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
     for chain_id in list_chains(golem):
         chain = open_chain(chain_id, now)
         held = _read_held(golem, chain)
-        lines += [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
+        lines += [
+            {**_describe(each), "holds": say_holds(each, chain), **_describe_step(_ask(each, held, chain))}
+            for each in _find_open(golem, chain)
+        ]
     return lines
+
+
+def say_holds(position: Position, chain: ChainReader) -> str:
+    """What is in it to the last unit: `0.5 WETH, 0.00045 DAI owed`; an unknown token is told by its address."""
+    told = []
+    for leg in position.legs:
+        try:
+            meta = chain.token(leg.token)
+            amount = format_units(abs(leg.raw), meta.decimals, meta.symbol)
+        except GolemError:
+            amount = f"{abs(leg.raw)} of {leg.token}"
+        told += [f"{amount} owed" if leg.raw < 0 else amount] if leg.raw else []
+    return ", ".join(told)
 
 
 def unwind_positions(

@@ -8,6 +8,7 @@ from archetypes_app.models import Golem
 from permits_app.halts.deaths import find_open_death
 from permits_app.models import Death
 from permits_app.models.death import DeathState
+from permits_app.pages.left_lines import say_left
 from tools_app.wording.formats import format_age
 
 
@@ -26,6 +27,6 @@ def describe_death(golem: Golem, *, now: datetime) -> str:
     if death.state == DeathState.ANNOUNCED and death.due_at > now:
         return f"It ends {format_age(death.due_at, now=now)}: {death.reason}. Then everything is taken out."
     if death.left:
-        named = "; ".join(f"{each['label']} at {each['venue']}" for each in death.left)
-        return f"It ends: {death.reason}. It waits for you to get out of {named}."
-    return f"It ends: {death.reason}. Everything is being taken out."
+        named = "; ".join(": ".join(say_left(each)) for each in death.left)
+        return f"It ends: {death.reason}. This is not out yet: {named}."
+    return f"It ends: {death.reason}. Everything is being taken out; only the steps out of it are signed."

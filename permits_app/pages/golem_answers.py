@@ -22,6 +22,7 @@ from permits_app.models.death import OPEN
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_state import GolemState
+from permits_app.pages.left_lines import say_left
 from permits_app.pages.portfolio_card import PortfolioCard
 from permits_app.safety.drawdown import read_fall
 from tools_app.toolkit.enums import Phase
@@ -70,6 +71,8 @@ def _may_spend(
 
     if state.is_retired:
         return no("It is retired: nothing of it is signed any more.")
+    if state.is_stopped and state.is_ending:
+        return no("It ends: nothing is signed any more but the steps that take out what it has.", tone="bad")
     if state.is_stopped:
         return no("It is stopped: no commit starts and nothing new is signed until its owners resume it.", tone="bad")
     if not state.can_act:
@@ -160,7 +163,7 @@ def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
     if state.is_stopped and not state.is_retired:
         links.append(("it is stopped: resume it, or leave it so", f"{_page(golem)}#state"))
     if state.is_ending:
-        left = [each["label"] for death in Death.objects.filter(golem=golem, state__in=OPEN) for each in death.left]
+        left = [say_left(each)[0] for death in Death.objects.filter(golem=golem, state__in=OPEN) for each in death.left]
         links.append((_say_ending(left), f"{_page(golem)}#ending"))
     if read_fall(golem.pk).violated_at is not None:
         links.append(("a fall to acknowledge", reverse("admin:archetypes_app_golem_drawdown", args=[golem.pk])))
@@ -178,7 +181,7 @@ def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
 
 
 def _say_ending(left: Sequence[str]) -> str:
-    return f"it ends, and waits for you to get out of {', '.join(left[:3])}" if left else "it ends: look at it"
+    return f"it ends, and this is not out yet: {'; '.join(left[:3])}" if left else "it ends: look at it"
 
 
 def _page(golem: Golem) -> str:

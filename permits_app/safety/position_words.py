@@ -9,14 +9,15 @@ from permits_app.safety.figures import format_ratio
 from permits_app.safety.position_rules import Moved
 from tools_app.core.units import format_units
 from tools_app.portfolio.health import ValueOf, measure_health
+from tools_app.portfolio.liquidation import describe_liquidation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Position
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 
 
 def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
-    """Each position that changes: what of it, what it will hold and owe, its health before and after. Amounts in base
-    units with units beside; what is owed is negative.
+    """Each position that changes: what of it, what it will hold and owe, its health before and after, and when it is
+    liquidated (None without a debt). Amounts in base units with units beside; what is owed is negative.
     """
     return [
         {
@@ -33,6 +34,12 @@ def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: Valu
             "owed_after": [_amount(chain, leg.token, leg.raw) for leg in _debts(each.after)],
             "health_before": _health(each.before, value_of),
             "health_after": _health(each.after, value_of),
+            "liquidation": describe_liquidation(
+                each.after,
+                value_of=value_of,
+                unit_of=lambda token: 10 ** chain.token(token).decimals,
+                name_of=lambda token: chain.token(token).symbol,
+            ),
         }
         for each in moved
         if each.list_changes() or each.list_uncounted_changes()

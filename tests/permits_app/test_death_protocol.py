@@ -245,10 +245,10 @@ def test_what_only_its_owner_gets_out_keeps_it_from_being_retired_and_is_told_on
     own = reverse("admin:archetypes_app_golem_change", args=[golem.pk])
     label = waits.data["left"][0]["label"]
     told = client.get(own).content.decode()
-    assert "It waits for you to get out of" in told and f"it ends, and waits for you to get out of {label}" in told
+    assert "This is not out yet:" in told and f"in {label}" in told and "it ends, and this is not out yet:" in told
     overview = client.get(reverse("admin:index")).content.decode()
     needs = overview[overview.index('id="needs"') :].partition("</section>")[0]
-    assert label in needs and "it ends, and this is not out" in needs and "Nothing waits for you" not in needs
+    assert label in needs and "it is not out: " in needs and "Nothing waits for you" not in needs
     ask(client, live_golem, reason="I take it out by hand")
     monkeypatch.setattr(position_unwinding, "MOST_ATTEMPTS", 3)
     ask(client, live_golem, reason="once more")

@@ -100,9 +100,11 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"  {position['label']} changes by {position['changes']}; owed afterwards: {owed}; {health}"
             )
+            if position.get("liquidated"):
+                self.stdout.write(f"    liquidated {position['liquidated']}")
         for flow in shown.get("bounds", {}).get("leaves_at_most", []):
             self.stdout.write(f"  leaves at most {flow['units']}")
         for flow in shown.get("bounds", {}).get("returns_at_least", []):
-            self.stdout.write(f"  comes back at least {flow['units']}")
+            self.stdout.write(f"  arrives at least {flow['units']}")
         for line in shown.get("bounds", {}).get("promises", []):
             self.stdout.write(f"  {line}")

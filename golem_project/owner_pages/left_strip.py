@@ -1,0 +1,22 @@
+"""Tells every page of the admin what of a person's golems is not out, for its "Needs you"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from archetypes_app.models import Golem
+from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.roles import Power
+from permits_app.pages.left_lines import list_left_lines
+
+
+def tell_left(request: HttpRequest) -> dict[str, Any]:
+    """`left_lines`, asked of the database only by a page that shows them; none for who is not logged in."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {}
+    golems = Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
+    return {"left_lines": SimpleLazyObject(lambda: list_left_lines(golems))}

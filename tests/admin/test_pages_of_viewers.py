@@ -1,0 +1,157 @@
+"""Every page there is, as a viewer opens it: nothing they cannot do, no raw field, and what is not out of a golem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.test import Client
+from django.urls import Resolver404, resolve
+
+from archetypes_app.models import Golem, GolemMember
+from archetypes_app.roles import Role
+from permits_app.halts.deaths import announce_death
+from permits_app.models import Death, HaltRecord
+from permits_app.models.death import DeathState
+from tests import factories
+from tests.admin.members import golem as golem
+from tests.admin.members import log_in, make_member
+from tests.admin.rows import MAKERS
+from tests.admin.test_roles import _MADE_ALREADY, _OWN_ACCOUNT, fill, list_pages
+from tools_app.core import clock
+
+pytestmark = pytest.mark.django_db
+
+_RAW: Final = re.compile(r"\w+_(?:micro_usd|bps|wei)\b|\bmicro usd\b|\b\d+ bps\b", re.IGNORECASE)
+_HIDDEN: Final = re.compile(r"<(script|style|template|head)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
+_FORM: Final = re.compile(r"<form\b([^>]*)>(.*?)</form>", re.DOTALL | re.IGNORECASE)
+_SUBMIT: Final = re.compile(
+    r"""<button\b(?![^>]*type=["'](?:button|reset))|<input\b[^>]*type=["']submit""", re.IGNORECASE
+)
+_LINK: Final = re.compile(r"""<a\b[^>]*\bhref=["']([^"'#][^"']*)["']""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One page as somebody saw it."""
+
+    name: str
+    url: str
+    text: str
+
+    @property
+    def words(self) -> str:
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", _HIDDEN.sub(" ", self.text))).split())
+
+    def list_posts(self) -> Iterator[str]:
+        """The paths that its forms post to, of those that can be sent."""
+        for attributes, inside in _FORM.findall(_HIDDEN.sub(" ", self.text)):
+            if re.search(r"""method=["']?post""", attributes, re.IGNORECASE) and _SUBMIT.search(inside):
+                action = re.search(r"""\saction=["']([^"']*)["']""", attributes)
+                yield urlsplit(urljoin(self.url, unescape(action.group(1)) if action else "")).path
+
+    def list_links(self) -> Iterator[str]:
+        for href in _LINK.findall(_HIDDEN.sub(" ", self.text)):
+            target = urlsplit(urljoin(self.url, unescape(href)))
+            if not target.netloc and target.path.startswith("/admin/"):
+                yield target.path + (f"?{target.query}" if target.query else "")
+
+
+def open_all(browser: Client, rows: dict[str, Any], golem: Golem) -> list[Seen]:
+    """Every page of the product that opens with a row of each kind."""
+    seen = []
+    for name, route in list_pages():
+        url = fill(name, route, rows, golem)
+        if url is None:
+            continue
+        answer = browser.get(url)
+        if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
+            text = answer.content.decode()
+            # What is no whole page is put into one.
+            seen += [Seen(name, url, text)] if "<html" in text else []
+    return seen
+
+
+def make_rows(golem: Golem, person: Any) -> dict[str, Any]:
+    """A row of each kind, of golems that the person may look at."""
+    kinds = [label for label in MAKERS if label not in _MADE_ALREADY]
+    owned = {label: factories.make_golem(owner=factories.make_owner(name=label), name=label) for label in kinds}
+    rows = {label: MAKERS[label](owned[label]) for label in kinds}
+    for each in owned.values():
+        GolemMember.objects.create(golem=each, person=person, role=Role.VIEWER.value, since=clock.now())
+    rows |= {"archetypes_app.golem": golem, "permits_app.spendinglimits": golem.spending_limits}
+    return {**rows, "permits_app.policycage": golem.policy_cage}
+
+
+def test_no_page_shows_a_viewer_what_they_cannot_do_nor_a_raw_field(golem: Golem) -> None:
+    viewer = make_member(golem, Role.VIEWER, name="vera")
+    browser = log_in(viewer)
+    pages = open_all(browser, make_rows(golem, viewer), golem)
+    assert len(pages) > 100
+    posts = {(page.name, path) for page in pages for path in page.list_posts() if not is_own(path)}
+    raw = {(page.name, found) for page in pages for found in _RAW.findall(page.words)}
+    named: dict[str, str] = {}
+    for page in pages:
+        for link in page.list_links():
+            named.setdefault(link, page.name)
+    dead = {(page, link) for link, page in named.items() if browser.get(link).status_code in (403, 404)}
+    assert (sorted(posts), sorted(raw), sorted(dead)) == ([], [], [])
+
+
+def is_own(path: str) -> bool:
+    """Whether a form there is about the person's own account."""
+    try:
+        return resolve(path).url_name in _OWN_ACCOUNT
+    except Resolver404:
+        return False
+
+
+DUST: Final = {
+    "position": "aave_v3/account/31337/0x1",
+    "venue": "aave_v3",
+    "label": "Account at Aave V3",
+    "next": "its owner",
+    "why": "no DAI is held to pay it",
+    "holds": "0.00045 DAI owed",
+}
+
+
+def test_what_is_left_of_a_golem_that_is_taken_out_stands_under_needs_you_of_every_page(golem: Golem) -> None:
+    now = clock.now()
+    announce_death(golem=golem, reason="enough", actor="owner:1", due_at=now, now=now)
+    Death.objects.filter(golem=golem).update(state=DeathState.UNDER_WAY, left=[DUST])
+    Golem.objects.filter(pk=golem.pk).update(halted_at=now, halt_epoch=1)
+    viewer = make_member(golem, Role.VIEWER, name="vera")
+    stranger = make_member(
+        factories.make_golem(owner=factories.make_owner(name="bo"), name="B"), Role.VIEWER, name="cy"
+    )
+    rows = make_rows(golem, golem.owner)
+    told = "Needs you Golem of Ana : 0.00045 DAI owed in Account at Aave V3"
+    why = "is not out; only you can take it out: no DAI is held to pay it"
+    golem.owner.refresh_from_db()
+    for person in (golem.owner, viewer):
+        pages = open_all(log_in(person), rows, golem)
+        assert len(pages) > 60
+        untold = {page.name for page in pages if told not in page.words or why not in page.words}
+        assert untold == set(), person
+        for page in pages:
+            strip = page.text[page.text.index('id="left"') :].split("</section>")[0]
+            assert "<form" not in strip and "<button" not in strip
+    assert all("Needs you Golem" not in page.words for page in open_all(log_in(stranger), {}, golem))
+
+
+def test_a_stop_that_needs_its_owner_says_so_too_and_what_is_out_says_nothing(golem: Golem) -> None:
+    halt = factories.make_halt(golem=golem)
+    stuck = {"venue": "aave_v3", "label": "Account", "outcome": "its owner is needed", "reason": "it may not sell"}
+    out = {"venue": "aave_v3", "label": "Shares", "outcome": "COMMITTED"}
+    steps = [{"step": "positions unwound", "positions": [stuck, out]}]
+    HaltRecord.objects.filter(pk=halt.pk).update(steps=steps)
+    Golem.objects.filter(pk=golem.pk).update(halted_at=clock.now(), halt_epoch=halt.epoch)
+    [page] = [page for page in open_all(log_in(golem.owner), {}, golem) if page.name == "index"]
+    assert "Account at Aave V3 is not out; only you can take it out: it may not sell" in page.words
+    assert "Shares" not in page.words

@@ -97,9 +97,7 @@ def test_on_a_phone_a_request_shows_what_moves_and_who_decides_and_folds_the_res
     page = visit.open(address)
     visit.shoot("request-folded-phone")
     text = page.inner_text("#content")
-    assert all(
-        words in text for words in ("leaves at most", "500", "arrives at least", "Code of your authenticator")
-    )
+    assert all(words in text for words in ("leaves at most", "500", "arrives at least", "Code of your authenticator"))
     assert page.evaluate(_HEIGHT) < HIGHEST_PX and visit.overflow() == 0
     assert find_serious(page) == []
     folded = ("calls", "reach", "seal", "comments", "audit")

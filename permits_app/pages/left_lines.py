@@ -54,7 +54,7 @@ def list_left_lines(golems: QuerySet[Golem]) -> tuple[LeftLine, ...]:
 
 
 def say_left(told: Mapping[str, Any]) -> tuple[str, str]:
-    """One position that is left: what is in it and where, and why: `0.00045 DAI owed in Account at Aave V3`."""
+    """One position that is left: what is in it and where, and why: `0.00045 DAI owed in its account at a lender`."""
     protocol = SHELF.get(str(told.get("venue", "")))
     where = (
         f"{told.get('label') or told.get('position', '')} at {protocol.label if protocol else told.get('venue', '')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from html import unescape
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -18,6 +19,7 @@ from archetypes_app.roles import Role
 from permits_app.halts.deaths import announce_death
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import DeathState
+from permits_app.pages.left_lines import MOST_GOLEMS, list_left_lines
 from tests import factories
 from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
@@ -138,5 +140,16 @@ def test_a_stop_that_needs_its_owner_says_so_too_and_what_is_out_says_nothing(go
     HaltRecord.objects.filter(pk=halt.pk).update(steps=steps)
     Golem.objects.filter(pk=golem.pk).update(halted_at=clock.now(), halt_epoch=halt.epoch)
     [page] = [page for page in open_all(log_in(golem.owner), {}, golem) if page.name == "index"]
-    assert "Account at Aave V3 is not out; only you can take it out: it may not sell" in page.words
+    assert "Account at Aave V3" in page.words and "only you can take it out: it may not sell" in page.words
     assert "Shares" not in page.words
+
+
+def test_what_is_left_of_five_golems_is_told_and_of_a_sixth_not(golem: Golem) -> None:
+    now = clock.now()
+    for number in range(MOST_GOLEMS + 1):
+        each = factories.make_golem(owner=golem.owner, name=f"ending {number}")
+        announce_death(golem=each, reason="enough", actor="owner:1", due_at=now, now=now)
+        Golem.objects.filter(pk=each.pk).update(halted_at=now + timedelta(seconds=number))
+    Death.objects.update(state=DeathState.UNDER_WAY, left=[DUST])
+    told = [line.golem_name for line in list_left_lines(Golem.objects.all())]
+    assert told == [f"ending {number}" for number in range(MOST_GOLEMS, 0, -1)]

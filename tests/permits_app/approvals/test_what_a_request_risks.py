@@ -13,8 +13,9 @@ from django.urls import reverse
 from archetypes_app.models import ToolProfile
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.compare_with_approved import look_again
+from permits_app.actions.request_change import _MOST_STAKE, _measure_stake
 from permits_app.approvals.loan_risk import say_growth, say_liquidation
-from permits_app.models import ChangeRequest
+from permits_app.models import ActionPermit, ChangeRequest
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
 from tests.live_golem import LiveGolem
@@ -74,6 +75,12 @@ def test_a_title_tells_no_price_of_a_debt_that_shrinks() -> None:
     assert say_growth([{**TWO_COVERS, **repaid}]) == ""
     # Cover that leaves makes what is owed riskier, though nothing more is owed.
     assert say_growth([{**TWO_COVERS, "changes": [{"token": "WETH", "raw": "-1"}]}])
+
+
+def test_a_stake_fits_its_column_whatever_covers_the_debt() -> None:
+    huge = {**TWO_COVERS, "liquidation": {**TWO_COVERS["liquidation"], "cover_micro_usd": str(2**80)}}
+    permit = ActionPermit(value_micro_usd=100_000, expected_outcome={"positions": [huge]})
+    assert _measure_stake(permit) == _MOST_STAKE + 100_000 < 2**63
 
 
 def read(page: str, *args: Any, person: Any) -> str:

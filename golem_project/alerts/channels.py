@@ -83,10 +83,16 @@ def try_channel(*, channel: AlertChannel) -> None:
     """
     if channel.confirmed_at is None:
         raise NotSent("its address is not confirmed yet; type the code that was mailed there")
-    send_lines(channel, [f"This is {channel.label}. Alerts of your golems come here."])
+    try:
+        send_lines(channel, [f"This is {channel.label}. Alerts of your golems come here."])
+    except NotSent as error:
+        # It is told beside the channel, and nothing that waits is held back for it.
+        AlertChannel.objects.filter(pk=channel.pk, failures=0).update(last_error=str(error)[:200])
+        raise
     # Not where a worker sends at this moment: the lease it has is no pause.
     failing = AlertChannel.objects.filter(pk=channel.pk, failures=channel.failures, next_try_at=channel.next_try_at)
     failing.filter(failures__gt=0).update(failures=0, last_error="", next_try_at=None)
+    AlertChannel.objects.filter(pk=channel.pk, failures=0).update(last_error="")
 
 
 def gather_alerts(*, now: datetime) -> int:

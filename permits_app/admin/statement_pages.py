@@ -16,12 +16,14 @@ from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_g
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import (
     MonthlyStatement,
+    RefusalCount,
     begin_year,
     build_statement,
     find_month,
     list_months,
 )
 from permits_app.words.move_words import describe_move
+from permits_app.words.rule_words import describe_rule
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
 from tools_app.wording.formats import format_chain, format_coin, format_usd, shorten_amount
@@ -132,5 +134,11 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
             (format_chain(each.chain_id), format_usd(each.opening), format_usd(each.closing), each.until)
             for each in (statement.chains if len(statement.chains) > 1 else ())
         ],
-        "refused": [(each.code, each.count, format_usd(each.worth_micro_usd)) for each in statement.refused],
+        "refused": [(_name_rule(each), each.count, format_usd(each.worth_micro_usd)) for each in statement.refused],
     }
+
+
+def _name_rule(refused: RefusalCount) -> str:
+    """The rule's name as other pages have it; where only a code was kept, that in words."""
+    words = describe_rule(refused.rule).words if refused.rule else refused.code.replace("_", " ").lower()
+    return words[:1].upper() + words[1:]

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import DefinitionApproval, Golem
@@ -51,9 +51,10 @@ _MOST_PARAMS: Final = 8 * 1024
 class UploadForm(forms.Form):
     """The files of a tool; one that is a text alone has no module."""
 
-    definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
+    definition = forms.FileField(widget=UnfoldAdminFileFieldWidget(), help_text=f"TOML, at most {MOST_BYTES} bytes")
     module = forms.FileField(
         required=False,
+        widget=UnfoldAdminFileFieldWidget(),
         help_text="A WebAssembly component; a large one takes some seconds to compile. None for a tool that asks over "
         "HTTP, puts reads together or runs a program",
     )

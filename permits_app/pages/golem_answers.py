@@ -55,7 +55,7 @@ def answer_all(
     spends = _may_spend(golem, state, left, frees, is_beating=is_beating, now=now)
     return (
         spends,
-        _can_lose(golem, spends, limits, left, now=now),
+        _can_lose(golem, spends, limits, left, portfolio, now=now),
         _where_is_it(golem, portfolio),
         _what_needs_you(golem, state),
     )
@@ -97,6 +97,8 @@ def _may_spend(
     ]
     told = " and ".join(each for each in who if each)
     told = told[:1].upper() + told[1:]
+    if state.is_ending:
+        return no(f"{told}, and only until it is stopped, which its end begins with.", "Until it ends", "warn")
     if read_fall(golem.pk).violated_at is not None:
         return no(
             f"{told}, and only to shrink or close positions: what it holds fell beyond its limit, which you have not"
@@ -109,7 +111,16 @@ def _may_spend(
     return OwnerAnswer("spend", question, "Yes", f"{told}, within its limits.", "good")
 
 
-def _can_lose(golem: Golem, spends: OwnerAnswer, limits: SpendingLimits, left: int, *, now: datetime) -> OwnerAnswer:
+def _can_lose(
+    golem: Golem,
+    spends: OwnerAnswer,
+    limits: SpendingLimits,
+    left: int,
+    portfolio: PortfolioCard,
+    *,
+    now: datetime,
+) -> OwnerAnswer:
+    """No more than its limits leave, nor than it owns where all of that is counted."""
     question = "What can it lose today?"
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
     fall = f"Prices can take more: after a fall of {format_bps(cage.max_drawdown_bps)} in 24 h it opens nothing."
@@ -119,15 +130,15 @@ def _can_lose(golem: Golem, spends: OwnerAnswer, limits: SpendingLimits, left: i
             "lose", question, "Nothing by spending", f"It spends nothing now. {fall}", spends.tone, address
         )
     costs = max(0, limits.trading_costs_per_day_micro_usd - read_costs(golem_id=golem.pk, now=now).day_micro_usd)
-    return OwnerAnswer(
-        "lose",
-        question,
-        f"{format_usd(left)} at most",
-        f"So much of {format_usd(limits.per_day_micro_usd)} in 24 h is left to spend; trades may lose"
-        f" {format_usd(min(left, costs))} more of it in fees and price. {fall}",
-        "info",
-        address,
-    )
+    trades = f"trades may lose {format_usd(min(left, costs))} more of it in fees and price. {fall}"
+    of_the_day = f"of {format_usd(limits.per_day_micro_usd)} in 24 h"
+    worth = portfolio.value_micro_usd
+    if worth is not None and not portfolio.uncounted and left > worth:
+        held = f"{format_usd(max(0, worth))} at most"
+        why = f"All that it owns: it may still spend {format_usd(left)} {of_the_day}, which is more; {trades}"
+        return OwnerAnswer("lose", question, held, why, "info", address)
+    why = f"So much {of_the_day} is left to spend; {trades}"
+    return OwnerAnswer("lose", question, f"{format_usd(left)} at most", why, "info", address)
 
 
 def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> OwnerAnswer:

@@ -113,6 +113,8 @@ class PortfolioCard:
     allocation: tuple[Meter, ...] = ()
     """How much of the portfolio each asset and the largest position is, beside what the cage allows."""
     value: str = ""
+    value_micro_usd: int | None = None
+    """The same figure; None where nothing could be read."""
     debt: str = ""
     liquid: str = ""
     change: DayChange | None = None
@@ -280,6 +282,7 @@ def _describe(
         ),
         allocation=tuple(_list_allocation(golem, told)),
         value=format_usd(value),
+        value_micro_usd=value,
         debt=format_usd(debt) if debt else "",
         liquid=format_usd(liquid) if liquid != value else "",
         change=describe_change(worth, now=now),

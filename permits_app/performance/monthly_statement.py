@@ -27,6 +27,7 @@ class RefusalCount:
     """What one rule refused: how often, and the most that would have been spent, micro-USD."""
 
     code: str
+    rule: str
     count: int
     worth_micro_usd: int
 
@@ -168,8 +169,9 @@ def _list_newest(rows: QuerySet[NavSnapshot]) -> QuerySet[NavSnapshot]:
 
 def _list_refused(golem: Golem, begins: datetime, ends: datetime) -> list[RefusalCount]:
     rows = DeniedCall.objects.filter(golem=golem, denied_at__gte=begins, denied_at__lt=ends)
-    summed = rows.values_list("code").annotate(n=Count("pk"), worth=Sum("value_micro_usd")).order_by("-n", "code")
-    return [RefusalCount(code, count, worth or 0) for code, count, worth in summed]
+    summed = rows.values_list("code", "rule").annotate(n=Count("pk"), worth=Sum("value_micro_usd"))
+    ordered = summed.order_by("-n", "code", "rule")
+    return [RefusalCount(code, rule, count, worth or 0) for code, rule, count, worth in ordered]
 
 
 def _end(begins: datetime) -> datetime:

@@ -16,6 +16,7 @@ from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.models.api_key import Scope
 from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.roles import Role
+from permits_app.halts.deaths import announce_death
 from permits_app.models import HighWaterMark
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_tabs import Tab
@@ -130,6 +131,10 @@ def _sink(golem: Golem) -> None:
     Golem.objects.filter(pk=golem.pk).update(phase="SURVIVAL")
 
 
+def _end(golem: Golem) -> None:
+    announce_death(golem=golem, reason="over", actor="owner:1", due_at=clock.now(), now=clock.now())
+
+
 def _act(golem: Golem) -> None:
     _keep_keys(golem)
     Golem.objects.filter(pk=golem.pk).update(is_live=True)
@@ -150,6 +155,7 @@ def _act(golem: Golem) -> None:
         (_expire_keys, "No Agent keys may spend, but no key that may commit is in use."),
         (_use_up, "No Its limit of 24 h is used up"),
         (_fall, "Only to get out Its agents, by 1 key, and only to shrink or close positions"),
+        (_end, "Until it ends Its agents, by 1 key, and only until it is stopped"),
         (_sink, "Only to get out Its agents, by 1 key, and only as its phase allows: survival."),
     ],
 )
@@ -170,6 +176,15 @@ def test_one_glance_says_what_it_can_lose_today_and_that_prices_can_take_more(go
     assert "trades may lose $40.00" in told and "Prices can take more" in told
     _halt(golem)
     assert "Nothing by spending" in answer_of(golem, "lose")
+
+
+def test_one_glance_promises_no_loss_beyond_what_it_owns_where_all_of_that_is_counted(golem: Golem) -> None:
+    limits = golem.spending_limits
+    type(limits).objects.filter(pk=limits.pk).update(per_day_micro_usd=5_000_000_000)
+    told = answer_of(golem, "lose")
+    assert "$1,000.00 at most" in told and "it may still spend $5,000.00 of $5,000.00 in 24 h, which is more" in told
+    type(limits).objects.filter(pk=limits.pk).update(per_day_micro_usd=1_000_000_000)
+    assert "$1,000.00 at most So much of" in answer_of(golem, "lose")
 
 
 def test_one_glance_says_where_its_money_is_and_when_that_was_measured(golem: Golem) -> None:

@@ -112,7 +112,10 @@ def test_what_was_refused_is_summed_by_rule_within_the_month(golem: Golem) -> No
     refused = [(each.code, each.count, each.worth_micro_usd) for each in build_statement(golem, begins=APRIL).refused]
     assert refused == [("SPENDING_LIMIT", 2, 30 * USD), ("NOT_ALLOWED", 1, 5 * USD)]
     text = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04").content
-    assert "$30.00" in text.decode()
+    assert "$30.00" in text.decode() and "Spending limit" in text.decode() and "SPENDING_LIMIT" not in text.decode()
+    DeniedCall.objects.filter(golem=golem).update(rule="spending_limiter.per_transaction")
+    text = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04").content
+    assert "The limit of one transaction" in text.decode()
 
 
 def test_without_a_month_it_is_the_last_whole_one_and_none_lies_before_its_life(golem: Golem) -> None:

@@ -256,6 +256,7 @@ def test_what_is_under_way_over_a_bridge_is_seen_on_the_risk_page_with_who_it_de
             page = visit.open(f"/admin/cockpit/{crossing.live.golem.pk}/risks/")
             visit.shoot(f"risks-bridge-{viewport['width']}-{'dark' if is_dark else 'light'}")
             assert visit.overflow() == 0 and find_serious(page) == []
+            page.evaluate("document.querySelectorAll('details[data-fold]').forEach((each) => { each.open = true; })")
             card = page.locator(".gx-card", has=page.get_by_role("heading", name="By bridge"))
             assert re.search(r"The made-up bridge\s+\$4,99\d\.\d\d", card.inner_text()), card.inner_text()
     assert "Circle" in page.inner_text("#content")

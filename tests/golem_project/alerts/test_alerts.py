@@ -157,6 +157,23 @@ def test_a_test_line_that_arrives_ends_the_pause_after_failures_and_what_waits_f
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_test_line_that_does_not_arrive_is_told_beside_the_channel_until_one_does(
+    golem: Golem, receiver: Receiver
+) -> None:
+    channel = make_channel(golem, receiver.url)
+    receiver.statuses = [500]
+    browser = Client()
+    browser.force_login(golem.owner)
+    asked = {"do": "try", "channel": str(channel.pk)}
+    told = browser.post(reverse("alerts"), asked, follow=True).content.decode()
+    assert "failing</span> the chat answered 500" in told
+    channel.refresh_from_db()
+    assert (channel.failures, channel.next_try_at) == (0, None), "what waits is held back by no test"
+    told = browser.post(reverse("alerts"), asked, follow=True).content.decode()
+    assert "failing" not in told
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_channel_that_another_worker_gathers_for_is_not_waited_for(golem: Golem, receiver: Receiver) -> None:
     channel = make_channel(golem, receiver.url)
     refuse(golem)

@@ -60,7 +60,7 @@ def test_an_owner_sees_the_debt_its_distance_and_what_a_fall_would_leave(desk: D
     assert float(shown[3]) == pytest.approx((1 - 1 / health) * 100, abs=0.05)
     for words in ("Aave V3", "By protocol", "By chain", "If prices fell", "-60%", "Way out, in this order", "survives"):
         assert words in seen, words
-    assert "circuit breaker is closed" in seen and "No alert is breached now" in seen
+    assert "It is not stopped" in seen and "No alert is breached now" in seen
 
 
 def test_an_owner_sees_on_which_issuers_bridges_and_oracles_what_is_held_depends(desk: Desk) -> None:
@@ -90,7 +90,7 @@ def test_a_stopped_golem_says_that_its_owner_resets_the_breaker(desk: Desk) -> N
     owner = factories.make_owner(name="ana")
     golem = factories.make_golem(owner=owner, address=desk.address)
     halt_golem(golem=golem, reason="something is wrong", actor=f"golem:{golem.pk}", now=clock.now())
-    assert "circuit breaker is open" in open_board(owner, Golem.objects.get(pk=golem.pk))
+    assert "It is stopped: nothing is signed but the steps of the stop itself" in open_board(owner, Golem.objects.get(pk=golem.pk))
 
 
 def test_an_owner_sees_how_predictions_came_out_for_this_golem_and_for_nobody_elses(desk: Desk) -> None:

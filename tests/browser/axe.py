@@ -14,10 +14,9 @@ from tests.tools_app.simulation.protocol_bytecode import fetch_or_skip
 LOCK = Path(__file__).with_name("browser_packages.json")
 # Where each element is found is worked out for pages with a finding alone, and style sheets are loaded a second time
 # for none of these rules: a third of the work of a clean page.
-_RUN = """async () => {
-    const asked = {
-        resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag22aa"], preload: {assets: ["media"]},
-    };
+_RUN = """async (rules) => {
+    const runOnly = rules.length ? rules : ["wcag2a", "wcag2aa", "wcag22aa"];
+    const asked = { resultTypes: ["violations"], runOnly, preload: {assets: ["media"]} };
     const quick = await axe.run(document, {...asked, selectors: false});
     const found = quick.violations.length ? await axe.run(document, asked) : quick;
     return found.violations.map(each => ({
@@ -35,9 +34,11 @@ def read_axe() -> str:
     return (folder / "axe.min.js").read_text(encoding="utf-8")
 
 
-def find_serious(page: Page) -> list[dict[str, Any]]:
-    """Violations of WCAG 2.2 AA that axe calls serious or critical, on the page as it is now."""
+def find_serious(page: Page, *rules: str) -> list[dict[str, Any]]:
+    """Violations of WCAG 2.2 AA that axe calls serious or critical, on the page as it is now; of `rules` alone, if any
+    are named: only colours differ in the dark.
+    """
     # Evaluated by the browser's own debugger: the page's policy allows no script of ours.
     page.evaluate(read_axe())
-    found: list[dict[str, Any]] = page.evaluate(_RUN)
+    found: list[dict[str, Any]] = page.evaluate(_RUN, list(rules))
     return [each for each in found if each["impact"] in ("serious", "critical")]

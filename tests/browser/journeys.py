@@ -1,4 +1,5 @@
-"""One person's way through the pages: every page looked at, judged by axe, its console read and its time noted.
+"""One person's way through the pages: every page looked at by day and in the dark, judged by axe and by its height on a
+phone, its console read and its time noted.
 
 Pictures and times stay under `var/screenshots/journeys`; `python -m tests.browser.page_times` reports the times.
 """
@@ -6,9 +7,10 @@ Pictures and times stay under `var/screenshots/journeys`; `python -m tests.brows
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -28,6 +30,10 @@ _TIMING = """() => {
   return Math.round(entry.loadEventEnd - entry.startTime);
 }"""
 _HEIGHT = "document.documentElement.scrollHeight"
+HIGHEST_PX: Final = 2_500
+"""Of a page on a phone that is no record of what happened and no text to read."""
+MOST_PROCESSOR_SECONDS: Final = 1.0
+"""Of this process, which serves the page and drives the browser, while a page is asked for and comes."""
 
 
 @dataclass
@@ -55,8 +61,12 @@ class Journey:
         press(self.page.get_by_role("button", name="Log in"))
 
     def go(self, path: str) -> str:
-        """Open a page; what it says."""
+        """Open a page; what it says. Who serves it may work on it for a second at most, however busy the machine is."""
+        before = time.process_time()
         go_to(self.page, self.visit.base_url + path)
+        used = time.process_time() - before
+        if used > MOST_PROCESSOR_SECONDS:
+            self.problems.append(f"{path} ({self.size}): {used:.2f} s of the processor")
         return self.text()
 
     def press(self, name: str, *, role: Any = "button", whole: bool = False) -> str:
@@ -73,18 +83,38 @@ class Journey:
         content = self.page.locator("#content")
         return str((content if content.count() else self.page.locator("body")).first.inner_text())
 
-    def look(self, name: str) -> str:
-        """Keep a picture and the time, and judge the page as it stands; what it says."""
-        elapsed = int(self.page.evaluate(_TIMING))
+    def look(self, name: str, *, is_record: bool = False) -> str:
+        """Keep pictures by day and in the dark and the time, and judge the page as it stands; what it says."""
+        elapsed, height = int(self.page.evaluate(_TIMING)), int(self.page.evaluate(_HEIGHT))
         self.visit.shoot(f"journeys/{name}-{self.size}")
         TIMES.parent.mkdir(parents=True, exist_ok=True)
         with TIMES.open("a", encoding="utf-8") as file:
-            height = int(self.page.evaluate(_HEIGHT))
             file.write(json.dumps(asdict(PageTime(name, self.size, elapsed, height))) + "\n")
         if self.visit.overflow() > 0:
             self.problems.append(f"{name}: wider than its window by {self.visit.overflow()} px")
+        if self.size == "phone" and height > HIGHEST_PX and not is_record:
+            self.problems.append(f"{name}: {height} px high on a phone")
         self.problems += [f"{name}: {each['id']} {each['nodes']}" for each in find_serious(self.page)]
+        dark = look_in_the_dark(self.visit, f"journeys/{name}-{self.size}")
+        self.problems += [f"{name} in the dark: {each}" for each in dark]
         return self.text()
+
+
+def look_in_the_dark(visit: Visit, name: str) -> list[str]:
+    """A picture of the page as who keeps their system dark sees it, and what of it cannot be read."""
+    _darken(visit.page, is_dark=True)
+    visit.shoot(f"{name}-dark")
+    found = find_serious(visit.page, "color-contrast")
+    _darken(visit.page, is_dark=False)
+    return [f"{each['id']} {each['nodes']}" for each in found]
+
+
+def _darken(page: Page, *, is_dark: bool) -> None:
+    """The admin's pages ask the system once, while they load, and keep the answer as a class; what a form answered
+    cannot be asked for a second time.
+    """
+    page.emulate_media(color_scheme="dark" if is_dark else "light")
+    page.evaluate("(dark) => document.documentElement.classList.toggle('dark', dark)", is_dark)
 
 
 SIZES = pytest.mark.parametrize("size", ["wide", "phone"])

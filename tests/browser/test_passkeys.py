@@ -13,6 +13,7 @@ from permits_app.models.approval import ChangeState
 from tests import factories
 from tests.browser.axe import find_serious
 from tests.browser.conftest import PHONE, WIDE, Visit, press
+from tests.browser.journeys import look_in_the_dark
 from tests.browser.owners import House, make_house
 from tests.factories.golems import PASSWORD
 
@@ -49,6 +50,7 @@ def look(visit: Visit, name: str) -> None:
     visit.shoot(name)
     assert visit.overflow() <= 0, name
     assert [(each["id"], each["nodes"]) for each in find_serious(visit.page)] == [], name
+    assert look_in_the_dark(visit, name) == [], name
 
 
 def add(page: Page, name: str) -> None:

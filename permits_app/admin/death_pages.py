@@ -51,8 +51,9 @@ class DeathPages:
             is_dangerous=True,
             explanation="It is halted, approvals and promises are taken back, and each position is left by its own "
             "exit into the golem's wallet; debts are paid by selling only if you chose that for a halt. Then its "
-            "memory is exported and it is retired, its keys revoked. What is in its wallet stays there. Where only you "
-            "can get something out it waits for you. Until it is retired you can stop it here.",
+            "memory is exported and it is retired, its keys revoked. What is in its wallet stays there until you "
+            "withdraw it to an address that you registered, before or after that. Where only you can get something "
+            "out it waits for you. Until it is retired you can stop it here.",
             done=f"{golem.name} is on its way out.",
         )
         return begun

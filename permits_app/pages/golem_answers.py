@@ -70,7 +70,7 @@ def _may_spend(
         return OwnerAnswer("spend", question, word, why, tone)
 
     if state.is_retired:
-        return no("It is retired: nothing of it is signed any more.")
+        return no("It is retired: nothing of it is signed any more but what you withdraw yourself.")
     if state.is_stopped and state.is_ending:
         return no("It ends: nothing is signed any more but the steps that take out what it has.", tone="bad")
     if state.is_stopped:

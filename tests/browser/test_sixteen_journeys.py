@@ -29,7 +29,7 @@ from tests.browser.one_product import product as product
 from tests.factories.golems import PASSWORD
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import SWAP, LiveGolem
-from tests.permits_app.approvals.withdrawing import run
+from tests.permits_app.approvals.withdrawing import HOME, held, register, run
 from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
@@ -340,7 +340,16 @@ def test_everything_is_taken_out_and_what_stays_is_named(product: Product, size:
     journey.look("31-exit-left")
     live.golem.refresh_from_db()
     death = Death.objects.get(golem=live.golem)
-    assert live.golem.retired_at is not None or death.left, (death.state, death.left)
+    assert (live.golem.retired_at is not None, death.left) == (True, [])
+    before, whole = held(live, HOME), live.balance("USDC")
+    register(live.golem)
+    journey.go(own(live.golem, "withdraw"))
+    page.get_by_label("Token").fill("USDC")
+    page.locator("#withdraw").get_by_label("Why").fill("all of it home")
+    journey.press("Simulate and ask")
+    journey.look("31-exit-withdraw")
+    approve_it(journey, live.owner)
+    assert (live.balance("USDC"), held(live, HOME) - before) == (0, whole)
 
 
 def work_out(live: LiveGolem) -> None:

@@ -142,7 +142,7 @@ def live_a_while(product: Product, live: LiveGolem) -> tuple[ChangeRequest, dict
     golem = live.golem
     Golem.objects.filter(pk=golem.pk).update(created_at=clock.now() - timedelta(days=10))
     turn_on(golem, is_live=False, rule={})
-    for hours in (9 * 24, 6 * 24, 3 * 24, 25):
+    for hours in (9 * 24, 6 * 24, 3 * 24, 23):
         look_back(live, hours)
     live.commit(live.preview()["permit_id"])
     do(live, "supply", None, asset="WETH", amount=str(ETH))

@@ -139,7 +139,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         """A module's bytes, and what it imports beside what it may; what a text alone asks, to the letter."""
         if obj.module is None:
             asked = {name: obj.body[name] for name in ("http", "compose", "command") if name in obj.body}
-            return format_html("<pre>{}</pre>", json.dumps(asked, indent=1, ensure_ascii=False))
+            return format_html('<pre class="gx-pre">{}</pre>', json.dumps(asked, indent=1, ensure_ascii=False))
         return format_html(
             "{} bytes, {}<br>imports {}<br>may use {}",
             f"{obj.module.size:,}",

@@ -241,6 +241,13 @@ def test_numbers_are_told_as_they_are_read_and_none_is_taken_for_another(product
     assert limits.per_day_micro_usd == 50_000 * 10**6
 
 
+def find_action(journey: Journey, name: str) -> None:
+    """In the page's header, where a phone keeps it behind three dots."""
+    if journey.size == "phone":
+        journey.page.get_by_text("more_horiz").locator("visible=true").first.click()
+    press(journey.page.get_by_role("link", name=name, exact=True).locator("visible=true").first)
+
+
 @SIZES
 def test_a_tool_of_an_owner_is_brought_tried_and_given_to_a_golem(product: Product, size: str) -> None:
     live = product.make(f"tom-{size}", f"Tools {size}")
@@ -250,18 +257,16 @@ def test_a_tool_of_an_owner_is_brought_tried_and_given_to_a_golem(product: Produ
     journey.look("28-tools-machinery")
     journey.follow("Own tools")
     journey.look("28-tools-none")
-    if size == "phone":
-        page.get_by_text("more_horiz").locator("visible=true").first.click()
-    press(page.get_by_role("link", name="Upload a tool").locator("visible=true").first)
+    find_action(journey, "Upload a tool")
     page.locator("input[type=file]").first.set_input_files(TEMPLATE)
     journey.look("28-tools-upload")
     journey.press("Upload")
     assert "not approved" in journey.look("28-tools-uploaded")
-    journey.follow("Try it")
+    find_action(journey, "Try it")
     page.get_by_label("Golem").select_option(label=live.golem.name)
     journey.look("28-tools-try")
     page.go_back()
-    journey.follow("Approve")
+    find_action(journey, "Approve")
     page.get_by_label(live.golem.name).check()
     journey.look("28-tools-approve")
     journey.press("Approve")
@@ -289,6 +294,8 @@ def test_alerts_are_chosen_and_none_that_cannot_be_sent_is_green(product: Produc
     page.get_by_label("Kind").select_option(value="WEBHOOK")
     page.get_by_label("Webhook", exact=True).fill("http://127.0.0.1:9/none")
     journey.press("Make the channel", whole=True)
+    if size == "phone":
+        page.get_by_text("New channel", exact=True).click()
     row = page.locator("tr", has_text="chat")
     press(row.get_by_role("button", name="Send a test"))
     journey.look("29-alerts-failing")

@@ -22,7 +22,7 @@ from permits_app.actions.halt import list_unfinished_halts
 from permits_app.models import ActionPermit, ChangeRequest, Death, DeniedCall, SpendingLimits
 from tests.browser.conftest import press
 from tests.browser.holder import ETH, USDC, borrow, do
-from tests.browser.journeys import SIZES, approve_it, own
+from tests.browser.journeys import SIZES, Journey, approve_it, own
 from tests.browser.one_product import Product, live_a_while
 from tests.browser.one_product import db as db
 from tests.browser.one_product import product as product

@@ -90,7 +90,9 @@ def test_a_stopped_golem_says_that_its_owner_resets_the_breaker(desk: Desk) -> N
     owner = factories.make_owner(name="ana")
     golem = factories.make_golem(owner=owner, address=desk.address)
     halt_golem(golem=golem, reason="something is wrong", actor=f"golem:{golem.pk}", now=clock.now())
-    assert "It is stopped: nothing is signed but the steps of the stop itself" in open_board(owner, Golem.objects.get(pk=golem.pk))
+    assert "It is stopped: nothing is signed but the steps of the stop" in open_board(
+        owner, Golem.objects.get(pk=golem.pk)
+    )
 
 
 def test_an_owner_sees_how_predictions_came_out_for_this_golem_and_for_nobody_elses(desk: Desk) -> None:

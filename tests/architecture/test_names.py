@@ -18,6 +18,7 @@ _LONGER: dict[str, str] = {
     "tools_app/protocols/uniswap/effects.py": "every byte that may be sent to one protocol, read by one reader",
     "tools_app/protocols/uniswap/tools/joint_steps.py": "rebalance, compound and batch share the steps they join",
     "tests/contracts/holdings_in_simulated_contracts.py": "what is said at every simulated contract, a line for each",
+    "tests/browser/test_sixteen_journeys.py": "one served product and each journey through it: a second is dear",
     "tests/permits_app/test_capabilities.py": "one token and each way in which it may not be used",
     "tests/permits_app/test_ledger.py": "one ledger and each window of it, at its edges",
     "tests/permits_app/test_pending_requests.py": "one request's life, and every end that it can have",

@@ -65,7 +65,6 @@ _WORDS: Final = {
     PiTool.QUERY_GRIMOIRE: "query",
 }
 _UNKNOWN_SAYS: Final = "does not exist here"
-_MISSING_SAYS: Final = ("required", "may not be blank", "is expected")
 _CLAMPED: Final = frozenset({"limit"})
 """Numbers that may be brought into their range: how many rows an answer has moves no money."""
 _OTHER_UNIT: Final = frozenset({"slippage", "maxslippage", "slippagetolerance"})

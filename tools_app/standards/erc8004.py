@@ -10,8 +10,6 @@ from typing import Final
 
 REGISTRATION_TYPE: Final = "https://eips.ethereum.org/EIPS/eip-8004#registration-v1"
 """What the registration file of an agent says its own type is."""
-WALLET_KEY: Final = "agentWallet"
-"""The one key of metadata that only a signature of the new wallet changes."""
 
 # Identity
 REGISTER: Final = "function register(string agentURI) returns (uint256 agentId)"

@@ -10,7 +10,6 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import TokenMeta
 
 DEPOSIT_EVENT: Final = "event Deposit(address indexed account, uint256 amount)"
-WITHDRAWAL_EVENT: Final = "event Withdrawal(address indexed account, uint256 amount)"
 _DEPOSIT: Final = "function deposit() payable"
 _WITHDRAW: Final = "function withdraw(uint256 amount)"
 

@@ -19,7 +19,6 @@ _KIND: Final = "vault"
 _RAY: Final = 10**27
 _EVERYTHING: Final = -1
 _OWNER: Final = "function owns(uint256) view returns (address)"
-_URN: Final = "function urns(uint256) view returns (address)"
 _ILK: Final = "function ilks(uint256) view returns (bytes32)"
 _COUNT: Final = "function getCdpsAsc(address,address) view returns (uint256[],address[],bytes32[])"
 _RATE: Final = "function ilks(bytes32) view returns (uint256,uint256,uint256,uint256,uint256)"

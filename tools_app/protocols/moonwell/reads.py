@@ -17,7 +17,6 @@ from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
 _STATE_CALLS: Final = 12
-_OWN_CALLS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)

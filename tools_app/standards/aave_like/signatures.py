@@ -32,7 +32,6 @@ ACCOUNT_DATA: Final = (
 )
 USER_E_MODE: Final = "function getUserEMode(address user) view returns (uint256)"
 USER_CONFIGURATION: Final = "function getUserConfiguration(address user) view returns (uint256)"
-CONFIGURATION: Final = "function getConfiguration(address asset) view returns (uint256)"
 E_MODE: Final = (
     "function getEModeCategoryData(uint8 id) view returns ((uint16 ltv, uint16 liquidationThreshold,"
     " uint16 liquidationBonus, address priceSource, string label) category)"

@@ -16,6 +16,7 @@ from golem_project.oauth.pages import sign_in_agent
 from golem_project.outside.views import show_services
 from golem_project.owner_pages.all_lists import show_machinery
 from golem_project.owner_pages.faucet_page import give_test_money
+from golem_project.owner_pages.freshness_page import show_freshness
 from golem_project.owner_pages.search import show_found
 from golem_project.people.accept_invitation import join
 from golem_project.people.sign_ins import show_sign_ins
@@ -37,6 +38,7 @@ urlpatterns = [
     path("join/", join, name="join"),
     path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),
     path("admin/find/", admin.site.admin_view(show_found), name="find"),
+    path("admin/freshness/", admin.site.admin_view(show_freshness), name="freshness"),
     path("admin/number/", admin.site.admin_view(show_number), name="number"),
     path("admin/help/", admin.site.admin_view(show_document), {"name": "README"}, name="help_index"),
     path("admin/help/<path:name>/", admin.site.admin_view(show_document), name="help"),

@@ -145,8 +145,8 @@ def tell_left_out(left_out: Sequence[str]) -> str:
     if not left_out:
         return ""
     return (
-        f"left out, because no chain takes all rules at once: {', '.join(left_out)}; propose their calls, spenders and"
-        f" valuers on the cage's page once it stands, which counts positions at {MOST_POSITIONS} places at most"
+        f"not in this contract, for one holds only so many rules: {', '.join(left_out)}; propose their calls, spenders"
+        f" and valuers on the cage's page once it stands, which counts positions at {MOST_POSITIONS} places at most"
     )
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from archetypes_app.models import ChatTurn, Golem
 from archetypes_app.models.chat import OPEN_CHAT_STATES
-from archetypes_app.ownership import list_golems_with
+from archetypes_app.ownership import has_power, list_golems_with
 from archetypes_app.roles import Power
 from golem_project.chat.converse import get_client
 from golem_project.chat.forms import WordsForm
@@ -121,6 +121,7 @@ def _render(request: HttpRequest, golem: Golem, form: WordsForm) -> HttpResponse
             "title": f"Talk to {golem.name}",
             "form": form,
             "problem": problem,
+            "may_ask": has_power(golem, request.user, Power.OPERATE),
             "event_types": ",".join(map(str, _TYPES)),
             **_describe(golem),
         },

@@ -13,7 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from archetypes_app.demo_golems import APART, link_to
-from archetypes_app.ownership import is_operator
+from archetypes_app.ownership import has_power, is_operator
+from archetypes_app.roles import Power
 from golem_project.cockpit.chart_spans import Span, read_span
 from golem_project.cockpit.live_feed import TELLING
 from golem_project.cockpit.page_contents import build_cockpit, build_fleet, list_visible_golems
@@ -112,7 +113,8 @@ def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, Any]:
         raise Http404("no such golem")
     has_book = golem.owner_id == request.user.pk or is_operator(request.user)
     board = build_cockpit(golem, now=clock.now(), span=read_span(request.GET), has_book=has_book)
-    return {"cockpit": board, "spans": list(Span)}
+    may_act = golem.owner_id == request.user.pk or has_power(golem, request.user, Power.OPERATE)
+    return {"cockpit": board, "spans": list(Span), "may_act": may_act}
 
 
 def _check_may_see(request: HttpRequest) -> None:

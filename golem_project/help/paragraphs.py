@@ -22,6 +22,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "cockpit": ("how-to/let-a-golem-live", "what-waits-for-you"),
     "faucet": ("how-to/let-a-golem-live", "a-golem-of-your-own"),
     "find": ("concepts", "permit"),
+    "freshness": ("concepts", "worth"),
     "number": ("concepts", "hooks"),
     "fleet": ("how-to/let-a-golem-live", "what-stops-it"),
     "machinery": ("concepts", "golem"),

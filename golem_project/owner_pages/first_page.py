@@ -334,11 +334,11 @@ def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: d
     on = beats.count()
     if on:
         told.append(
-            f"{late} of {on} heartbeats late"
+            f"{late} of {on} golems that look by themselves are late"
             if late
-            else "the heartbeat is on time"
+            else "its golem looks by itself, on time"
             if on == 1
-            else f"all {on} heartbeats on time"
+            else f"all {on} golems that look by themselves did so on time"
         )
     return "; ".join(told)
 

@@ -1,4 +1,4 @@
-"""The policy of a golem: versions, drafts tried on past decisions, the least that would have done, the way back."""
+"""The policy of a golem: versions, drafts tried on past decisions, the tightest rules that would do, the way back."""
 
 from __future__ import annotations
 

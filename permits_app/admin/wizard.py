@@ -69,7 +69,7 @@ CONFIGURED = "CONFIGURED"
 FIRST_CAPITAL = 1_000 * MICRO_USD_PER_USD
 """What the first page says a golem works with before anybody says otherwise, in micro-USD."""
 FIRST_LIMITS = ("per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd")
-STEPS = ("Who it is", "Wallet", "Limits", "Funds", "Token")
+STEPS = ("Who it is", "Wallet", "Limits", "Funds", "API key")
 
 
 class TokenForm(forms.Form):

@@ -116,6 +116,7 @@ class DecisionPage:
     may_approve: bool
     why_not: str
     may_cancel: bool
+    may_comment: bool
     needs_device: bool
     held: HeldFactors
     asks_passkey: bool
@@ -187,6 +188,7 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         may_approve=may_decide and not is_barred,
         why_not=_why_not(mine=mine, is_barred=is_barred, has_decided=has_decided),
         may_cancel=mine and request.state in LIVE_STATES,
+        may_comment=mine,
         needs_device=request.needs_second_factor and not held.is_usable,
         held=held,
         asks_passkey=may_decide and not is_barred and request.needs_second_factor and held.has_passkey,

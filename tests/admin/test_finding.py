@@ -91,3 +91,14 @@ def test_a_page_that_is_not_ones_own_to_see_is_not_found(house: dict[str, Any]) 
     client.force_login(viewer)
     told = client.get("/admin/find/", {"q": "nonce cursors"}).content.decode()
     assert "/admin/permits_app/noncecursor/" not in told and "Nothing of yours is called that" in told
+
+
+@pytest.mark.parametrize(("asked", "is_there"), [("31337", True), ("1", False)])
+def test_a_list_is_filtered_by_a_number_that_its_newest_rows_have(
+    house: dict[str, Any], asked: str, is_there: bool
+) -> None:
+    house["owner"].groups.add(ensure_owner_group())
+    client = Client()
+    client.force_login(house["owner"])
+    answer = client.get("/admin/permits_app/outboundtransaction/", {"chain_id": asked})
+    assert answer.status_code == 200 and bool(answer.context["cl"].result_count) is is_there

@@ -49,7 +49,7 @@ def test_the_wizard_names_its_five_pages_in_their_order_and_begins_at_the_name(o
         ("Wallet", "todo"),
         ("Limits", "todo"),
         ("Funds", "todo"),
-        ("Token", "todo"),
+        ("API key", "todo"),
     ]
     assert [name for name, field in answer.context["form"].fields.items() if field.widget.attrs.get("autofocus")] == [
         "name"

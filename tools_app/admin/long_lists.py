@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
 
 from django.contrib.admin import AllValuesFieldListFilter
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Field
 from django.http import HttpRequest
@@ -50,6 +52,10 @@ class RecentValuesFilter(AllValuesFieldListFilter):
         super().__init__(field, request, params, model, model_admin, field_path)
         newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
         values = set(newest.values_list(field_path, flat=True)[:_RECENT])
-        if self.lookup_val:
-            values.update(self.lookup_val if isinstance(self.lookup_val, list) else [self.lookup_val])
-        self.lookup_choices: Any = sorted(values)  # Django's own is a query; both are only gone through
+        chosen = self.lookup_val if isinstance(self.lookup_val, list) else [self.lookup_val] if self.lookup_val else []
+        for each in chosen:
+            # An address holds texts; what is no value of the column is offered no more.
+            with suppress(ValidationError):
+                values.add(field.to_python(each))
+        # Django's own is a query; both are only gone through.
+        self.lookup_choices: Any = sorted(values, key=lambda each: (each is None, each))

@@ -140,6 +140,8 @@
     }, RENEW_MS);
   };
 
+  document.addEventListener("gx:measured", renew);
+
   const take = (message) => {
     cursor = message.lastEventId || cursor;
     const event = JSON.parse(message.data);

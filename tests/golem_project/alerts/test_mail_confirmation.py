@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -52,6 +53,18 @@ def test_a_mailbox_gets_nothing_but_a_code_until_its_addressee_agrees(golem: Gol
     assert run() == 1
     assert "refused" in mail_server.got[-1]
     assert "no code for this channel" in press(golem, "confirm", channel, code=read_code(mail))
+
+
+@pytest.mark.django_db
+def test_where_no_mail_can_be_sent_a_channel_is_no_success(golem: Golem, settings: Any) -> None:
+    settings.GOLEM_EMAIL_HOST = ""
+    browser = Client()
+    browser.force_login(golem.owner)
+    given = {"do": "make", "kind": "EMAIL", "address": "ana@example.org", "label": "mine", "digest_minutes": "0"}
+    answer = browser.post(reverse("alerts"), given | {"time_zone": "UTC"}, follow=True)
+    told = {(each.level_tag, str(each)) for each in answer.context["messages"]}
+    assert [level for level, words in told if "this server sends no mail" in words] == ["error"]
+    assert "success" not in {level for level, _ in told}
 
 
 @pytest.mark.django_db(transaction=True)

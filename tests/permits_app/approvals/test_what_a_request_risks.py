@@ -12,13 +12,16 @@ from django.urls import reverse
 
 from archetypes_app.models import ToolProfile
 from archetypes_app.owner_group import ensure_owner_group
+from memory_app.models import Episode
 from permits_app.actions.compare_with_approved import look_again
+from permits_app.actions.remember import remember_outcome
 from permits_app.actions.request_change import _MOST_STAKE, _measure_stake
 from permits_app.approvals.loan_risk import say_growth, say_liquidation
-from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.models import ActionPermit, ChangeRequest, OutcomeRecord
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
 from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve, carry_out
 from tools_app.core import clock
 from tools_app.core.required_value import require
 from tools_app.portfolio.liquidation import measure_liquidation, show_price
@@ -128,6 +131,33 @@ def test_a_loan_tells_its_price_its_debt_and_its_stake_alike_wherever_it_is_read
     move_feed(world, liquidated + Decimal("0.50"))
     look = require(look_again(permit=require(request.permit), now=clock.now()))
     assert look.refusal or any("liquidated" in each.words for each in look.changed)
+
+
+@pytest.mark.django_db
+@pytest.mark.protocols("aave_v3")
+@pytest.mark.usefixtures("eager")
+def test_a_loan_that_went_as_predicted_is_kept_without_an_error_and_the_next_request_tells_what_moved(
+    two_owners: tuple[LiveGolem, Any, Any],
+) -> None:
+    live, owner, _ = two_owners
+    live.golem.profiles.add(ToolProfile.objects.get(name="lender"))
+    supply = {**AT_LENDER, "action_type": "supply", "asset": "WETH", "amount": str(10**18)}
+    live.commit(live.preview(**supply)["permit_id"])
+    borrow = {**AT_LENDER, "action_type": "borrow", "asset": "USDC"}
+    first, second = (
+        ChangeRequest.objects.get(permit_id=live.preview(**borrow, amount=str(many * 10**6))["permit_id"])
+        for many in (600, 300)
+    )
+    assert first.title != second.title
+    approve(first, owner)
+    assert carry_out(first).state == "EXECUTED"
+    outcome = OutcomeRecord.objects.get(permit_id=first.permit_id)
+    assert outcome.is_verified and outcome.divergence_bps < 10, outcome.findings
+    episode = Episode.objects.get(pk=require(remember_outcome(permit_id=require(first.permit_id), now=clock.now())))
+    assert "went as predicted" in episode.summary
+    look = require(look_again(permit=require(second.permit), now=clock.now()))
+    moved = " ".join(each.words for each in look.changed)
+    assert not look.refusal and "owed afterwards" in moved and "liquidated" in moved
 
 
 @pytest.mark.django_db

@@ -163,7 +163,7 @@ def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, S
 @pytest.mark.protocols("aave_v3", "spark", "erc4626", "morpho", "maker", "lido", "rocketpool")
 def test_what_no_chain_takes_at_once_is_left_out_and_told(live_golem: LiveGolem) -> None:
     out = deploy(live_golem, account=live_golem.golem.address)
-    assert "left out, because no chain takes all rules at once: " in out
+    assert "not in this contract, for one holds only so many rules: " in out
     state = CageState.from_dict(CageMirror.objects.get().state)
     assert live_golem.world.contracts["uniswap_v3_position_manager"] in state.positions
     assert 1 < len(state.positions) < 8

@@ -186,7 +186,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         stuck=stuck,
         machinery=_say_machinery(stuck, seen, now),
         machinery_tone="bad" if stuck else "good",
-        steps=_list_steps(golems, permits),
+        steps=_list_steps(golems, permits) if user.has_perm("archetypes_app.add_golem") else (),
         permits=describe_permits(permits, now=now)[:SHOWN_PERMITS],
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
         budget=_meter_budget(user, now),

@@ -14,9 +14,15 @@ from permits_app.pages.left_lines import list_left_lines
 
 
 def tell_left(request: HttpRequest) -> dict[str, Any]:
-    """`left_lines`, asked of the database only by a page that shows them; none for who is not logged in."""
+    """`left_lines`, and `may_stop` for who may stop a golem; asked of the database only by a page that shows them. None
+    for who is not logged in.
+    """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}
     golems = Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
-    return {"left_lines": SimpleLazyObject(lambda: list_left_lines(golems))}
+    operated = list_golems_with(user, Power.OPERATE)
+    return {
+        "left_lines": SimpleLazyObject(lambda: list_left_lines(golems)),
+        "may_stop": SimpleLazyObject(lambda: user.is_superuser or operated.exists()),
+    }

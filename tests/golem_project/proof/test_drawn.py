@@ -139,12 +139,6 @@ def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
     assert near(sent)[0] == "tests/golem_project/pi/test_versions.py"
 
 
-def test_of_a_threshold_the_test_at_its_edge_is_asked_first() -> None:
-    hint = [each for each in list_all("golem_project.pi.refusal_hints") if each.mutant.place == "_SHORTEST_PART"]
-    named = drawn._list_named(hint)[hint[0].key]
-    assert [each.partition("::")[0] for each in named] == ["tests/golem_project/pi/test_words_that_lead_on.py"]
-
-
 def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_tools_first() -> None:
     module = list_all("tools_app.protocols.lido.tools.harvest")
     harvest = next(each for each in module if each.mutant.place == "lido_harvest_yield")
@@ -304,18 +298,6 @@ def test_a_mutant_of_what_runs_while_a_module_loads_is_tried_in_a_process_of_its
     monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/architecture/test_migrations.py"])
     *_, (_, verdict) = drawn.try_drawn(mutants[:1], record=tmp_path / "reached.json")
     assert verdict["verdict"] == "noticed" and "test_migrations.py" in verdict["by"] and verdict["alone"]
-
-
-def test_what_a_fork_cannot_tell_of_a_table_is_asked_in_a_process_that_collects_tests_with_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A parameter of a test is made of the table before any fork."""
-    monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/admin/test_help.py"])
-    table = [
-        each for each in list_all("golem_project.help.paragraphs") if each.mutant.name.endswith("without 'permit'")
-    ]
-    *_, (_, verdict) = drawn.try_drawn(table[:1], record=tmp_path / "reached.json")
-    assert verdict["verdict"] == "noticed" and verdict["alone"], verdict
 
 
 def test_what_needs_a_process_of_its_own_is_told_while_the_others_still_run(

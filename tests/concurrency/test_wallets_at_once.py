@@ -8,22 +8,31 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from permits_app.actions.execute_change import execute_change
 from permits_app.actions.settle_account_codes import settle_account_codes
 from permits_app.models import (
+    ActionPermit,
     AllowlistEntry,
+    ChangeRequest,
     RelayedTransaction,
+    SignedPromise,
+    SpendEntry,
+    SpendingLimits,
 )
+from permits_app.models.permit import PermitStatus
 from permits_app.tasks import commit_openings_task
 from tests.concurrency.test_sixty_four_at_once import at_once
-from tests.evm.world import World
+from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import FUNDS, LiveGolem, make_live_golem
+from tests.passing_time import let_pass_until
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import give_device
+from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.approvals.safes import make_relayer
 from tests.permits_app.tools.test_code_wallets import CODE, code_of, names
+from tests.permits_app.tools.test_funding_from_golems import Pair
 from tests.permits_app.tools.test_funding_from_golems import pair as pair
-from tests.permits_app.tools.test_wallet_life import COIN, USD, ask, decide, without_a_wallet
+from tests.permits_app.tools.test_wallet_life import COIN, USD, ask, decide, permit_of, without_a_wallet
 from tests.tools_app.protocols.x402.conftest import payer as payer
 from tests.tools_app.protocols.x402.conftest import stranger as stranger
 from tests.tools_app.protocols.x402.payer import Payer
@@ -81,6 +90,67 @@ def test_what_an_account_signs_for_its_code_is_sent_once_though_two_look_past_ea
         settle_account_codes(now=clock.now())
     assert code_of(live, live.golem.address) == names(CODE)
     assert live.commit(live.preview()["permit_id"])["status"] == "COMMITTED", "no nonce is lost or used twice"
+
+
+def test_two_golems_that_ask_the_same_sister_at_once_are_sent_what_her_limit_allows_and_no_more(
+    transactional_db: None, pair: Pair
+) -> None:
+    third = make_live_golem(pair.asker.world, name="Third", owner_name=pair.asker.owner.username)
+    third.golem.co_owners.add(*pair.asker.golem.co_owners.all())
+    AllowlistEntry.objects.create(
+        golem=pair.giver.golem, chain_id=CHAIN_ID, kind="RECIPIENT", address=third.golem.address, label="sister"
+    )
+    requests = []
+    for live in (pair.asker, third):
+        permit = Pair(live, pair.giver, pair.other).ask()
+        requests.append(approve(ChangeRequest.objects.get(permit_id=permit["permit_id"]), pair.other))
+    SpendingLimits.objects.filter(golem=pair.giver.golem).update(per_day_micro_usd=80 * USD)
+    had = [pair.held(live, "USDC") for live in (pair.asker, third)]
+    now = let_pass_until(max(at for each in requests if (at := each.executes_at)))
+    at_once(lambda index: execute_change(request_id=requests[index].pk, now=now), count=2)
+    ended = Counter(ActionPermit.objects.filter(golem=pair.giver.golem).values_list("status", flat=True))
+    gained = [pair.held(live, "USDC") - before for live, before in zip((pair.asker, third), had, strict=True)]
+    assert sorted(gained) == [0, 50 * USD], (gained, ended)
+    assert ended[PermitStatus.COMMITTED] == 1, ended
+    assert SpendEntry.objects.filter(golem=pair.giver.golem, state="SETTLED").count() == 1
+
+
+def test_what_two_owners_agreed_to_at_once_is_sent_once(transactional_db: None, pair: Pair) -> None:
+    permit = pair.ask()
+    request = ChangeRequest.objects.get(permit_id=permit["permit_id"])
+    people = [pair.asker.owner, pair.other]
+    at_once(lambda index: approve(request, people[index]), count=2)
+    request.refresh_from_db()
+    now, had = let_pass_until(request.executes_at), pair.held(pair.asker, "USDC")
+    at_once(lambda _: execute_change(request_id=request.pk, now=now), count=3)
+    request.refresh_from_db()
+    assert (request.state, permit_of(request).status) == ("EXECUTED", "COMMITTED"), request.problem
+    assert pair.held(pair.asker, "USDC") - had == 50 * USD and len(pair.giver_permits()) == 1
+
+
+@pytest.mark.protocols("uniswap_x", "x402")
+def test_one_payment_that_four_clients_retry_at_once_is_signed_once(payer: Payer) -> None:
+    """Each client previews and commits on its own, as agents do whose answer was lost."""
+    header = payer.payee.ask()
+
+    def retry(_: int) -> str:
+        mine = Payer(payer.live, Agent(golem=payer.live.golem, key=payer.live.key, client=Client()), payer.payee)
+        status, permit = mine.preview(header)
+        if status != 200:
+            return str(permit["code"])
+        _, done = mine.post("commit_action", permit_id=permit["permit_id"])
+        return str(done["status"])
+
+    answers = Counter(at_once(retry, count=4))
+    assert answers["COMMITTED"] == 1, answers
+    # Who was told to wait for the other asks again.
+    for permit in ActionPermit.objects.filter(golem=payer.live.golem, tool_name="x402_pay", status="CREATED"):
+        _, done = payer.post("commit_action", permit_id=str(permit.pk))
+        assert done.get("status") != "COMMITTED", done
+    [row] = SignedPromise.objects.all()
+    held = SpendEntry.objects.filter(golem=payer.live.golem, state="RESERVED")
+    assert [each.permit_id for each in held] == [row.permit_id], (answers, list(held.values_list("permit__status")))
+    assert row.state == "OPEN"
 
 
 @pytest.mark.protocols("uniswap_x", "x402")

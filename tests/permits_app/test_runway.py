@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -12,6 +13,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.query import query_state
 from permits_app.actions.receive_grant import LONGEST_TEXT, receive_grant
@@ -84,12 +86,19 @@ def test_a_runway_is_drawn_day_by_day_and_no_more_than_was_granted(kept: Kept) -
     assert had - kept.wallet.balance() == 35 * USD
 
 
-@pytest.mark.parametrize(("phase", "percent"), [("CAUTIOUS", 100), ("DEFENSIVE", 50), ("SURVIVAL", 10)])
-def test_each_phase_draws_its_share_of_what_is_left(kept: Kept, phase: str, percent: int) -> None:
+def test_each_phase_draws_its_share_of_what_is_left(kept: Kept) -> None:
     kept.keep()
-    Golem.objects.filter(pk=kept.golem.pk).update(phase=phase)
-    permit = kept.draw()
-    assert permit["expected_outcome"]["least_received"][0]["raw"] == str(25 * USD * percent // 100)
+    for phase, percent in (("CAUTIOUS", 100), ("DEFENSIVE", 50), ("SURVIVAL", 10)):
+        Golem.objects.filter(pk=kept.golem.pk).update(phase=phase)
+        permit = kept.draw()
+        assert permit["expected_outcome"]["least_received"][0]["raw"] == str(25 * USD * percent // 100), phase
+        cancel_permit(
+            golem=kept.golem,
+            permit_id=UUID(str(permit["permit_id"])),
+            reason="the next phase",
+            actor="system:test",
+            now=clock.now(),
+        )
 
 
 def test_a_golem_at_its_end_draws_nothing(kept: Kept) -> None:
@@ -136,11 +145,11 @@ def refuse(kept: Kept, given: str, words: str) -> None:
     assert not ReceivedRight.objects.exists()
 
 
-@pytest.mark.parametrize(("place", "words"), [(0, "amount by period"), (1, "time at which it ends"), (2, "nonce")])
-def test_a_grant_without_an_amount_an_end_or_a_nonce_is_refused(kept: Kept, place: int, words: str) -> None:
-    caveats = kept.wallet.runway(a_day=25 * USD)
-    del caveats[place]
-    refuse(kept, kept.wallet.context(kept.account, caveats), words)
+def test_a_grant_without_an_amount_an_end_or_a_nonce_is_refused(kept: Kept) -> None:
+    for place, words in enumerate(("amount by period", "time at which it ends", "nonce")):
+        caveats = kept.wallet.runway(a_day=25 * USD)
+        del caveats[place]
+        refuse(kept, kept.wallet.context(kept.account, caveats), words)
 
 
 def test_a_grant_that_is_unsafe_in_another_way_is_refused_with_its_reason(kept: Kept) -> None:

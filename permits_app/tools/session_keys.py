@@ -60,6 +60,8 @@ from tools_app.toolkit.result import UsdAmount
 session = ToolFamily(prefix="session", category=Category.WALLET, venue="wallet")
 
 _HASH_LENGTH: Final = 66
+_MICRO: Final = 10**6
+_ROLES: Final = 16
 _SAID_AS: Final = {"delegate": "key", "amount_raw": "amount"}
 LONGEST_SECONDS: Final = 30 * 86_400
 """No session is asked for longer; the contract's own limit may be shorter."""
@@ -147,7 +149,10 @@ def preview_session_key(
     if role and key is None:
         raise InvalidParams("the key of another role is held by others", fields={"key": "its address"})
     if not list_permissions(state, role, mirror.chain_id):
-        raise InvalidParams(f"the owners gave role {role} no call", fields={"role": "one that may do something"})
+        able = [each for each in range(_ROLES) if list_permissions(state, each, mirror.chain_id)]
+        known: dict[str, Any] = {"fill": {"role": {"one_of": able}}} if able else {}
+        fields = {"role": "one that may do something"}
+        raise InvalidParams(f"the owners gave role {role} no call", fields=fields, **known)
     if key is None:
         key = _stage(golem, label, ctx.now)
     ends_at = int(ctx.now.timestamp()) + expires_in
@@ -339,8 +344,11 @@ def _check_bounds(state: CageState, seconds: int, operations: int, budget: int) 
     ):
         most = state.limit(limit)
         if given > most:
-            shown = format_micro_usd(most) if name == "budget_usd" else str(most)
-            raise InvalidParams(f"the cage takes at most {shown}", fields={name: f"at most {shown}"})
+            is_money = name == "budget_usd"
+            shown = format_micro_usd(most) if is_money else str(most)
+            passes: int | str = f"{most // _MICRO}.{most % _MICRO:06d}" if is_money else most
+            fields, fill = {name: f"at most {shown}"}, {name: {"most": passes}}
+            raise InvalidParams(f"the cage takes at most {shown}", fields=fields, fill=fill)
 
 
 def _find_role(state: CageState, key: str | None) -> int:

@@ -34,6 +34,12 @@ PAID_OUT = "permits_app/approvals/test_withdrawals.py"
 KEPT_ELSEWHERE = "permits_app/execution/signers/test_keys_elsewhere.py"
 GRANTING = "browser/test_grant_page.py"
 MARKET, SOLD = "memory_app/test_market.py", "golem_project/a2a/test_sold_publications.py"
+RIGHTS_FAIL = "tools_app/protocols/metamask/test_contagion.py"
+ALLOWANCES_FAIL = "tools_app/protocols/safe_allowance/test_contagion.py"
+PAYMENTS_FAIL = "tools_app/protocols/x402/test_contagion.py"
+SALES_FAIL = "golem_project/a2a/test_sales_while_something_fails.py"
+SESSIONS_FAIL = "permits_app/tools/test_session_keys_that_fail.py"
+AT_ONCE = "concurrency/test_wallets_at_once.py"
 BUDGET, BUDGET_PAGE = "permits_app/test_owner_budget.py", "permits_app/test_owner_budget_page.py"
 
 BAD_INPUT: dict[str, tuple[str, ...]] = {
@@ -179,6 +185,25 @@ PARTS: dict[str, tuple[str, ...]] = {
     "rights are dropped, and their health is told": (
         f"{RUNWAY}::test_a_runway_that_is_given_up_is_used_no_more_and_what_is_open_on_the_chain_is_named",
         f"{RUNWAY}::test_health_is_told_from_the_contracts_and_a_golem_looks_for_itself_alone",
+    ),
+    "what its giver takes back is told": (
+        f"{RIGHTS_FAIL}::test_a_right_that_was_taken_back_is_told_before_the_tick_and_drawn_no_more",
+    ),
+    "what fails is told within a tick, entered no more and left in order": (
+        f"{RIGHTS_FAIL}::test_a_right_whose_token_stands_still_is_told_within_a_tick_gives_nothing_and_gives_again",
+        f"{RIGHTS_FAIL}::"
+        "test_a_halt_takes_what_was_handed_on_back_before_it_gives_the_right_up_also_of_a_token_that_stands_still",
+        f"{ALLOWANCES_FAIL}::test_a_module_that_was_taken_off_the_safe_is_told_and_its_keys_take_nothing",
+        f"{PAYMENTS_FAIL}::test_of_a_token_that_stands_still_nothing_is_signed_and_what_was_signed_is_taken_back",
+        f"{SALES_FAIL}::test_while_who_carries_payments_out_is_away_nothing_is_taken_and_what_was_signed_stays_good",
+        f"{SESSIONS_FAIL}::test_a_cage_that_was_taken_off_its_safe_is_told_and_its_keys_do_nothing",
+    ),
+    "several owners and clients at once": (
+        f"{AT_ONCE}::test_accounts_of_two_owners_take_up_their_code_once_though_four_sweeps_look_at_once",
+        f"{AT_ONCE}::test_two_golems_that_ask_the_same_sister_at_once_are_sent_what_her_limit_allows_and_no_more",
+        f"{AT_ONCE}::test_what_two_owners_agreed_to_at_once_is_sent_once",
+        f"{AT_ONCE}::test_one_payment_that_four_clients_retry_at_once_is_signed_once",
+        f"{SIGN_IN}::test_two_that_collect_or_renew_at_once_end_with_one_key_and_tokens_that_work",
     ),
     "a delegation without amount, end or nonce is refused": (
         f"{RUNWAY}::test_a_grant_without_an_amount_an_end_or_a_nonce_is_refused",

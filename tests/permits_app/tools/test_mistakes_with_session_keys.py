@@ -16,7 +16,6 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
 from tests.permits_app.approvals.safes import OwnedSafe
 from tests.permits_app.tools.test_mistakes_with_allowances import Asking
-from tests.permits_app.tools.test_session_keys import THIEF
 from tools_app.toolkit.registry import REGISTRY
 
 TOOL: Final = "session_provision_key"
@@ -27,14 +26,14 @@ MISTAKES: Final[tuple[dict[str, Any], ...]] = (
     {"expires_in": "an hour"},
     {"operations": 0},
     {"operations": 10_001},
+    {"expires_in": 3_600.5},
     {"operations": 1.5},
+    {"operations": "ten"},
+    {"operations": -1},
     {"budget_usd": "999999999"},
     {"budget_usd": "much"},
     {"budget_usd": "-1"},
-    {"role": 16},
-    {"role": 3, "key": THIEF},
-    {"key": THIEF},
-    {"key": "somebody"},
+    {"budget_usd": "0.0000001"},
 )
 OF_HOW_MUCH: Final = {"expires_in", "operations", "budget_usd"}
 

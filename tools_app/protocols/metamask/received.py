@@ -47,7 +47,7 @@ class Delegations:
         return OWNER_STEP
 
     def ask(self, right: RightView) -> list[ReadCall]:
-        """Five questions, one for each enforcer besides, and three where its issuer may stop the token; in one batch."""
+        """Five questions, one for each enforcer besides, and three where an issuer may stop the token; in one batch."""
         at, given = place_on(right.chain_id), open_terms(right.terms)
         terms = read_terms(given, at)
         digest = given.digest(chain_id=right.chain_id, at=at)

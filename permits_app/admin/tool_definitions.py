@@ -220,7 +220,8 @@ class ToolDefinitionAdmin(_OwnDefinitions):
                 )
             except GolemError as error:
                 return report_refusal(request, error, back)
-            messages.success(request, f"{row} is a tool of {len(chosen)} golems from now on.")
+            names = ", ".join(golem.name for golem in form.cleaned_data["golems"])
+            messages.success(request, f"{row} is a tool of {names} from now on.")
             return HttpResponseRedirect(back)
         before = _find_approved(row)
         told = _spell_changes(compare_definitions(before, row))

@@ -57,7 +57,7 @@ def answer_all(
         spends,
         _can_lose(golem, spends, limits, left, portfolio, now=now),
         _where_is_it(golem, portfolio),
-        _what_needs_you(golem, state),
+        _what_needs_you(golem, state, portfolio),
     )
 
 
@@ -158,7 +158,7 @@ def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> OwnerAnswer:
     )
 
 
-def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
+def _what_needs_you(golem: Golem, state: GolemState, portfolio: PortfolioCard) -> OwnerAnswer:
     question = "What needs you?"
     open_requests = ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count()
     unknown = ActionPermit.objects.filter(golem=golem, status=PermitStatus.UNKNOWN).count()
@@ -173,6 +173,9 @@ def _what_needs_you(golem: Golem, state: GolemState) -> OwnerAnswer:
         )
     if state.is_stopped and not state.is_retired:
         links.append(("it is stopped: resume it, or leave it so", f"{_page(golem)}#state"))
+    if state.is_retired and portfolio.value_micro_usd:
+        withdraw = reverse("admin:archetypes_app_golem_withdraw", args=[golem.pk])
+        links.append((f"{portfolio.value} that it still holds: withdraw it", withdraw))
     if state.is_ending:
         left = [say_left(each)[0] for death in Death.objects.filter(golem=golem, state__in=OPEN) for each in death.left]
         links.append((_say_ending(left), f"{_page(golem)}#ending"))

@@ -202,6 +202,11 @@ def test_one_glance_says_what_needs_its_owner(golem: Golem) -> None:
     assert all(words in told for words in ("1 request to decide", "1 outcome nobody knows", "a fall to acknowledge"))
 
 
+def test_what_a_retired_golem_still_holds_needs_its_owner(golem: Golem) -> None:
+    _retire(golem)
+    assert "$1,000.00 that it still holds: withdraw it" in answer_of(golem, "needs")
+
+
 def test_a_viewer_sees_every_tab_and_nothing_to_press_that_only_others_may(golem: Golem) -> None:
     browser = log_in(make_member(golem, Role.VIEWER, name="vera"))
     for tab in Tab:

@@ -51,7 +51,7 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     journey.look("01-first-minute-find")
     journey.go(f"/admin/cockpit/{demo.golem.pk}/")
     journey.follow("Help")
-    assert "What waits for you" in journey.look("01-first-minute-help")
+    assert "What waits for you" in journey.look("01-first-minute-help", is_record=True)
 
     page = journey.page
     journey.go("/admin/archetypes_app/golem/add/")

@@ -21,9 +21,9 @@ from django.db.models import QuerySet
 from memory_app.glossary import MARK
 from memory_app.models import Episode
 
-CONCEPT_WEIGHT = 0.2
+CONCEPT_WEIGHT = 0.1
 WORD_WEIGHT = 0.03
-"""What the points of a concept and of a word count beside a similarity of 0 to 1. Chosen on the first labelled set."""
+"""What the points of a concept and of a word count beside a similarity of 0 to 1. Chosen on labelled questions."""
 _MOST_WORDS = 24
 _EPISODE = Episode._meta.db_table
 _VECTOR = "memory_app_episodevector"

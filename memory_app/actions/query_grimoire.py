@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, FloatField, Value
 from django.db.models.functions import Greatest, Least
 
-from memory_app import embedding
+from memory_app import embedding, likeness
 from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from, retention_at
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.filters import EpisodeFilters, parse_filters
@@ -70,11 +70,11 @@ def query_grimoire(
     question, wanted, asked = check_question(query=query, store=store, limit=limit)
     parsed = parse_filters(filters or {})
     answer: dict[str, object] = {"query": question, "store": str(wanted), "mode": None, "mode_reason": None}
-    vector, reason = (None, text_only_reason) if text_only_reason else embed_question(question)
+    vector, bent, reason = (None, None, text_only_reason) if text_only_reason else embed_question(question)
     answer["mode"] = str(SearchMode.TEXT_ONLY if vector is None else SearchMode.HYBRID)
     answer["mode_reason"] = reason or None
     if wanted in (Store.EPISODES, Store.ALL):
-        answer.update(_answer_episodes(golem_id, question, vector, parsed, asked, now, apply_decay, reinforce))
+        answer.update(_answer_episodes(golem_id, question, bent, parsed, asked, now, apply_decay, reinforce))
     for name, note in (("insights", NO_INSIGHTS), ("heuristics", NO_HEURISTICS)):
         if wanted in (name, Store.ALL):
             matching = select_insights(
@@ -125,12 +125,13 @@ def reinforce_episodes(*, golem_id: UUID, episode_ids: Iterable[UUID], now: date
         )
 
 
-def embed_question(question: str) -> tuple[list[float] | None, str]:
-    """The vector of a question, or None and the reason why words alone must do."""
+def embed_question(question: str) -> tuple[list[float] | None, list[float] | None, str]:
+    """The vector of a question as the model writes it and as episodes have theirs, or why words alone must do."""
     try:
-        return embedding.embed([question])[0], ""
+        vector = embedding.embed([question])[0]
+        return vector, likeness.bend([vector])[0], ""
     except EmbeddingUnavailable as error:
-        return None, error.detail
+        return None, None, error.detail
 
 
 def describe_hit(hit: Hit) -> dict[str, Any]:

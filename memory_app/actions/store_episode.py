@@ -13,7 +13,7 @@ from django.db import transaction
 from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
-from memory_app import embedding
+from memory_app import embedding, likeness
 from memory_app.claims import is_only_said
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
@@ -144,10 +144,10 @@ def remember_episode(
         return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
     if not has_owner:
         raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
-    vector = _embed(content.summary) if use_model else None
+    vector, bent = _embed(content.summary) if use_model else (None, None)
     near_keys = [] if permit_id or corrects else make_near_keys(content.summary)
     if permit_id is None and corrects is None:
-        known = _find_near(golem_id, content, near_keys, vector)
+        known = _find_near(golem_id, content, near_keys, bent)
         if known is not None:
             return StoredEpisode(known, Duplicate.NEAR)
     signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
@@ -172,7 +172,7 @@ def remember_episode(
                 Episode.objects.filter(pk=corrects, golem_id=golem_id).update(
                     is_quarantined=True, quarantine_reason=f"the chain took it back; episode {episode.pk} is what holds"
                 )
-            vectors = [] if vector is None else [EpisodeVector(episode=episode, golem_id=golem_id, embedding=vector)]
+            vectors = [] if bent is None else [EpisodeVector(episode=episode, golem_id=golem_id, embedding=bent)]
             # The head of the audit chain is locked behind what memory writes, in the same round trip.
             told = insert_unless_known(episode, *vectors, along=[audit_log.fill_lock(golem_id)])
             if told is None:
@@ -290,12 +290,14 @@ def _search_text(content: _Content, reflection: Reflection) -> str:
     return f"{words} {mark_concepts(f'{content.summary} {words}')}".rstrip()
 
 
-def _embed(summary: str) -> list[float] | None:
+def _embed(summary: str) -> tuple[list[float] | None, list[float] | None]:
+    """The vector of `summary` as the model writes it, and as it is kept."""
     try:
-        return embedding.embed([summary])[0]
+        vector = embedding.embed([summary])[0]
+        return vector, likeness.bend([vector])[0]
     except EmbeddingUnavailable:
         # An outcome is never lost to a missing model; embed_episodes_task adds the vector later.
-        return None
+        return None, None
 
 
 def _find(golem_id: UUID, permit_id: UUID | None, content_hash: str) -> tuple[Episode | None, bool]:

@@ -37,3 +37,11 @@ def read_labelled_set(text: str) -> list[Topic]:
 def measure_recall(found: Sequence[str], wanted: Sequence[str], *, at: int) -> float:
     """The part of `wanted` among the first `at` of `found`, 0 to 1."""
     return len(set(found[:at]) & set(wanted)) / min(at, len(wanted))
+
+
+def read_sayings(text: str) -> list[list[str]]:
+    """What says one thing in several ways, a thing a line. Raises ValueError for a line with fewer than two."""
+    things = [line.split(" | ") for line in text.splitlines() if line and not line.startswith("# ")]
+    if any(len(thing) < 2 or not all(map(str.strip, thing)) for thing in things):
+        raise ValueError("each line says its thing in two ways at least")
+    return [[each.strip() for each in thing] for thing in things]

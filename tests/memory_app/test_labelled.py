@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from memory_app import embedding
+from memory_app import embedding, likeness
 from memory_app.filters import EpisodeFilters
 from memory_app.models import EpisodeVector
 from memory_app.retrieval import rank_by_vector, retrieve_episodes
-from tests.bench.labelled_set import measure_recall, read_labelled_set
+from tests.bench.labelled_set import measure_recall, read_labelled_set, read_sayings
 from tests.memory_app.factories import NOW, make_golem, remember
 
 FOLDER = Path(__file__).parent / "labelled"
@@ -36,13 +36,25 @@ def test_the_held_out_set_repeats_nothing_of_the_first() -> None:
     assert not said[0] & said[1] and not asked[0] & asked[1]
 
 
-def test_the_blind_questions_are_a_hundred_of_their_own_to_topics_of_the_held_out_set() -> None:
-    blind, held = (read_labelled_set((FOLDER / name).read_text(encoding="utf-8")) for name in ("blind.txt", SETS[1]))
+@pytest.mark.parametrize("name", ["blind.txt", "fresh.txt"])
+def test_further_questions_are_a_hundred_of_their_own_to_topics_of_the_held_out_set(name: str) -> None:
+    blind, held = (read_labelled_set((FOLDER / each).read_text(encoding="utf-8")) for each in (name, SETS[1]))
     asked = [question for topic in blind for question in topic.questions]
     assert {topic.name for topic in blind} == {topic.name for topic in held}
     assert len(asked) == len(set(asked)) >= 100 and not any(topic.episodes for topic in blind)
     said = {text for topic in held for text in (*topic.questions, *(each for _, _, each in topic.episodes))}
     assert not said & set(asked)
+
+
+def test_a_thing_is_said_in_two_ways_at_least_and_none_of_the_held_out_questions_is_among_them() -> None:
+    things = read_sayings((FOLDER / "sayings.txt").read_text(encoding="utf-8"))
+    said = {each for thing in things for each in thing}
+    files = (SETS[1], "blind.txt", "fresh.txt")
+    topics = [topic for name in files for topic in read_labelled_set((FOLDER / name).read_text(encoding="utf-8"))]
+    kept = {text for topic in topics for text in (*topic.questions, *(each for _, _, each in topic.episodes))}
+    assert len(things) >= 150 and not said & kept
+    with pytest.raises(ValueError, match="two ways"):
+        read_sayings("said once\n")
 
 
 def test_a_line_that_is_none_is_refused() -> None:
@@ -57,7 +69,7 @@ def test_hybrid_finds_more_than_words_alone_and_more_than_vectors_alone(
 ) -> None:
     golem, topics = make_golem(), read_labelled_set((FOLDER / name_of_set).read_text(encoding="utf-8"))
     rows = [(topic.name, episode) for topic in topics for episode in topic.episodes]
-    vectors = embedding.embed([text for _, (_, _, text) in rows])
+    vectors = likeness.bend(embedding.embed([text for _, (_, _, text) in rows]))
     wanted: dict[str, list[str]] = {}
     with monkeypatch.context() as away:
         # One batch is embedded above; each episode takes its own vector.
@@ -67,7 +79,7 @@ def test_hybrid_finds_more_than_words_alone_and_more_than_vectors_alone(
             EpisodeVector.objects.filter(episode=row).update(embedding=vector)
             wanted.setdefault(name, []).append(str(row.pk))
     asked = [(topic.name, question) for topic in topics for question in topic.questions]
-    meant = embedding.embed([question for _, question in asked])
+    meant = likeness.bend(embedding.embed([question for _, question in asked]))
     recall = {"hybrid": 0.0, "text": 0.0, "vector": 0.0}
     for (name, question), vector in zip(asked, meant, strict=True):
         for way, given in (("hybrid", vector), ("text", None)):

@@ -18,12 +18,15 @@ from memory_app.near_duplicates import measure_cosine
 from tests.memory_app.factories import NOW, make_golem, remember
 
 SAID = ("we had to wait in line until the vault paid out", "Redemption joined a queue behind larger holders")
+ORDINARY = "Supplied 4,000 USDC to the vault on a Sunday"
 
 
-def test_what_says_the_same_in_this_trade_is_nearer_after_bending() -> None:
-    one, other = embedding.embed(SAID)
-    bent_one, bent_other = likeness.bend([one, other])
-    assert measure_cosine(bent_one, bent_other) > measure_cosine(one, other) + 0.1
+def test_what_says_the_same_in_other_words_comes_before_what_shares_a_word_after_bending() -> None:
+    written = embedding.embed([*SAID, ORDINARY])
+    asked, meant, ordinary = written
+    assert measure_cosine(asked, ordinary) > measure_cosine(asked, meant)
+    asked, meant, ordinary = likeness.bend(written)
+    assert measure_cosine(asked, meant) > measure_cosine(asked, ordinary)
 
 
 def test_a_bent_vector_has_length_one_and_is_straightened_to_what_the_model_wrote() -> None:
@@ -69,6 +72,6 @@ def test_without_its_matrix_memory_answers_by_words_and_loses_no_outcome(
         vector, bent, reason = embed_question("waiting for a redemption")
         assert vector is None and bent is None and "likeness.f16" in reason
         answer = query_grimoire(golem_id=golem.pk, query="redemption queue", limit=1, now=NOW)
-        assert answer["mode"] == "text_only" and answer["episodes"][0]["summary"] == SAID[1]
+        assert answer["mode"] == "text_only" and answer["episodes"][0]["content"] == SAID[1]
     finally:
         likeness._read.cache_clear()

@@ -24,6 +24,7 @@ from permits_app.models import ActionPermit, Announcement, SpendEntry
 from permits_app.models.action_record import ActionRecord
 from permits_app.reviewers import delegation_router
 from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.golem_project.heartbeat.test_known_market import read_decision
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
 from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent, preview_swap
 from tests.live_golem import LiveGolem
@@ -79,6 +80,9 @@ def test_the_decision_says_what_the_model_was_told_asked_was_refused_and_cost_in
     assert "2,900 tokens were read and 160 written" in cost
     shares = [tokens for _, tokens in record.deliberation["told"]]
     assert abs(sum(shares) - len(model.instructions + model.opening) // 4) <= len(shares) * 2
+    page = read_decision(live_golem.golem, record)
+    on_page = [page.index(f"<p>{line}</p>") for line in lines]
+    assert on_page == sorted(on_page), "the page says the sentences in their order, before what is stored"
 
 
 def test_what_a_tick_cost_has_its_delegates_in_it(live_golem: LiveGolem, think: Think, model_of_ticks: Any) -> None:

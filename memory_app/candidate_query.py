@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 from memory_app.glossary import MARK
 from memory_app.models import Episode
 
-CONCEPT_WEIGHT = 0.1
+CONCEPT_WEIGHT = 0.07
 WORD_WEIGHT = 0.03
 """What the points of a concept and of a word count beside a similarity of 0 to 1. Chosen on labelled questions."""
 _MOST_WORDS = 24

@@ -22,7 +22,7 @@ from memory_app.errors import EmbeddingUnavailable
 
 FILE: Final = Path(__file__).with_name("likeness.f16")
 """W, row by row: half-precision numbers, little-endian, dimensions times dimensions."""
-SHA256: Final = "0684178764a73ce8bd35aa88325b023c35c98d46f9fd85132396e19547e32b5a"
+SHA256: Final = "cd577fd18b585e95207ebfee531c66889244e7b710d86e3180a29525cfc05433"
 
 
 def bend(vectors: Sequence[Sequence[float]]) -> list[list[float]]:

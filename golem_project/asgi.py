@@ -26,6 +26,7 @@ from golem_project.front.last_answers import LastAnswers  # noqa: E402
 from golem_project.front.plain_http import PlainHttp  # noqa: E402
 from golem_project.metrics.counting import TALLY  # noqa: E402
 from golem_project.metrics.measured_requests import MeasuredRequests  # noqa: E402
+from golem_project.metrics.traced_requests import TracedRequests  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.runtime import process_name  # noqa: E402
 from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
@@ -33,6 +34,7 @@ from golem_project.runtime.database_clock import begin_to_hold  # noqa: E402
 from golem_project.runtime.memory_limit import WEB, MemoryWatch  # noqa: E402
 from golem_project.runtime.start_conditions import check_before_serving  # noqa: E402
 from golem_project.runtime.threaded_handler import ThreadedHandler  # noqa: E402
+from golem_project.runtime.trace_export import begin_to_export  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
@@ -47,8 +49,8 @@ def begin_watches() -> None:
     SilenceWatch().start()
     MemoryWatch(WEB).start()
     TALLY.begin()
+    begin_to_export()
 
 
-application = CheckedStart(
-    PlainHttp(MeasuredRequests(LastAnswers(front_door))), check=check_before_serving, on_start=begin_watches
-)
+watched = TracedRequests(MeasuredRequests(LastAnswers(front_door)))
+application = CheckedStart(PlainHttp(watched), check=check_before_serving, on_start=begin_watches)

@@ -26,7 +26,8 @@ from golem_project.metrics.counting import TALLY
 from golem_project.middleware.blocked_flows import WatchedTask
 from golem_project.runtime import process_name, queue_waits
 from golem_project.runtime.memory_limit import BEAT, CHILD, WORKER, MemoryWatch
-from tools_app.core import clock
+from golem_project.runtime.trace_export import begin_to_export
+from tools_app.core import clock, spans
 from tools_app.simulation.select import warm_up
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
@@ -136,6 +137,21 @@ def watch_memory_of_beat(**_: object) -> None:
 def hand_counts_on(**_: object) -> None:
     """What this process counts is told with what the others do."""
     TALLY.begin()
+
+
+@worker_process_init.connect
+@worker_ready.connect
+def export_spans(**_: Any) -> None:
+    """What this process does step by step is told where a collector is named."""
+    begin_to_export()
+
+
+@before_task_publish.connect
+def say_what_led_to_it(headers: Any = None, **_: Any) -> None:
+    """A task belongs to the trace of who sends it."""
+    name = spans.name_current()
+    if isinstance(headers, dict) and name is not None:
+        headers[spans.HEADER] = name
 
 
 @before_task_publish.connect

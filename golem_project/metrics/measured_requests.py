@@ -30,14 +30,13 @@ class MeasuredRequests:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        state = scope.setdefault("state", {})
+        scope.setdefault("state", {})
         begun_ms = clock.monotonic_ms()
 
         async def pass_on(message: dict[str, object]) -> None:
             if message["type"] == "http.response.start":
                 seconds = (clock.monotonic_ms() - begun_ms) / 1_000
-                method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN
-                endpoint = state.get(_ENDPOINT) or _name_door(scope["path"])
+                endpoint, method = name_request(scope)
                 TALLY.time(REQUESTS, seconds, endpoint, method, str(message["status"]))
             await send(message)
 
@@ -56,6 +55,12 @@ class NamedEndpoints:
         if scope is not None and request.resolver_match is not None:
             scope.setdefault("state", {})[_ENDPOINT] = f"/{request.resolver_match.route}"
         return response
+
+
+def name_request(scope: Scope) -> tuple[str, str]:
+    """The route that answered, as soon as one did, and the method: both of few values, whatever is asked for."""
+    endpoint = scope.get("state", {}).get(_ENDPOINT) or _name_door(scope["path"])
+    return endpoint, scope["method"] if scope["method"] in _METHODS else _UNKNOWN
 
 
 def _name_door(path: str) -> str:

@@ -16,7 +16,8 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from golem_project.middleware.request_id import carried
-from tools_app.core import clock
+from golem_project.runtime.queue_waits import read_waited
+from tools_app.core import clock, spans
 from tools_app.core.blocked_flows import audited
 
 logger = logging.getLogger(__name__)
@@ -64,5 +65,21 @@ class WatchedTask(Task):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
         ids = {name: kwargs.get(name) for name in ("request_id", "permit_id", "golem_id")}
-        with carried(**ids), audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now):
+        with (
+            carried(**ids),
+            spans.within(self._begin_span(ids)),
+            audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now),
+        ):
             return super().__call__(*args, **kwargs)
+
+    def _begin_span(self, ids: dict[str, str | None]) -> spans.Span | None:
+        """Its step: of who sent it, else of what its permit belongs to. What the clock sends is of nobody."""
+        if not spans.is_kept():
+            return None
+        permit_id, golem_id = ids["permit_id"], ids["golem_id"]
+        sender = vars(self.request).get(spans.HEADER) or (spans.recall(permit_id) if permit_id else None)
+        if sender is None and not permit_id and not golem_id:
+            return None
+        waited = read_waited(vars(self.request), now=clock.now())
+        facts = {name: value for name, value in ids.items() if value}
+        return spans.begin(f"task {self.name}", part_of=sender, waited_ms=round(1_000 * (waited or 0)), **facts)

@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "golem_project.middleware.security_headers.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "golem_project.middleware.request_id.RequestIdMiddleware",
+    "golem_project.metrics.traced_requests.CarriedSpans",
     "golem_project.metrics.measured_requests.NamedEndpoints",
     "golem_project.middleware.blocked_flows.WatchedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",

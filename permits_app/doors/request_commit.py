@@ -18,7 +18,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import FINAL
 from permits_app.permits.selectors import get_permit
-from tools_app.core import clock
+from tools_app.core import clock, spans
 from tools_app.core.errors import BrokerUnavailable, GolemError, Recovery, RemoteProblem
 
 
@@ -50,6 +50,13 @@ def request_commit(
 
     When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
     """
+    with spans.continued(str(permit_id), "commit request", permit_id=str(permit_id), request_id=request_id):
+        return _request(golem, api_key, permit_id, wait_seconds, request_id)
+
+
+def _request(
+    golem: Golem, api_key: ApiKey | None, permit_id: UUID, wait_seconds: float, request_id: str
+) -> CommitAnswer:
     actor = name_key(api_key.prefix) if api_key else "system:runtime"
     try:
         announced = _announce(golem, permit_id, actor)

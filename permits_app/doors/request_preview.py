@@ -11,6 +11,7 @@ from archetypes_app.actors import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task
+from tools_app.core import spans
 from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
@@ -31,4 +32,7 @@ def request_preview(
             request_id=request_id,
         )
         permit: dict[str, object] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
+    permit_id = str(permit["permit_id"])
+    spans.note(permit_id=permit_id)
+    spans.remember(permit_id)
     return permit

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from permits_app.errors import ReceiptArchived
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
-from tools_app.core import clock
+from tools_app.core import clock, spans
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import Filled, fetch_together
 from tools_app.core.rows import fill_change
@@ -71,8 +71,10 @@ def _show(row: OutboundTransaction, changes: Mapping[str, Any], *, is_done: bool
 
 def record_receipts(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) -> None:
     """Write what the chain says of payloads of different nonces; the others of each nonce are dropped with it."""
+    told = ",".join(receipt.tx_hash for _, receipt in found)
     try:
-        _record_together(found)
+        with spans.step("receipt", tx_hashes=told, block=found[0][1].block_number):
+            _record_together(found)
     except IntegrityError:
         if len(found) > 1:
             for each in found:

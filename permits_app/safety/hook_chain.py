@@ -28,7 +28,7 @@ from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_f
 from permits_app.safety.judged_facts import encode_facts
 from permits_app.safety.record_reader import RecordReader
 from tools_app.chain.running_code import RunningCode
-from tools_app.core import clock
+from tools_app.core import clock, spans
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import SimulationResult
 
@@ -156,7 +156,8 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:
     try:
-        verdict = hook.check(call)
+        with spans.step(f"hook {hook.name}"):
+            verdict = hook.check(call)
     except GolemError:
         raise
     except Exception as error:

@@ -81,6 +81,7 @@ def test_every_page_and_every_call_of_the_api_is_watched() -> None:
         "whitenoise.middleware.WhiteNoiseMiddleware",
         "golem_project.middleware.request_id.RequestIdMiddleware",
         "golem_project.metrics.measured_requests.NamedEndpoints",
+        "golem_project.metrics.traced_requests.CarriedSpans",
     }
     assigned = {
         path

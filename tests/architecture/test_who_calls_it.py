@@ -43,6 +43,7 @@ CALLED_BY_NAME = {
             "PaceFilter",
             "HostChecked",
             "JsonFormatter",
+            "CarriedSpans",
             "NamedEndpoints",
             "QuietBeat",
             "WatchedRequests",

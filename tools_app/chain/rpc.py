@@ -28,7 +28,7 @@ from tools_app.chain.node_errors import (
     RpcWrongChain,
     build_node_error,
 )
-from tools_app.core import clock
+from tools_app.core import clock, spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
@@ -193,7 +193,10 @@ class RpcEndpoint:
             for index, request in enumerate(requests)
         ]
         try:
-            raw = self._exchange(to_json(bodies if len(bodies) > 1 else bodies[0]), deadline)
+            with spans.step(
+                "node", chain_id=self.chain_id, node=self.name, method=requests[0].method, requests=len(requests)
+            ):
+                raw = self._exchange(to_json(bodies if len(bodies) > 1 else bodies[0]), deadline)
         except GolemError:
             # Whoever answers next at this url may be another node, so it is asked for its chain again.
             self._verified_until_ms = 0.0

@@ -1,0 +1,78 @@
+"""Begins a trace with each request, where traces are asked for: its first step lasts until its answer begins.
+
+What a caller says of a trace of its own is noted beside it and is not believed: two owners' agents could share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+
+from golem_project.metrics.measured_requests import name_request
+from golem_project.middleware.request_id import current_request_id
+from golem_project.runtime.asgi_types import App, Receive, Scope, Send
+from tools_app.core import spans
+
+_SPAN: Final = "golem.span"
+"""In a request's state: its first step."""
+_QUIET: Final = ("/healthz", "/readyz", "/metrics", "/static/")
+"""What machines ask all the time and nobody looks for."""
+_LONGEST: Final = 64
+
+
+class TracedRequests:
+    """An ASGI application around another."""
+
+    def __init__(self, inner: App) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not spans.is_kept() or scope["type"] != "http" or scope["path"].startswith(_QUIET):
+            await self._inner(scope, receive, send)
+            return
+        span = spans.begin("request", led_to_by=_read_offered(scope))
+        state = scope.setdefault("state", {})
+        state[_SPAN] = span
+        has_begun = False
+
+        async def pass_on(message: dict[str, Any]) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start" and span is not None and not has_begun:
+                has_begun = True
+                endpoint, method = name_request(scope)
+                span.rename(f"{method} {endpoint}")
+                span.note(status=message["status"])
+                span.end("" if message["status"] < 500 else str(message["status"]))
+            await send(message)
+
+        try:
+            with spans.carried(span):
+                await self._inner(scope, receive, pass_on)
+        finally:
+            if span is not None and not has_begun:
+                span.end("NO_ANSWER")
+
+
+class CarriedSpans:
+    """Middleware that makes what a thread does for a request part of its trace."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        scope = getattr(request, "scope", None)
+        span = scope.get("state", {}).get(_SPAN) if scope is not None else None
+        if span is None:
+            return self.get_response(request)
+        span.note(request_id=current_request_id())
+        with spans.carried(span):
+            return self.get_response(request)
+
+
+def _read_offered(scope: Scope) -> str | None:
+    for name, value in scope["headers"]:
+        if name == spans.HEADER.encode() and len(value) <= _LONGEST:
+            return str(value.decode("latin-1"))
+    return None

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path
 
 from archetypes_app.models import Golem
+from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
+from permits_app.errors import ArchiveBroken
+from permits_app.forms import KeepRecordsForm
 from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import (
@@ -22,6 +28,7 @@ from permits_app.performance.monthly_statement import (
     find_month,
     list_months,
 )
+from permits_app.permits import laid_away
 from permits_app.words.move_words import describe_move
 from permits_app.words.rule_words import describe_rule
 from tools_app.core import clock
@@ -39,19 +46,29 @@ _PART_WORDS = {
 
 
 class StatementPages:
-    """Pages of the golem's admin that only tell: whoever sees the golem sees them."""
+    """Pages of the golem's admin that tell: whoever sees the golem sees them. Its owner says how long records stay."""
 
     def list_statement_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/statement/", wrap(self.statement_view), name=f"{name}_statement"),
             path("<uuid:golem_id>/export/<slug:what>.csv", wrap(self.csv_view), name=f"{name}_csv"),
+            path("<uuid:golem_id>/statement/<int:number>.jsonl", wrap(self.archive_view), name=f"{name}_archive"),
         ]
 
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One month, the last whole one unless another is asked for, or one year."""
         admin, now = _admin(self), clock.now()
-        golem: Golem = admin.get_seen_golem(request, golem_id)
+        golem: Golem = admin.find_golem_with(request, golem_id, Power.SEE)
+        is_owner = request.user.pk == golem.owner_id
+        kept = laid_away.read_kept(golem_id=golem.pk, owner_id=golem.owner_id)
+        form = KeepRecordsForm(initial={"days": kept.days})
+        if request.method == "POST":
+            if not is_owner:
+                raise PermissionDenied("how long records stay at hand is said by the golem's owner alone")
+            form = KeepRecordsForm(request.POST)
+            if form.is_valid():
+                return _keep(request, golem, form.cleaned_data["days"])
         months = list_months(golem, now=now)
         years = list_years(golem, now=now)
         year = begin_year(request.GET.get("year", ""), years=years)
@@ -69,10 +86,27 @@ class StatementPages:
             "exports": list(EXPORTS),
             "years": years,
             "is_year": year is not None,
+            "records": kept,
+            "keep_form": form if is_owner else None,
             "kept_days": values_kept().days,
             **_spell(statement),
         }
         return TemplateResponse(request, "admin/golem/statement.html", context)
+
+    def archive_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
+        """One archive, held against the audit log, a line of JSON each permit and receipt."""
+        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        try:
+            lines = laid_away.read_archive(golem_id=golem.pk, number=number)
+        except ArchiveBroken as error:
+            return HttpResponse(error.detail, status=error.http_status, content_type="text/plain; charset=utf-8")
+        if lines is None:
+            raise Http404("this golem has no such archive")
+        told = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        answer = HttpResponse(told, content_type="application/jsonl; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="archive-{number}-{golem.pk}.jsonl"'
+        answer["Cache-Control"] = "no-store"
+        return answer
 
     def csv_view(self, request: HttpRequest, golem_id: UUID, what: str) -> StreamingHttpResponse:
         """One file, of one year where one is asked for, written as it is sent."""
@@ -90,6 +124,12 @@ class StatementPages:
         answer["Content-Disposition"] = f'attachment; filename="{what}{f"-{year}" if year else ""}-{golem.pk}.csv"'
         answer["Cache-Control"] = "no-store"
         return answer
+
+
+def _keep(request: HttpRequest, golem: Golem, days: int) -> HttpResponse:
+    laid_away.keep_for(golem=golem, days=days, now=clock.now())
+    messages.success(request, f"Records stay at hand for {days} days, from the next hour on.")
+    return HttpResponseRedirect(request.path)
 
 
 def _admin(pages: object) -> Any:

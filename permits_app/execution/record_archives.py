@@ -17,7 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
@@ -26,10 +26,9 @@ from permits_app.execution.payload_states import LAID_AWAY
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
 from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.models.transaction import TransactionState
+from permits_app.permits.laid_away import LAID_AWAY_EVENT, read_lines, tell_archive
 from permits_app.permits.lifecycle import FINAL
 from tools_app.core import audit_log
-from tools_app.core.bounded_parsing import read_exact_json
-from tools_app.core.models import AuditEntry
 from tools_app.core.transaction_retry import retry_aborted
 
 JUDGED_ON: Final = ("code", "facts", "hook_decisions", "prices", "simulation")
@@ -38,10 +37,8 @@ _EMPTY: Final[dict[str, Any]] = {"code": {}, "facts": {}, "hook_decisions": [], 
 _BATCH: Final = 200
 _MOST_ARCHIVES: Final = 20
 _ACTOR: Final = "system:archive"
-_EVENT: Final = "RecordsLaidAway"
 _BACK: Final = "RecordsBroughtBack"
 _DONE: Final = [str(TransactionState.FINAL), str(TransactionState.DROPPED)]
-_MOST_LINE_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +52,38 @@ class LaidAway:
 def lay_away_old_records(*, now: datetime, owner_id: int | None = None) -> LaidAway:
     """Lay away what is older than its golem's owner keeps, at most _MOST_ARCHIVES archives a run; safe to repeat."""
     archives = permits = 0
-    golems = Golem.objects.order_by("pk").values_list("pk", "owner_id")
-    for golem_id, person_id in golems.filter(owner_id=owner_id) if owner_id is not None else golems:
-        before = now - timedelta(days=read_days(person_id))
+    for golem_id, days in _list_due(now=now, owner_id=owner_id):
+        before = now - timedelta(days=days)
         while archives < _MOST_ARCHIVES and (made := _lay_away(golem_id, before=before, now=now)) is not None:
             archives, permits = archives + 1, permits + made.permits
     return LaidAway(archives, permits)
 
 
-def read_days(person_id: int) -> int:
-    """For how many days records of this owner's golems stay at hand."""
-    chosen = RecordKeeping.objects.filter(person_id=person_id).values_list("days", flat=True).first()
-    return max(LEAST_DAYS, chosen if chosen is not None else int(settings.GOLEM_RECORDS_KEPT_DAYS))
+def _list_due(*, now: datetime, owner_id: int | None) -> list[tuple[UUID, int]]:
+    """The golems that have something to lay away, and for how many days their owner keeps it: no other is visited."""
+    asked = {"now": now, "owner": owner_id, "least": LEAST_DAYS, "most": _MOST_ARCHIVES}
+    with connection.cursor() as cursor:
+        cursor.execute(_DUE, {**asked, "kept": int(settings.GOLEM_RECORDS_KEPT_DAYS)})
+        return [(UUID(str(golem_id)), days) for golem_id, days in cursor.fetchall()]
+
+
+# For each golem two looks into an index: where its last archive ended, and whether a permit behind that is old enough.
+_DUE: Final = f"""
+SELECT golem.id, kept.days
+  FROM {Golem._meta.db_table} AS golem
+  LEFT JOIN {RecordKeeping._meta.db_table} AS chosen ON chosen.person_id = golem.owner_id
+  CROSS JOIN LATERAL (SELECT GREATEST(%(least)s, COALESCE(chosen.days, %(kept)s)) AS days) AS kept
+  LEFT JOIN LATERAL (
+      SELECT last_created_at AS at, last_permit_id AS id FROM {RecordArchive._meta.db_table}
+       WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1) AS last ON TRUE
+ WHERE (%(owner)s::bigint IS NULL OR golem.owner_id = %(owner)s)
+   AND EXISTS (
+      SELECT 1 FROM {ActionPermit._meta.db_table} AS permit
+       WHERE permit.golem_id = golem.id AND permit.created_at < %(now)s - make_interval(days => kept.days)
+         AND permit.created_at >= COALESCE(last.at, '-infinity')
+         AND (last.id IS NULL OR permit.created_at > last.at OR permit.id > last.id))
+ ORDER BY golem.id LIMIT %(most)s
+"""  # noqa: S608  (the tables' own names)
 
 
 @retry_aborted
@@ -101,7 +118,10 @@ def _lay_away(golem_id: UUID, *, before: datetime, now: datetime) -> RecordArchi
             kept = {name: value for name, value in each.receipt.items() if name != "logs"}
             OutboundTransaction.objects.filter(pk=each.pk).update(receipt={**kept, LAID_AWAY: archive.number})
         # Last, as everywhere: the head of the chain is locked after all rows.
-        audit_log.append(golem_id=golem_id, event=_EVENT, actor=_ACTOR, data=_tell(archive), now=now)
+        noted = audit_log.append(
+            golem_id=golem_id, event=LAID_AWAY_EVENT, actor=_ACTOR, data=tell_archive(archive), now=now
+        )
+        RecordArchive.objects.filter(pk=archive.pk).update(audit_seq=noted.seq)
     return archive
 
 
@@ -125,49 +145,6 @@ def _write_line(**members: object) -> bytes:
     return json.dumps(members, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 
-def _tell(archive: RecordArchive) -> dict[str, Any]:
-    return {
-        "archive": archive.number,
-        "permits": archive.permits,
-        "transactions": archive.transactions,
-        "sha256": archive.sha256,
-        "from": archive.first_created_at.isoformat(),
-        "to": archive.last_created_at.isoformat(),
-    }
-
-
-def read_lines(archive: RecordArchive) -> list[dict[str, Any]]:
-    """What was laid away, line by line. Raises ArchiveBroken where it is not what the audit log says."""
-    try:
-        lines = zlib.decompress(bytes(archive.content))
-    except zlib.error:
-        raise _broken(archive, "it cannot be unpacked") from None
-    if hashlib.sha256(lines).hexdigest() != archive.sha256:
-        raise _broken(archive, "its lines have another fingerprint than it says")
-    noted = AuditEntry.objects.filter(golem_id=archive.golem_id, event=_EVENT, data__archive=archive.number).first()
-    if noted is None or noted.data != _tell(archive):
-        raise _broken(archive, "the audit log does not say the same of it")
-    return [read_exact_json(line.decode(), most_bytes=_MOST_LINE_BYTES) for line in lines.splitlines()]
-
-
-def read_permit(permit_id: UUID) -> list[dict[str, Any]] | None:
-    """The lines of one permit: what it was judged on, then its receipts; None where it was not laid away.
-
-    Raises ArchiveBroken.
-    """
-    permit = ActionPermit.objects.filter(pk=permit_id).only("golem_id", "created_at").first()
-    if permit is None:
-        return None
-    around = RecordArchive.objects.filter(
-        golem_id=permit.golem_id, first_created_at__lte=permit.created_at, last_created_at__gte=permit.created_at
-    )
-    for archive in around.order_by("number"):
-        found = [line for line in read_lines(archive) if line["permit"] == str(permit_id)]
-        if found:
-            return found
-    return None
-
-
 @retry_aborted
 def bring_back(*, golem_id: UUID, number: int, actor: str, now: datetime) -> RecordArchive:
     """Make the rows of an archive whole again; it stays, and is not laid away a second time. Raises ArchiveBroken."""
@@ -184,9 +161,5 @@ def bring_back(*, golem_id: UUID, number: int, actor: str, now: datetime) -> Rec
                 ActionPermit.objects.filter(pk=line["permit"]).update(**{name: line[name] for name in JUDGED_ON})
         archive.brought_back_at = now
         archive.save(update_fields=["brought_back_at", "updated_at"])
-        audit_log.append(golem_id=golem_id, event=_BACK, actor=actor, data=_tell(archive), now=now)
+        audit_log.append(golem_id=golem_id, event=_BACK, actor=actor, data=tell_archive(archive), now=now)
     return archive
-
-
-def _broken(archive: RecordArchive, why: str) -> ArchiveBroken:
-    return ArchiveBroken(f"archive {archive.number} of golem {archive.golem_id}: {why}")

@@ -40,6 +40,7 @@ class RecordArchive(TimeStamped):
     transactions = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64, help_text="Of the lines, unpacked")
     content = models.BinaryField(help_text="A line of JSON each permit and transaction, packed by zlib")
+    audit_seq = models.PositiveBigIntegerField(null=True, blank=True, help_text="The audit entry with its fingerprint")
     brought_back_at = models.DateTimeField(null=True, blank=True, help_text="When its rows were made whole again")
 
     class Meta:

@@ -361,7 +361,7 @@ SAYS_NOTHING: Final = {
     "memory_app.episodevector": "figures of the episode that its golem's list shows",
     "permits_app.chainwatch": "its owner is a process",
     "tools_app.ownerhistory": "a number of days, which test_kept_for_owners asks for",
-    "permits_app.recordarchive": "packed lines that a command alone reads",
+    "permits_app.recordarchive": "packed lines, which the statement of their golem tells",
     "permits_app.recordkeeping": "a number of days",
     "permits_app.passkeychallenge": "bytes that no page shows",
     "permits_app.warden": "a switch",

@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from permits_app.execution import record_archives
-from permits_app.models import RecordArchive, RecordKeeping
-from permits_app.models.record_archive import LEAST_DAYS
+from permits_app.models import RecordArchive
+from permits_app.permits import laid_away
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
@@ -44,9 +44,7 @@ class Command(BaseCommand):
 
     def _keep(self, options: dict[str, Any]) -> None:
         owner = _find_owner(options["owner"])
-        if options["days"] < LEAST_DAYS:
-            raise CommandError(f"records are kept at hand for at least {LEAST_DAYS} days")
-        RecordKeeping.objects.update_or_create(person=owner, defaults={"days": options["days"]})
+        laid_away.set_days(person_id=owner.pk, days=options["days"])
         self.stdout.write(f"{owner} keeps records at hand for {options['days']} days")
 
     def _now(self, options: dict[str, Any]) -> None:
@@ -63,11 +61,11 @@ class Command(BaseCommand):
         kept = RecordArchive.objects.filter(golem_id=options["golem"])
         numbers = list(kept.order_by("number").values_list("number", flat=True))
         for number in numbers:
-            record_archives.read_lines(kept.get(number=number))
+            laid_away.read_lines(kept.get(number=number))
         self.stdout.write(f"{len(numbers)} archives are as the audit log says")
 
     def _show(self, options: dict[str, Any]) -> None:
-        lines = record_archives.read_permit(options["permit"])
+        lines = laid_away.read_permit(options["permit"])
         if lines is None:
             raise CommandError("nothing of this permit was laid away")
         for line in lines:

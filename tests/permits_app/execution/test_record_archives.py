@@ -13,20 +13,26 @@ from uuid import UUID
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
 
+from archetypes_app.owner_group import ensure_owner_group
 from permits_app.errors import ArchiveBroken, ReceiptArchived
 from permits_app.execution import record_archives
 from permits_app.execution.payload_states import decode_receipt
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.execution.record_archives import JUDGED_ON, lay_away_old_records, read_permit
+from permits_app.execution.record_archives import JUDGED_ON, lay_away_old_records
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
 from permits_app.models.transaction import TransactionState
 from permits_app.performance.csv_exports import EXPORTS
 from permits_app.performance.monthly_statement import build_statement, list_months
+from permits_app.permits import laid_away
+from permits_app.permits.laid_away import read_permit
 from permits_app.tasks import lay_away_records_task
+from tests import factories
+from tests.explained import explain_all
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine
-from tools_app.core import clock
+from tools_app.core import audit_log, clock
 from tools_app.core.audit_checkpoints import sign_head, verify_stored_chain
 from tools_app.core.models import AuditEntry
 
@@ -176,3 +182,70 @@ def test_the_operator_reads_verifies_and_brings_back_by_command(traded: LiveGole
     assert run("back", golem, "1").endswith("are whole again")
     with pytest.raises(CommandError, match="no archive 7"):
         run("back", golem, "7")
+
+
+def test_only_golems_with_something_old_are_visited(traded: LiveGolem, django_assert_num_queries: Any) -> None:
+    for number in range(20):
+        factories.make_golem(owner=traded.owner, name=f"Young {number}")
+    with django_assert_num_queries(1):
+        assert lay_away_old_records(now=clock.now()).permits == 0
+    later = clock.now() + LATER
+    with explain_all() as seen:
+        assert lay_away_old_records(now=later).permits == 3
+    assert seen.list_long(more_than=100) == []
+    # What ended is behind its archive, and is not looked at again.
+    with django_assert_num_queries(1):
+        assert lay_away_old_records(now=later).permits == 0
+
+
+def test_an_archive_is_held_against_its_entry_without_looking_at_others(traded: LiveGolem) -> None:
+    lay_away_old_records(now=clock.now() + LATER)
+    row = RecordArchive.objects.get()
+    for _ in range(30):
+        audit_log.append(
+            golem_id=traded.golem.pk, event="RecordsLaidAway", actor="test", data={"archive": 7}, now=clock.now()
+        )
+    with explain_all() as seen:
+        assert laid_away.read_lines(row)
+    assert [scan for scan in seen.scans if scan.read > 1] == []
+    # One of before archives named their entry is read as well.
+    RecordArchive.objects.update(audit_seq=None)
+    assert laid_away.read_lines(RecordArchive.objects.get())
+    RecordArchive.objects.update(audit_seq=1)
+    with pytest.raises(ArchiveBroken):
+        laid_away.read_lines(RecordArchive.objects.get())
+
+
+def test_an_owner_says_on_the_statement_how_long_records_stay_and_reads_what_was_laid_away(traded: LiveGolem) -> None:
+    def sign_in(person: Any) -> Client:
+        person.groups.add(ensure_owner_group())
+        browser = Client()
+        browser.force_login(person)
+        return browser
+
+    page = f"/admin/archetypes_app/golem/{traded.golem.pk}/statement/"
+    owner, other = sign_in(traded.owner), factories.make_owner(name="other")
+    told = owner.get(page).content.decode()
+    assert "at hand for 731 days, unless the owner chooses" in told and "Nothing of this golem is so old" in told
+    for wrong in ("89", "36501", "soon"):
+        assert owner.post(page, {"days": wrong}).status_code == 200
+    assert sign_in(other).post(page, {"days": "100"}).status_code in {403, 404}
+    assert not RecordKeeping.objects.exists()
+    assert owner.post(page, {"days": "100"}).status_code == 302
+    assert RecordKeeping.objects.get().person == traded.owner
+    assert AuditEntry.objects.get(event="RecordDaysChanged").golem_id == traded.golem.pk
+    traded.golem.co_owners.add(other)
+    assert sign_in(other).post(page, {"days": "90"}).status_code == 403
+
+    lay_away_old_records(now=clock.now() + timedelta(days=101))
+    told = owner.get(page).content.decode()
+    assert "at hand for 100 days." in told and "Archive 1" in told
+    read = owner.get(f"{page}1.jsonl")
+    lines = [json.loads(line) for line in read.content.decode().splitlines()]
+    assert read["Content-Disposition"].startswith("attachment") and lines == laid_away.read_lines(
+        RecordArchive.objects.get()
+    )
+    assert owner.get(f"{page}2.jsonl").status_code == 404
+    assert sign_in(factories.make_owner(name="stranger")).get(f"{page}1.jsonl").status_code in {403, 404}
+    RecordArchive.objects.update(content=zlib.compress(b"{}"))
+    assert owner.get(f"{page}1.jsonl").status_code == ArchiveBroken.http_status

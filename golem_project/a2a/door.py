@@ -39,6 +39,7 @@ from golem_project.a2a.errors import PartNotTaken
 from golem_project.a2a.message_parsing import check_parts, read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
+from golem_project.front.last_answers import ENDS_WITH_SERVER
 from golem_project.middleware.request_id import set_request_id
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
 from golem_project.pi.exception_handler import describe_problem
@@ -74,7 +75,7 @@ class A2ADoor:
     """An ASGI application around another: serves the protocol itself and hands everything else on."""
 
     def __init__(self, inner: App, *, events: EventStream) -> None:
-        self._inner = inner
+        self._inner, self._events = inner, events
         handler = GolemRequestHandler(TaskStreams(events))
         builder = _ContextBuilder()
         self._json_rpc: App = Router(
@@ -94,6 +95,8 @@ class A2ADoor:
     async def _serve(
         self, scope: Scope, receive: Receive, send: Send, *, golem_id: UUID, rest_path: str | None
     ) -> None:
+        # Streams of tasks are among the event streams of this process.
+        scope.setdefault("state", {})[ENDS_WITH_SERVER] = self._events.end_all
         request_id = uuid.uuid4().hex
         set_request_id(request_id)
         sender = _with_headers(send, request_id=request_id)
@@ -127,7 +130,7 @@ class A2ADoor:
             "root_path": "",
             "state": {**scope.get("state", {}), _STATE: (caller, base_url)},
         }
-        await (self._rest if rest_path else self._json_rpc)(inner, _replay(raw, receive), sender)
+        await _answer_whole(self._rest if rest_path else self._json_rpc, inner, _replay(raw, receive), sender)
 
 
 class _ContextBuilder(DefaultServerCallContextBuilder):
@@ -269,6 +272,20 @@ def _with_headers(send: Send, *, request_id: str) -> Send:
         await send(message)
 
     return pass_on
+
+
+async def _answer_whole(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+    """The SDK's streams break off when their server is asked to stop; what was told stays an answer with an end."""
+    is_open = False
+
+    async def note(message: dict[str, Any]) -> None:
+        nonlocal is_open
+        is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        await send(message)
+
+    await app(scope, receive, note)
+    if is_open:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _send_json(

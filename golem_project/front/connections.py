@@ -72,8 +72,9 @@ class BoundedHttp(HttpToolsProtocol):
     def shutdown(self) -> None:
         """The server stops: a stream without an end would keep it from that."""
         super().shutdown()
-        if self.cycle is not None and self.cycle.scope.get("state", {}).get(ENDS_WITH_SERVER):
-            self.transport.close()
+        end = self.cycle.scope.get("state", {}).get(ENDS_WITH_SERVER) if self.cycle is not None else None
+        if end is not None:
+            end()
 
     def handle_websocket_upgrade(self) -> None:
         """What comes next is another protocol's, which refuses it in words."""

@@ -16,7 +16,7 @@ from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 
 ENDS_WITH_SERVER: Final = "golem.ends_with_server"
-"""In a request's state: its answer has no end of its own, and its reader goes on elsewhere where it was left."""
+"""In a request's state: what ends its answer, which has no end of its own; its reader goes on where it was left."""
 _RETRY_AFTER_SECONDS: Final = 2
 
 

@@ -82,6 +82,7 @@ class EventHub:
         self._of_all: set[Client] = set()
         self._reader: asyncio.Task[None] | None = None
         self._listeners = 0
+        self._ending = ""
         # A cancelled reader may still be waiting for an answer when the next one starts; only the newest hands out.
         self._generation = 0
         self.head: LogHead | None = None
@@ -112,11 +113,19 @@ class EventHub:
     def attach(self, client: Client) -> None:
         """From now on the client gets what follows its place. It must have read the log up to `position`."""
         self._clients.add(client)
+        if self._ending:
+            client.end(self._ending)
         if client.wanted.golem_ids is None:
             self._of_all.add(client)
         else:
             for golem_id in client.wanted.golem_ids:
                 self._by_golem.setdefault(golem_id, set()).add(client)
+
+    def end_all(self, reason: str) -> None:
+        """Cut everybody off who listens, and who comes yet."""
+        self._ending = reason
+        for client in self._clients:
+            client.end(reason)
 
     def detach(self, client: Client) -> None:
         """Forget the client."""

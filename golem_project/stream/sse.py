@@ -36,6 +36,8 @@ from tools_app.core.event_log import CursorExpired
 
 EVENTS_PATH = "/api/v1/events"
 EVENT_STREAM = "text/event-stream"
+SERVER_STOPPING = "server_stopping"
+"""Why a stream ends with its server, in its last words."""
 _PAGE = 500
 
 Scope = MutableMapping[str, Any]
@@ -74,9 +76,14 @@ class EventStream:
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             await send_problem(error, send, request_id=request_id)
             return
-        scope.setdefault("state", {})[ENDS_WITH_SERVER] = True
+        scope.setdefault("state", {})[ENDS_WITH_SERVER] = self.end_all
         with self.hold_room(caller.name, **room):
             await self._stream(request, caller, question, receive, send, request_id=request_id)
+
+    def end_all(self) -> None:
+        """The server stops: each stream says where it was left, and ends."""
+        for hub in self._hubs.values():
+            hub.end_all(SERVER_STOPPING)
 
     @contextmanager
     def hold_room(self, caller: str, *, owner: str, address: str = "") -> Iterator[None]:

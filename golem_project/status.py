@@ -29,7 +29,7 @@ from golem_project.runtime.memory_limit import list_told
 from golem_project.runtime.queue_waits import list_late
 from golem_project.runtime.start_conditions import MOST_CLOCK_DIFFERENCE
 from golem_project.settings.environment import BASE_DIR, VAR_DIR
-from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
+from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains, list_unsigned_accounts
 from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
@@ -212,6 +212,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
     now = clock.now()
     try:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
+        unsigned = list_unsigned_accounts(now=now)
         quiet, late = list_silent(now=now), list_late(now=now)
         unread = follower_positions.list_silent([network.chain_id for network in configured_networks()], now=now)
     except (DatabaseError, redis.RedisError):
@@ -257,7 +258,15 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         }
         for place in unread
     ]
-    return silent + of_queues + of_chains + of_accounts + of_histories
+    of_keys = [
+        {
+            "what": "key",
+            "reason": f"no worker signs for {address[:6]}…{address[-4:]}: its key lies on no machine that has one",
+            "since": since.isoformat(),
+        }
+        for address, since in unsigned[:_MOST_ACCOUNTS]
+    ]
+    return silent + of_queues + of_chains + of_accounts + of_keys + of_histories
 
 
 def _check_database() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -48,6 +49,7 @@ from permits_app.actions.try_policy import run_trial
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.custody.session_keys import follow_sessions
 from permits_app.execution.commit_lease import free_left
+from permits_app.execution.commit_turns import find_for_another
 from permits_app.execution.follower_threads import Following
 from permits_app.execution.key_warmup import open_recent_keys
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
@@ -65,6 +67,8 @@ logger = logging.getLogger(__name__)
 
 # A little more than a permit that met a failing node is put off.
 _RETRY_SECONDS = 1.1
+# Long enough for another worker to come first, short beside what a commit takes.
+_HAND_ON_SECONDS = 0.1
 # A wake-up that was not looked at for this long is sent again by then.
 _WAKEUP_LIVES_SECONDS = 10
 _ALONE = {
@@ -99,6 +103,8 @@ def commit_permit_task(*, permit_id: str, **_: object) -> dict[str, Any]:
     answer = _answer(lambda: commit_in_turn(permit_id=UUID(permit_id)))
     for permit in answer.get("ok", ()):
         _answer(partial(_go_on_after, permit))
+    if answer.get("ok") == []:
+        _answer(partial(_hand_on, UUID(permit_id)))
     return answer
 
 
@@ -290,6 +296,14 @@ def _go_on_after(permit: dict[str, Any]) -> None:
         _execute_next_in_line(request__permit_id=UUID(permit["permit_id"]))
     elif permit["status"] == PermitStatus.COMMITTING and permit["problem"]:
         commit_permit_task.apply_async(kwargs={"permit_id": permit["permit_id"]}, countdown=_RETRY_SECONDS)
+
+
+def _hand_on(permit_id: UUID) -> None:
+    """A worker that has its key takes what this one cannot sign; the pause leaves it to the others."""
+    waiting = find_for_another(permit_id, now=clock.now())
+    if waiting is not None:
+        time.sleep(_HAND_ON_SECONDS)
+        commit_permit_task.apply_async(kwargs={"permit_id": str(waiting)}, expires=_WAKEUP_LIVES_SECONDS)
 
 
 def remember_later(permit_id: str) -> None:

@@ -17,6 +17,7 @@ GOLEM_PASSKEY_RP_ID = read_text(
 GOLEM_PASSKEY_ORIGINS = GOLEM_PASSKEY_ORIGINS or [  # noqa: F405
     f"https://{host}" for host in NAMED_HOSTS if f".{host}".endswith(f".{GOLEM_PASSKEY_RP_ID}")
 ]
+GOLEM_KEY_WAIT_SECONDS = read_integer("GOLEM_KEY_WAIT_SECONDS", 20)
 SECURE_SSL_REDIRECT = True
 # Health checks come from beside the balancer, not through it.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]

@@ -15,6 +15,8 @@ GOLEM_RECEIPT_WAIT_SECONDS = 30  # after this the outcome is UNKNOWN and the swe
 GOLEM_FIRST_LOOK_SECONDS = 0.05  # how long a commit's thread looks for receipts itself; later the follower does
 GOLEM_COMMITS_AT_ONCE_PER_CHAIN = read_integer("GOLEM_COMMITS_AT_ONCE_PER_CHAIN", 3)  # in one worker, of 4 threads
 GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT = read_integer("GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT", 2)  # in one worker
+# How long a commit waits for a worker that has its key, where keys are files of single machines; then it is refused.
+GOLEM_KEY_WAIT_SECONDS = read_integer("GOLEM_KEY_WAIT_SECONDS", 0)
 GOLEM_FOLLOWER_LEASE_SECONDS = 5  # a follower that says nothing for so long is replaced by another process's
 GOLEM_CHAIN_DOWN_AFTER_SECONDS = 3  # a chain whose node answers nothing for so long takes no new commits
 GOLEM_BLOCKED_AFTER_SECONDS = 30  # an account whose oldest sent payload waits this long takes no new commits

@@ -12,17 +12,20 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Min, Q
 from django.db.models.functions import Coalesce
 
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
+from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.next_action_time import PAYLOAD_COLUMNS, Out, foresee_chain, foresee_payload, or_before
 from tools_app.chain.networks import configured_networks
 from tools_app.core.prepared import Prepared
 
 _MOST_SHOWN: Final = 50
+UNSIGNED_AFTER: Final = timedelta(seconds=5)
+"""A commit that no worker took up by then, although nothing of it was signed, waits for a key or for a worker."""
 # A watch that is older than so many leases says nothing of its chain any more, only of its follower.
 _FRESH_LEASES: Final = 2
 IS_SILENT: Final = (
@@ -122,6 +125,26 @@ def list_blocked_accounts(*, now: datetime, of: Collection[UUID] | None = None) 
     if of is not None:
         rows = rows.filter(permit__golem_id__in=of)
     return sorted((BlockedAccount(*row) for row in rows), key=lambda each: each.since)[:_MOST_SHOWN]
+
+
+def list_unsigned_accounts(*, now: datetime) -> list[tuple[str, datetime]]:
+    """Accounts whose commits nobody signs although workers look at them, and since when: none has the key."""
+    rows = (
+        ActionPermit.objects.filter(
+            Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now),
+            status=PermitStatus.COMMITTING,
+            is_local=False,
+            halt_epoch__isnull=True,
+            committing_at__lte=now - UNSIGNED_AFTER,
+            transactions__isnull=True,
+        )
+        .exclude(signer="")
+        .exclude(chain_id__in=list_silent_chains(now=now))
+        .values("signer")
+        .annotate(since=Min("committing_at"))
+        .order_by("since")
+    )
+    return [(row["signer"], row["since"]) for row in rows[:_MOST_SHOWN]]
 
 
 def list_stuck_chains(*, now: datetime) -> list[StuckChain]:

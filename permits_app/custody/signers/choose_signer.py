@@ -26,6 +26,8 @@ _privy: PrivyClient | None = None
 _zerodev: BundlerClient | None = None
 _kms: KmsClient | None = None
 _turnkey: TurnkeyClient | None = None
+# What is held stays so while the process lives; what is not may come.
+_held: set[str] = set()
 
 
 def configure(
@@ -39,6 +41,7 @@ def configure(
     """Hand over the keystore, and the clients of who else keeps keys or bundles. Called by wiring."""
     global _keystore, _privy, _zerodev, _kms, _turnkey
     _keystore, _privy, _zerodev, _kms, _turnkey = keystore, privy, zerodev, kms, turnkey
+    _held.clear()
 
 
 def open_keystore() -> Keystore:
@@ -82,6 +85,27 @@ def open_zerodev() -> BundlerClient:
             "ZeroDev is not configured on this server: its operator sets GOLEM_ZERODEV_PROJECT_ID_FILE"
         )
     return _zerodev
+
+
+def is_held_here(address: str) -> bool:
+    """Whether this process has what signs for `address`. Of one that no process knows a key of, every one is the place
+    to refuse it.
+    """
+    if address in _held:
+        return True
+    key = next(iter(_KEY.fetch(address)), None)
+    if key is None:
+        return True
+    if key.holder == KeyHolder.LOCAL_KEYSTORE:
+        is_held = _keystore is not None and _keystore.holds(key.address)
+    else:
+        clients = {KeyHolder.PRIVY: _privy, KeyHolder.AWS_KMS: _kms, KeyHolder.TURNKEY: _turnkey}
+        is_held = clients.get(KeyHolder(key.holder)) is not None
+    if is_held and key.address != address:
+        is_held = _zerodev is not None
+    if is_held:
+        _held.add(address)
+    return is_held
 
 
 def open_signer(address: str) -> Signer:

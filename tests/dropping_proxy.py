@@ -8,11 +8,11 @@ from contextlib import suppress
 
 
 class DroppingProxy:
-    """Listens on loopback and leads to `host`:`port`."""
+    """Listens on loopback, or where it is told to, and leads to `host`:`port`."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, *, at: str = "127.0.0.1") -> None:
         self._to = host, port
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((at, 0))
         self.port: int = self._listener.getsockname()[1]
         self._sessions: list[socket.socket] = []
         self._lock = threading.Lock()

@@ -110,7 +110,7 @@ def play_round(
     findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids, _MAY_BLOCK).items()]
     findings += checks.find_broken(ids)
     findings += [
-        f"a halt was refused by {name} after {each:.2f} s" for name, each in took.items() if each > _MOST_HALT_SECONDS
+        f"{name} gave a permit {each:.2f} s after a halt" for name, each in took.items() if each > _MOST_HALT_SECONDS
     ]
     findings += _find_sent_after_halt(golems[0])
     times = [each for agent in agents for each in agent.client.times_ms]
@@ -144,29 +144,36 @@ def _cause(fault: str, machine: Machine, broker: Broker, *, pause: float) -> Non
 
 
 def _halt(golem: Golem, owner: Any, agent: Agent, machines: list[Machine]) -> dict[str, float]:
-    """For each machine the seconds from an owner's halt until it refuses a preview of the golem."""
+    """For each machine the seconds after an owner's halt at which it was last asked for a permit and gave one."""
     begun = time.monotonic()
     halt_golem(golem=golem, reason="proof", actor=f"owner:{owner.pk}", now=clock.now())
-    took = {}
-    for machine in machines:
-        while time.monotonic() - begun < 10 * _MOST_HALT_SECONDS:
-            asked = time.monotonic()
-            try:
-                answer = httpx.post(
-                    f"{machine.url}/api/v1/pi/preview_action",
-                    json=agent.client.next_body(),
-                    headers={"Authorization": f"Bearer {agent.client.token}"},
-                    timeout=30,
-                )
-            except httpx.HTTPError:
-                continue
-            if "HALTED" in answer.text:
-                # From when it was asked: a queue in front says nothing of the halt.
-                took[machine.name] = max(0.0, asked - begun)
-                break
-        else:
-            took[machine.name] = float("inf")
+    took = {machine.name: float("inf") for machine in machines}
+    asking = [
+        threading.Thread(target=_ask_until_refused, args=(machine, agent, begun, took), daemon=True)
+        for machine in machines
+    ]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(_JOIN_SECONDS)
     return took
+
+
+def _ask_until_refused(machine: Machine, agent: Agent, begun: float, took: dict[str, float]) -> None:
+    given, headers = 0.0, {"Authorization": f"Bearer {agent.client.token}"}
+    while time.monotonic() - begun < 10 * _MOST_HALT_SECONDS:
+        asked = time.monotonic() - begun
+        try:
+            answer = httpx.post(
+                f"{machine.url}/api/v1/pi/preview_action", json=agent.client.next_body(), headers=headers, timeout=30
+            )
+        except httpx.HTTPError:
+            continue
+        if answer.status_code == httpx.codes.OK:
+            given = asked
+        elif "HALTED" in answer.text:
+            took[machine.name] = given
+            return
 
 
 def _find_sent_after_halt(golem: Golem) -> list[str]:

@@ -32,7 +32,7 @@ from tests import factories
 from tests.explained import explain_all
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine
-from tools_app.core import audit_log, clock
+from tools_app.core import clock
 from tools_app.core.audit_checkpoints import sign_head, verify_stored_chain
 from tools_app.core.models import AuditEntry
 
@@ -196,24 +196,6 @@ def test_only_golems_with_something_old_are_visited(traded: LiveGolem, django_as
     # What ended is behind its archive, and is not looked at again.
     with django_assert_num_queries(1):
         assert lay_away_old_records(now=later).permits == 0
-
-
-def test_an_archive_is_held_against_its_entry_without_looking_at_others(traded: LiveGolem) -> None:
-    lay_away_old_records(now=clock.now() + LATER)
-    row = RecordArchive.objects.get()
-    for _ in range(30):
-        audit_log.append(
-            golem_id=traded.golem.pk, event="RecordsLaidAway", actor="test", data={"archive": 7}, now=clock.now()
-        )
-    with explain_all() as seen:
-        assert laid_away.read_lines(row)
-    assert [scan for scan in seen.scans if scan.read > 1] == []
-    # One of before archives named their entry is read as well.
-    RecordArchive.objects.update(audit_seq=None)
-    assert laid_away.read_lines(RecordArchive.objects.get())
-    RecordArchive.objects.update(audit_seq=1)
-    with pytest.raises(ArchiveBroken):
-        laid_away.read_lines(RecordArchive.objects.get())
 
 
 def test_an_owner_says_on_the_statement_how_long_records_stay_and_reads_what_was_laid_away(traded: LiveGolem) -> None:

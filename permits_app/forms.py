@@ -23,9 +23,7 @@ from archetypes_app.models import Golem
 from permits_app.halts.halt_choices import SAYS, HaltChoice
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.halt import MOST_LOSS_BPS, HaltSetting
-from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.models.spending import ALIKE_WINDOW
-from permits_app.permits.laid_away import MOST_DAYS
 from permits_app.permits.leaving_chains import find_tie
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json
@@ -412,12 +410,6 @@ class HaltChoiceForm(forms.Form):
         initial=300,
         help_text="Against the price feeds, fees and slippage included; what would lose more stays and is tried again",
     )
-
-
-class KeepRecordsForm(forms.Form):
-    """For how many days what permits were judged on stays at hand."""
-
-    days = forms.IntegerField(label="Days at hand", min_value=LEAST_DAYS, max_value=MOST_DAYS)
 
 
 class HaltSettingForm(forms.ModelForm[HaltSetting]):

@@ -5,6 +5,7 @@ What a caller says of a trace of its own is noted beside it and is not believed:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ _SPAN: Final = "golem.span"
 """In a request's state: its first step."""
 _QUIET: Final = ("/healthz", "/readyz", "/metrics", "/static/")
 """What machines ask all the time and nobody looks for."""
-_LONGEST: Final = 64
+_OFFERED: Final = re.compile(rb"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class TracedRequests:
@@ -73,6 +74,6 @@ class CarriedSpans:
 
 def _read_offered(scope: Scope) -> str | None:
     for name, value in scope["headers"]:
-        if name == spans.HEADER.encode() and len(value) <= _LONGEST:
+        if name == spans.HEADER.encode() and _OFFERED.fullmatch(value):
             return str(value.decode("latin-1"))
     return None

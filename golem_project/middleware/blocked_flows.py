@@ -72,7 +72,7 @@ class WatchedTask(Task):
         ):
             return super().__call__(*args, **kwargs)
 
-    def _begin_span(self, ids: dict[str, str | None]) -> spans.Span | None:
+    def _begin_span(self, ids: dict[str, str | None]) -> spans.OpenStep | None:
         """Its step: of who sent it, else of what its permit belongs to. What the clock sends is of nobody."""
         if not spans.is_kept():
             return None

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from golem_project.runtime import process_name
 from tools_app.core import spans
-from tools_app.core.spans import Fact, Span
+from tools_app.core.spans import Fact, OpenStep
 
 _PAUSE_MS: Final = 1_000
 _MOST_WAITING: Final = 4_096
@@ -52,7 +52,7 @@ class OtlpTracer:
         )
         self._tracer = self._provider.get_tracer("golem")
 
-    def begin(self, name: str, *, within: Span | str | None, seen: str | None, facts: dict[str, Fact]) -> Span:
+    def begin(self, name: str, *, within: OpenStep | str | None, seen: str | None, facts: dict[str, Fact]) -> OpenStep:
         """See `spans.Tracer`."""
         from opentelemetry.context import Context
         from opentelemetry.trace import Link, NonRecordingSpan, set_span_in_context
@@ -72,32 +72,32 @@ class OtlpTracer:
 
 
 class OtlpSpan:
-    """`spans.Span` over one of the SDK."""
+    """`spans.OpenStep` over one of the SDK."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
     @property
     def name(self) -> str:
-        """See `spans.Span`."""
+        """See `spans.OpenStep`."""
         place = self.inner.get_span_context()
         return f"00-{self.trace_id}-{place.span_id:016x}-{int(place.trace_flags):02x}"
 
     @property
     def trace_id(self) -> str:
-        """See `spans.Span`."""
+        """See `spans.OpenStep`."""
         return f"{self.inner.get_span_context().trace_id:032x}"
 
     def note(self, **facts: Fact) -> None:
-        """See `spans.Span`."""
+        """See `spans.OpenStep`."""
         self.inner.set_attributes(_name(facts))
 
     def rename(self, name: str) -> None:
-        """See `spans.Span`."""
+        """See `spans.OpenStep`."""
         self.inner.update_name(name)
 
     def end(self, failure: str = "") -> None:
-        """See `spans.Span`. The code alone: the words of an error may be anybody's."""
+        """See `spans.OpenStep`. The code alone: the words of an error may be anybody's."""
         from opentelemetry.trace import Status, StatusCode
 
         if failure:

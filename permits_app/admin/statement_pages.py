@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
@@ -17,7 +18,7 @@ from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
 from permits_app.errors import ArchiveBroken
-from permits_app.forms import KeepRecordsForm
+from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import (
@@ -29,6 +30,7 @@ from permits_app.performance.monthly_statement import (
     list_months,
 )
 from permits_app.permits import laid_away
+from permits_app.permits.laid_away import MOST_DAYS
 from permits_app.words.move_words import describe_move
 from permits_app.words.rule_words import describe_rule
 from tools_app.core import clock
@@ -43,6 +45,12 @@ _PART_WORDS = {
     "gas": "Gas",
     "moved": "Paid in, less taken out (no profit)",
 }
+
+
+class KeepRecordsForm(forms.Form):
+    """For how many days what permits were judged on stays at hand."""
+
+    days = forms.IntegerField(label="Days at hand", min_value=LEAST_DAYS, max_value=MOST_DAYS)
 
 
 class StatementPages:

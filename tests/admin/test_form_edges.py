@@ -215,7 +215,7 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("permits_app.forms.GolemOfChainsForm", "home_chain_id", 0, None),
     ("permits_app.forms.GolemOfChainsForm", "name", None, 64),
     ("permits_app.forms.GolemOfChainsForm", "permit_ttl_seconds", 0, None),
-    ("permits_app.forms.KeepRecordsForm", "days", 90, 36500),
+    ("permits_app.admin.statement_pages.KeepRecordsForm", "days", 90, 36500),
     ("permits_app.forms.NoteForm", "note", None, 2000),
     ("permits_app.forms.HaltChoiceForm", "most_loss_bps", 1, 5000),
     ("permits_app.forms.HaltSettingForm", "most_loss_bps", 1, 5000),

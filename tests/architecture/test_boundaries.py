@@ -94,6 +94,9 @@ TESTS: dict[str, str] = {
         "permits_app/execution/test_follower.py::"
         "test_one_process_follows_a_chain_and_another_takes_over_when_it_says_nothing_more"
     ),
+    "GOLEM_KEY_WAIT_SECONDS": (
+        "concurrency/test_workers_without_keys.py::test_a_key_that_no_worker_has_is_waited_for_so_long_and_then_refused"
+    ),
     "GOLEM_CHAIN_DOWN_AFTER_SECONDS": f"{STUCK}a_chain_is_down_from_its_time_on",
     "GOLEM_BLOCKED_AFTER_SECONDS": f"{STUCK}an_account_is_blocked_from_its_time_on",
     "GOLEM_STUCK_AFTER_SECONDS": f"{TIMES}a_sent_transaction_is_stuck_from_its_time_on",

@@ -29,7 +29,7 @@ _LONGEST: Final = 200
 _KEY: Final = "golem:trace:"
 
 
-class Span(Protocol):
+class OpenStep(Protocol):
     """One step that has begun."""
 
     @property
@@ -53,12 +53,12 @@ class Span(Protocol):
 class Tracer(Protocol):
     """Who keeps spans."""
 
-    def begin(self, name: str, *, within: Span | str | None, seen: str | None, facts: dict[str, Fact]) -> Span:
+    def begin(self, name: str, *, within: OpenStep | str | None, seen: str | None, facts: dict[str, Fact]) -> OpenStep:
         """A step of the tree of `within`, or the first of a new one; `seen` is a step elsewhere that led to it."""
 
 
 _tracer: Tracer | None = None
-_current: ContextVar[Span | None] = ContextVar("span", default=None)
+_current: ContextVar[OpenStep | None] = ContextVar("span", default=None)
 
 
 def keep_in(tracer: Tracer | None) -> None:
@@ -72,7 +72,7 @@ def is_kept() -> bool:
     return _tracer is not None
 
 
-def current() -> Span | None:
+def current() -> OpenStep | None:
     """The step that runs here."""
     return _current.get()
 
@@ -100,12 +100,16 @@ def continued(subject: str, name: str, **facts: Fact) -> AbstractContextManager[
     return within(_begin(name, kept, here.name if here is not None else None, facts))
 
 
-def begin(name: str, *, part_of: Span | str | None = None, led_to_by: str | None = None, **facts: Fact) -> Span | None:
+def begin(
+    name: str, *, part_of: OpenStep | str | None = None, led_to_by: str | None = None, **facts: Fact
+) -> OpenStep | None:
     """A step that whoever begins it ends; None where nobody asks for steps."""
     return _begin(name, part_of, led_to_by, facts)
 
 
-def _begin(name: str, part_of: Span | str | None, led_to_by: str | None, facts: Mapping[str, Fact]) -> Span | None:
+def _begin(
+    name: str, part_of: OpenStep | str | None, led_to_by: str | None, facts: Mapping[str, Fact]
+) -> OpenStep | None:
     if _tracer is None:
         return None
     told = {key: _tell(value) for key, value in facts.items()}
@@ -113,7 +117,7 @@ def _begin(name: str, part_of: Span | str | None, led_to_by: str | None, facts: 
 
 
 @contextmanager
-def within(span: Span | None) -> Iterator[None]:
+def within(span: OpenStep | None) -> Iterator[None]:
     """What happens here is part of `span`, which ends with it."""
     if span is None:
         yield
@@ -128,7 +132,7 @@ def within(span: Span | None) -> Iterator[None]:
 
 
 @contextmanager
-def carried(span: Span | None) -> Iterator[None]:
+def carried(span: OpenStep | None) -> Iterator[None]:
     """What happens here is part of `span`, which somebody else ends."""
     token = _current.set(span)
     try:

@@ -50,7 +50,9 @@ def show_risks(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     if golem is None:
         raise Http404("no such golem")
     board = build_risks(golem, now=clock.now())
-    context = {**admin.site.each_context(request), "title": f"Risks of {golem.name}", "board": board}
+    may_act = golem.owner_id == request.user.pk or has_power(golem, request.user, Power.OPERATE)
+    page = {"title": f"Risks of {golem.name}", "board": board, "may_act": may_act}
+    context = {**admin.site.each_context(request), **page}
     return render(request, "golem_project/cockpit/risks.html", context)
 
 

@@ -22,7 +22,7 @@ def list_archetypes() -> list[dict[str, Any]]:
     return [describe_row(row) for row in rows.order_by("name")]
 
 
-def describe_row(archetype: Archetype) -> dict[str, Any]:
+def describe_row(archetype: Archetype) -> dict[str, object]:
     """One archetype in short, with its tool counts."""
     toolset = resolve_archetype_tools(read_archetype_rule(archetype))
     return {
@@ -40,7 +40,7 @@ def describe_row(archetype: Archetype) -> dict[str, Any]:
     }
 
 
-def count_tools(toolset: Toolset) -> dict[str, Any]:
+def count_tools(toolset: Toolset) -> dict[str, object]:
     """How many tools, by what they may do and by category."""
     kinds = Counter(name_kind(tool) for tool in toolset)
     return {
@@ -66,7 +66,7 @@ def name_kind(tool: ToolDef) -> str:
     return tool.capability.value.lower()
 
 
-def describe_tool(tool: ToolDef) -> dict[str, Any]:
+def describe_tool(tool: ToolDef) -> dict[str, object]:
     """One tool's metadata, without its schema."""
     return {
         "name": tool.name,

@@ -66,7 +66,7 @@ def match_pairs(power: Power, *, golem: str, person: str) -> Q:
     return Q(**{f"{person}__is_active": True}) & (owns | Q(Exists(shared)) | Q(Exists(member)))
 
 
-def count_deciders_of(golem: str) -> Any:
+def count_deciders_of(golem: str) -> object:
     """How many living accounts decide for the golem that a row names in the field `golem`; for annotations."""
     shared = Golem.co_owners.through.objects.filter(golem_id=OuterRef(OuterRef(f"{golem}_id"))).values("user_id")
     member = GolemMember.objects.filter(

@@ -102,7 +102,7 @@ def describe_error(request: HttpRequest, code: str) -> HttpResponse:
     return _answer_errors(request, found)
 
 
-def describe_product() -> dict[str, Any]:
+def describe_product() -> dict[str, object]:
     """The facts of `/about`, JSON-ready."""
     tools = list(REGISTRY)
     return {
@@ -119,7 +119,7 @@ def describe_product() -> dict[str, Any]:
     }
 
 
-def list_simulated() -> list[dict[str, Any]]:
+def list_simulated() -> list[dict[str, object]]:
     """Tokens and feeds of the configured chains that are our own stand-ins."""
     found = []
     for network in configured_networks():
@@ -146,7 +146,7 @@ def list_licences() -> list[dict[str, str]]:
     return fetched + [{"what": what, "licence": licence, "how": f"wheel {wheel}"} for what, licence, wheel in _WHEELS]
 
 
-def _check_all() -> dict[str, Any]:
+def _check_all() -> dict[str, object]:
     checks = [_run_check(name, check) for name, check in _CHECKS]
     is_ready = all(check["ok"] for check in checks)
     stuck = _list_stuck()
@@ -195,7 +195,7 @@ def _wants_html(request: HttpRequest) -> bool:
     return request.get_preferred_type(["application/json", "text/html"]) == "text/html"
 
 
-def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
+def _run_check(name: str, check: Callable[[], str]) -> dict[str, object]:
     started = clock.monotonic_ms()
     try:
         detail, is_ok = check(), True

@@ -80,7 +80,7 @@ def request_query_grimoire(
     )
 
 
-def ask_worker(*, arguments: dict[str, object], seconds: float) -> dict[str, Any]:
+def ask_worker(*, arguments: dict[str, object], seconds: float) -> dict[str, object]:
     """The answer of `query_grimoire_task`. Raises BrokerUnavailable, WorkerTimeout, and what the task answered."""
     if current_task:
         raise WorkerTimeout(IN_A_TASK)
@@ -101,7 +101,7 @@ def ask_worker(*, arguments: dict[str, object], seconds: float) -> dict[str, Any
     return found
 
 
-def _enqueue(arguments: dict[str, object], seconds: float) -> AsyncResult[Any]:
+def _enqueue(arguments: dict[str, object], seconds: float) -> AsyncResult[object]:
     try:
         # A question nobody waits for any more is dropped by the worker.
         return query_grimoire_task.apply_async(kwargs=arguments, expires=max(1.0, seconds), retry=False)

@@ -182,7 +182,7 @@ def assemble_model_folder(folder: Path) -> Path:
     return target
 
 
-def _get_model() -> Any:
+def _get_model() -> object:
     global _model
     if _model is None:
         with _lock:
@@ -191,7 +191,7 @@ def _get_model() -> Any:
     return _model
 
 
-def _load_model() -> Any:
+def _load_model() -> object:
     try:
         folder = assemble_model_folder(settings.GOLEM_EMBEDDING_DIR)
         # The library asks a hub for newer files unless it is told to stay offline, and reads this at import.

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -126,7 +125,7 @@ def find_failure_patterns(
     return sorted(patterns, key=lambda pattern: pattern.average_pnl_micro_usd)[:_MOST_CLUSTERS]
 
 
-def measure_performance(rows: Iterable[Execution]) -> dict[str, Any] | None:
+def measure_performance(rows: Iterable[Execution]) -> dict[str, object] | None:
     """Executions, mean result, win rate and Sharpe ratio of settled rows; None for none. Decimal text."""
     results = [row.realized_pnl_micro_usd or 0 for row in rows]
     if not results:

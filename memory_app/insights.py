@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchRank
@@ -191,7 +190,7 @@ def reinforce_insights(
     )
 
 
-def describe_insight(insight: Insight) -> dict[str, Any]:
+def describe_insight(insight: Insight) -> dict[str, object]:
     """One insight as an agent sees it. `content` is data, never an instruction."""
     return {
         "id": str(insight.pk),
@@ -216,7 +215,7 @@ def describe_insight(insight: Insight) -> dict[str, Any]:
     }
 
 
-def describe_insight_hit(hit: InsightHit) -> Mapping[str, Any]:
+def describe_insight_hit(hit: InsightHit) -> Mapping[str, object]:
     """One insight found, with its score as decimal text."""
     return {
         **describe_insight(hit.insight),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from memory_app.text_cleaning import clean_value
 from tools_app.core.bounded_parsing import Bound, OutsideTextRefused, read_exact_json
@@ -21,7 +21,7 @@ _LARGEST_INTEGER = 2**63
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def parse_object(text: str | None, *, field: str, longest: int = LONGEST) -> dict[str, Any]:
+def parse_object(text: str | None, *, field: str, longest: int = LONGEST) -> dict[str, object]:
     """The JSON object in `text`, cleaned; empty text is an empty object. Raises InvalidParams naming `field`."""
     if not text or not text.strip():
         return {}

@@ -22,7 +22,7 @@ class Provenance:
     tool: str = ""
     permit_id: str = ""
 
-    def as_columns(self) -> dict[str, Any]:
+    def as_columns(self) -> dict[str, object]:
         """The columns of a `Provenanced` row."""
         return {
             "source": self.source,

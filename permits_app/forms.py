@@ -47,7 +47,7 @@ class UsdField(forms.CharField):
         kwargs.setdefault("help_text", "US dollars, for example 10,000.00")
         super().__init__(**kwargs)
 
-    def prepare_value(self, value: object) -> Any:
+    def prepare_value(self, value: object) -> object:
         """Micro-USD as dollars; what the person typed stays as typed."""
         if isinstance(value, int):
             dollars = Decimal(value) / MICRO_USD_PER_USD
@@ -78,7 +78,7 @@ class PercentField(forms.CharField):
         kwargs.setdefault("widget", make_number_widget("percent"))
         super().__init__(**kwargs)
 
-    def prepare_value(self, value: object) -> Any:
+    def prepare_value(self, value: object) -> object:
         """Basis points as percent."""
         return f"{Decimal(value) / 100:f}" if isinstance(value, int) else value
 

@@ -134,13 +134,13 @@ def sweep_permits_task() -> dict[str, int]:
 
 
 @shared_task()
-def commit_halt_task(*, golem_id: str, epoch: int, **_: object) -> dict[str, Any]:
+def commit_halt_task(*, golem_id: str, epoch: int, **_: object) -> dict[str, object]:
     """What one halt has to do on the chain; a second run finds it done."""
     return _answer(lambda: carry_out_halt(golem_id=UUID(golem_id), epoch=epoch, now=clock.now()))
 
 
 @shared_task
-def commit_change_task(*, request_id: str, **_: object) -> dict[str, Any]:
+def commit_change_task(*, request_id: str, **_: object) -> dict[str, object]:
     """Execute an approved change; a second run finds it done, or another worker at it."""
     answer = _answer(lambda: execute_change(request_id=UUID(request_id), now=clock.now()))
     _answer(lambda: _execute_next_in_line(request_id=UUID(request_id)))
@@ -148,7 +148,7 @@ def commit_change_task(*, request_id: str, **_: object) -> dict[str, Any]:
 
 
 @shared_task
-def commit_announced_task(*, permit_id: str, **_: object) -> dict[str, Any]:
+def commit_announced_task(*, permit_id: str, **_: object) -> dict[str, object]:
     """Commit an announced permit whose delay is over; a second run finds it done."""
     answer = _answer(lambda: execute_announced(permit_id=UUID(permit_id), now=clock.now()))
     _answer(lambda: _execute_next_in_line(request__permit_id=UUID(permit_id)))

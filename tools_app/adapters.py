@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadContext
@@ -139,7 +138,7 @@ def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:
     return sorted({tool.key for tool in toolset if tool.pi_tool is pi_tool})
 
 
-def flatten_params(body: Mapping[str, object]) -> dict[str, Any]:
+def flatten_params(body: Mapping[str, object]) -> dict[str, object]:
     """One flat object: the spellings `kind` and `type` become `action_type`, a nested `params` is merged.
 
     Raises AmbiguousParams when two spellings disagree or a nested parameter repeats an outer one.

@@ -231,7 +231,7 @@ def run_local_write(
     )
 
 
-def check_params(*, tool: ToolDef, params: Mapping[str, object]) -> dict[str, Any]:
+def check_params(*, tool: ToolDef, params: Mapping[str, object]) -> dict[str, object]:
     """Validated parameters; a null one counts as left out. Raises InvalidParams."""
     return validate_params(tool.params_model, {k: v for k, v in params.items() if v is not None})
 
@@ -338,7 +338,7 @@ def _run(
     return answer
 
 
-def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Callable[[Any], T]:
+def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Callable[[object], T]:
     """`call`, and when what it read fits no state at all, `call` on answers to the same questions asked anew.
 
     A node that mines while it answers for its newest block may answer from the next one's state. For what only reads.
@@ -405,7 +405,7 @@ def _summarise(answer: object) -> str:
     return f"fields: {', '.join(names)}"[:_LONGEST_SUMMARY] if names else type(answer).__name__
 
 
-def _tell_progress(checkpoint: Checkpoint) -> dict[str, Any]:
+def _tell_progress(checkpoint: Checkpoint) -> dict[str, object]:
     """How far a call came that can go on later: the figures it keeps, for its texts may be a stranger's words."""
     figures = {name: value for name, value in checkpoint.kept.items() if type(value) is int}
     return {"checkpoint": figures} if figures else {}

@@ -31,8 +31,8 @@ class EditedField:
 
     row: str
     field: str
-    here: Any
-    shipped: Any
+    here: object
+    shipped: object
 
     def __str__(self) -> str:
         return f"{self.row}: {self.field} is {self.here!r} here, {self.shipped!r} as shipped"

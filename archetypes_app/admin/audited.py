@@ -31,7 +31,7 @@ class AuditedEditMixin:
         if fields or rows or not change:
             self._append(request, form.instance, "changed" if change else "added", fields, rows)
 
-    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
+    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> object:
         """Write down each deleted row; Django calls this before it deletes them."""
         lock_rows(queryset)
         for obj in queryset:
@@ -63,7 +63,7 @@ def lock_rows(rows: Iterable[models.Model]) -> None:
         list(model._default_manager.select_for_update(no_key=True).filter(pk__in=keys).values_list("pk"))
 
 
-def _describe_changes(form: ModelForm[Any]) -> dict[str, Any]:
+def _describe_changes(form: ModelForm[Any]) -> dict[str, object]:
     return {
         name: {"from": _text(form[name].initial), "to": _text(form.cleaned_data.get(name))}
         for name in form.changed_data
@@ -71,7 +71,7 @@ def _describe_changes(form: ModelForm[Any]) -> dict[str, Any]:
     }
 
 
-def _describe_rows(formset: Any) -> dict[str, Any]:
+def _describe_rows(formset: Any) -> dict[str, object]:
     return {
         "row": str(formset.model._meta.verbose_name),
         "added": [str(obj) for obj in formset.new_objects],

@@ -48,7 +48,7 @@ def scope_choices(model: type[models.Model], scope: Scope) -> None:
     _CHOICES[model] = scope
 
 
-def _read_columns(row: models.Model) -> dict[str, Any]:
+def _read_columns(row: models.Model) -> dict[str, object]:
     return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
 
 
@@ -82,12 +82,12 @@ class OwnerScopedAdmin(PlainAdmin):
         """Django's permission, and the row is theirs."""
         return super().has_delete_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> object:
         """A chooser without other owners' rows."""
         kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> object:
         """A chooser without other owners' rows."""
         kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
         return super().formfield_for_manytomany(db_field, request, **kwargs)

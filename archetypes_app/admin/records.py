@@ -38,7 +38,7 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
             return rows
         return rows.filter(golem_id__in=list_golems_with(request.user, Power.SEE).values("pk"))
 
-    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: object, object_id: str) -> Any:
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: object, object_id: str) -> object:
         return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:

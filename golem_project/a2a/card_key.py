@@ -37,7 +37,7 @@ def configure(passphrase: Secret) -> None:
     _key = {**members, "kid": thumbprint, "alg": ALGORITHM, "use": "sig", "d": _base64(seed)}
 
 
-def list_public_keys() -> dict[str, Any]:
+def list_public_keys() -> dict[str, object]:
     """The JWK set (RFC 7517) that verifies what this server signs."""
     return {"keys": [{name: value for name, value in _get_key().items() if name != "d"}]}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from a2a.types import a2a_pb2 as wire
 from google.protobuf.json_format import MessageToDict
@@ -63,7 +62,7 @@ def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill])
     return sign_card(card, keys_url=f"{base_url}{KEYS_PATH}")
 
 
-def show_card(card: wire.AgentCard, *, version: str = "") -> dict[str, Any]:
+def show_card(card: wire.AgentCard, *, version: str = "") -> dict[str, object]:
     """The card as JSON, in the words of 1.0 or of 0.3 alone for who asks in one; else in both, as each client looks for
     its own.
     """

@@ -179,7 +179,7 @@ async def _read_raw(receive: Receive) -> bytes:
             return b"".join(pieces)
 
 
-def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, Any] | None:
+def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, object] | None:
     """What is wrong with a body before anybody acts on it: a refusal, or a JSON-RPC error; None where it is fine."""
     try:
         body = read_body(raw)
@@ -203,7 +203,7 @@ def _is_state(value: object) -> bool:
     return value is None or str(value) in {*wire.TaskState.keys(), *map(str, wire.TaskState.values())}
 
 
-def _check_params(body: dict[str, Any]) -> dict[str, Any] | None:
+def _check_params(body: dict[str, Any]) -> dict[str, object] | None:
     """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
     method, request_id = body.get("method"), body.get("id")
     if body.get("jsonrpc") != "2.0" or not isinstance(method, str) or isinstance(request_id, bool):
@@ -232,7 +232,7 @@ def _check_params(body: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[str, Any]:
+def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 

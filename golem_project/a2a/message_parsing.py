@@ -33,7 +33,7 @@ class Ask:
         return hash_canonical({"skill": self.skill, "params": self.params})
 
 
-def read_body(raw: bytes) -> dict[str, Any]:
+def read_body(raw: bytes) -> dict[str, object]:
     """The body as an object whose integers arrive as written. Raises the errors of a body, NumberNotExact."""
     # The protocol's numbers are doubles: beyond `LARGEST_EXACT` they are not what was written.
     body = parse_object(raw, most_levels=MOST_LEVELS, read_fraction=_read_fraction)
@@ -67,7 +67,7 @@ def read_ask(message: wire.Message) -> Ask | None:
     return _read_data(_as_written(MessageToDict(asked[0].data)))
 
 
-def read_handed_in(message: wire.Message) -> Any:
+def read_handed_in(message: wire.Message) -> object:
     """The payment that a message hands in by the x402 extension; None where it hands none in."""
     told = MessageToDict(message.metadata)
     return _as_written(told["x402.payment.payload"]) if told.get("x402.payment.payload") else None
@@ -97,7 +97,7 @@ def _refuse_number(text: str) -> NoReturn:
     raise NumberNotExact(f"{text[:40]} would be rounded on the way; write all its digits as text")
 
 
-def _as_written(value: object) -> Any:
+def _as_written(value: object) -> object:
     """The protocol's doubles as the integers that `read_body` let through; a fraction is the text it was."""
     if isinstance(value, dict):
         return {name: _as_written(member) for name, member in value.items()}

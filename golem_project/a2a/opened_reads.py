@@ -93,7 +93,7 @@ def find_opened(golem: Golem, *, query: str, venue: str) -> OpenedRead:
     return opened
 
 
-def _work_out(opened: OpenedRead, params: Mapping[str, object], now: datetime) -> dict[str, Any]:
+def _work_out(opened: OpenedRead, params: Mapping[str, object], now: datetime) -> dict[str, object]:
     asked = dict(params)
     cursor = asked.pop("cursor", None)
     if cursor is not None and not isinstance(cursor, str):

@@ -73,7 +73,7 @@ def _read_payment(request: HttpRequest) -> Any:
         return {}
 
 
-def _read_params(request: HttpRequest) -> dict[str, Any]:
+def _read_params(request: HttpRequest) -> dict[str, object]:
     raw = request.read(MAX_BODY_BYTES + 1)
     if len(raw) > MAX_BODY_BYTES:
         raise BodyTooLarge(f"a body is at most {MAX_BODY_BYTES} bytes", limit_bytes=MAX_BODY_BYTES)

@@ -305,7 +305,7 @@ def _find_sold(row: SoldAnswer, way: PriceOffer, reader: ChainReader, now: datet
     return next((sold for sold in tried if sold is not None), None)
 
 
-def _write_receipt(row: SoldAnswer) -> dict[str, Any]:
+def _write_receipt(row: SoldAnswer) -> dict[str, object]:
     return {
         "success": True,
         "transaction": row.transaction,

@@ -96,7 +96,7 @@ def show_registrations(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"registrations": registered, **_describe_infrastructure(golem_id)}, headers=headers)
 
 
-def _describe_infrastructure(golem_id: UUID) -> dict[str, Any]:
+def _describe_infrastructure(golem_id: UUID) -> dict[str, object]:
     """What the agent of a whole server says of itself: its role, and how reliably it was there, by the minute."""
     kept = _counted.get(golem_id)
     if kept is None or clock.monotonic_ms() - kept[0] > _SECONDS * 1_000:

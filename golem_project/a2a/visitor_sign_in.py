@@ -172,7 +172,7 @@ def _write_text(challenge: Challenge) -> str:
     )
 
 
-def _write_typed(challenge: Challenge) -> dict[str, Any]:
+def _write_typed(challenge: Challenge) -> dict[str, object]:
     return {
         "types": {
             "EIP712Domain": [{"name": "name", "type": "string"}, {"name": "version", "type": "string"}],

@@ -19,7 +19,7 @@ class Only:
     """A sentence for those of an event alone whose payload says so."""
 
     event: E
-    is_meant: Callable[[Mapping[str, Any]], bool]
+    is_meant: Callable[[Mapping[str, object]], bool]
     text: str
 
 
@@ -38,7 +38,7 @@ def _is_fall(payload: Mapping[str, object]) -> bool:
     return "code" not in payload and payload.get("rule") == "policy_cage.drawdown"
 
 
-def _is_from(source: str) -> Callable[[Mapping[str, Any]], bool]:
+def _is_from(source: str) -> Callable[[Mapping[str, object]], bool]:
     return lambda payload: payload.get("source") == source
 
 

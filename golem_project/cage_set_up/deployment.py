@@ -167,7 +167,7 @@ def build_valuer(chain: ChainReader, valuer: Valuer) -> bytes:
     return bytes.fromhex(load_contract(valuer.code).bytecode[2:]) + encode_constructor(valuer.constructor, *values)
 
 
-def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, Any]:
+def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, object]:
     """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
     account = checksum(options["account"])
     left_out = choose_left_out(golem, chain, options)

@@ -68,7 +68,7 @@ class DeployForm(forms.Form):
     mark = UsdField(label="High-water mark", help_text="US dollars from which a drawdown is measured")
     guardian = AddressField(required=False, label="Guardian", help_text="May halt the contract and nothing else")
 
-    def as_options(self) -> dict[str, Any]:
+    def as_options(self) -> dict[str, object]:
         """As the command takes them."""
         given = self.cleaned_data
         dollars, rest = divmod(given["mark"], 10**6)

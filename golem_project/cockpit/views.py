@@ -96,14 +96,14 @@ def show_fleet_parts(request: HttpRequest) -> HttpResponse:
     return render(request, "golem_project/cockpit/_fleet_parts.html", _build_fleet(request))
 
 
-def _build_fleet(request: HttpRequest) -> dict[str, Any]:
+def _build_fleet(request: HttpRequest) -> dict[str, object]:
     is_with_apart = APART in request.GET
     fleet = build_fleet(request.user, now=clock.now(), is_with_apart=is_with_apart)
     asked = link_to(request.GET, is_with_apart=is_with_apart)
     return {"fleet": fleet, "asked": asked, "apart_url": link_to(request.GET, is_with_apart=not is_with_apart)}
 
 
-def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, Any]:
+def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, object]:
     _check_may_see(request)
     golem = (
         list_visible_golems(request.user)

@@ -35,7 +35,7 @@ class Journey:
     base_url: str
     token: str = field(repr=False)
     rpc_url: str = field(repr=False)
-    on_step: Callable[[dict[str, Any]], None]
+    on_step: Callable[[dict[str, object]], None]
     steps: list[dict[str, Any]] = field(default_factory=list)
     amount: int = 0
     """Base units of USDC that this run swaps; known once the wallet was read."""
@@ -61,7 +61,7 @@ class Journey:
                 return False
         return all(step["ok"] for step in self.steps)
 
-    def _step(self, name: str, act: Callable[[], dict[str, object]]) -> dict[str, Any]:
+    def _step(self, name: str, act: Callable[[], dict[str, object]]) -> dict[str, object]:
         started = time.perf_counter()
         try:
             facts, problem = act(), ""
@@ -119,7 +119,7 @@ class Journey:
             "expires_at": permit["expires_at"],
         }
 
-    def _read_back(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
+    def _read_back(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, object]:
         found = _ok(client.get(f"/api/v1/pi/permits/{permit['permit_id']}"))
         if found["plan_hash"] != permit["plan_hash"] or found["status"] != "CREATED":
             raise StepFailed("the permit read back is not the one that was given")
@@ -167,7 +167,7 @@ class Journey:
             "tx_hashes": answer["tx_hashes"],
         }
 
-    def _commit_again(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
+    def _commit_again(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, object]:
         response = client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]})
         problem = response.json()
         if response.status_code != 409 or problem.get("code") != "PERMIT_ALREADY_COMMITTED":

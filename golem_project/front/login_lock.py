@@ -30,7 +30,7 @@ _REMEMBERED: Final = timedelta(days=30)
 class LoginLock(AxesDatabaseHandler):
     """django-axes' own keeping of failures, with the second bound, and with no row from the future."""
 
-    def get_user_attempts(self, request: object, credentials: object = None) -> list[Any]:
+    def get_user_attempts(self, request: object, credentials: object = None) -> list[object]:
         """The rows that count, for each combination that locks."""
         latest = clock.now() + clock.AHEAD
         return [rows.filter(attempt_time__lte=latest) for rows in super().get_user_attempts(request, credentials)]

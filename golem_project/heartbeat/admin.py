@@ -91,7 +91,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
         return response
 
-    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> object:
         """A heartbeat stays with its golem."""
         fixed = super().get_readonly_fields(request, obj)
         return (*fixed, "golem") if obj is not None else fixed

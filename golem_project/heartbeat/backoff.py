@@ -64,7 +64,7 @@ def read_waits(stored: Mapping[str, Any]) -> dict[str, WishBackoff]:
     }
 
 
-def write_waits(waits: Mapping[str, WishBackoff], *, now: datetime) -> dict[str, Any]:
+def write_waits(waits: Mapping[str, WishBackoff], *, now: datetime) -> dict[str, object]:
     """What is worth storing: the latest, and none that ended more than a day ago."""
     kept = sorted(
         ((key, wait) for key, wait in waits.items() if wait.until > now - _LONGEST), key=lambda item: item[1].until

@@ -111,7 +111,7 @@ class CycleState:
     actions: list[ActionRecord] = field(default_factory=list)
     waiting_actions: list[ActionRecord] = field(default_factory=list)
     followed: list[ActionRecord] = field(default_factory=list)
-    unheard: list[dict[str, Any]] = field(default_factory=list)
+    unheard: list[dict[str, object]] = field(default_factory=list)
     current: ActionRecord | None = None
     permit: dict[str, Any] | None = None
     waits: dict[str, WishBackoff] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class CycleState:
         refused = {key for key, wait in self.waits.items() if is_waiting(wait, now=at)}
         return frozenset(refused | {each.wish_key for each in self.waiting_actions})
 
-    def as_probes(self) -> dict[str, Any]:
+    def as_probes(self) -> dict[str, object]:
         """What was seen, and what is known of the market where something was to be entered; JSON-ready."""
         known = self.known_market
         off = [{"token": each.peg.token, "name": each.peg.name, "words": each.words} for each in self.off_peg]
@@ -175,7 +175,7 @@ class CycleState:
         )
 
 
-def describe_recalled(insight: RecalledInsight) -> dict[str, Any]:
+def describe_recalled(insight: RecalledInsight) -> dict[str, object]:
     """An insight for a planner: data, with who wrote it."""
     return {
         "kind": insight.kind,
@@ -194,7 +194,7 @@ def _tell(insight: RecalledInsight) -> str:
     return insight.text
 
 
-def describe_waiting(action: ActionRecord) -> dict[str, Any]:
+def describe_waiting(action: ActionRecord) -> dict[str, object]:
     """An action that waits for somebody, for a planner."""
     return {
         "action_type": action.action_type,

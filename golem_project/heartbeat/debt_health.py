@@ -212,7 +212,7 @@ def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:
     )
 
 
-def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, ToldDebt]) -> dict[str, Any]:
+def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, ToldDebt]) -> dict[str, object]:
     """What the next tick starts from, JSON-ready."""
     return {
         each.ref: {
@@ -250,7 +250,7 @@ def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
     return tuple(found)
 
 
-def _write_told(told: ToldDebt) -> dict[str, Any]:
+def _write_told(told: ToldDebt) -> dict[str, object]:
     return {"told": int(told.alarm), "told_bps": told.health_bps, "told_unknown": told.of_unknown}
 
 

@@ -8,7 +8,7 @@ and once more when it thinks again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.errors import ModelBudgetSpent
 from golem_project.heartbeat.cycle_state import CycleState
@@ -77,7 +77,7 @@ def count_failures(state: CycleState) -> int:
     return before + 1 if has_failed(asked[-1]) else 0
 
 
-def remember_failures(state: CycleState) -> dict[str, Any]:
+def remember_failures(state: CycleState) -> dict[str, object]:
     """For what the next tick starts from."""
     return {_KEY: count_failures(state)}
 

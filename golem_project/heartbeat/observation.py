@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
@@ -70,13 +69,13 @@ class Observation:
     deviation_bps: int | None = None
     total_micro_usd: int | None = None
     anomalies: tuple[str, ...] = ()
-    known_positions: Mapping[str, Any] = field(default_factory=dict)
+    known_positions: Mapping[str, object] = field(default_factory=dict)
 
     def holding(self, address: str) -> ObservedToken | None:
         """The holding of one token."""
         return next((each for each in self.holdings if each.token.address == address), None)
 
-    def as_probes(self) -> dict[str, Any]:
+    def as_probes(self) -> dict[str, object]:
         """The figures for the record and for a planner: JSON-ready, amounts as decimal strings with units beside."""
         return {
             "block_number": self.block.number if self.block else None,
@@ -108,20 +107,20 @@ class Observation:
             **self._describe_failed_oracles(),
         }
 
-    def _describe_locked(self) -> dict[str, Any]:
+    def _describe_locked(self) -> dict[str, object]:
         """Those of `positions` of which something cannot be taken out now; nothing is said where all of it can."""
         own = {one.position.position_id for one in self.positions}
         held = self.whole.positions if self.whole is not None else ()
         locked = [describe_held(each) for each in held if each.ref.id in own and each.position.locked]
         return {"locked_positions": locked} if locked else {}
 
-    def _describe_failed_oracles(self) -> dict[str, Any]:
+    def _describe_failed_oracles(self) -> dict[str, object]:
         """What gives no price of something held; nothing is said where all of it has one."""
         failed = list_failed_oracles(self.whole) if self.whole is not None else ()
         return {"failed_oracles": [{"name": each.name, "reason": each.reason} for each in failed]} if failed else {}
 
 
-def describe_held(held: Held) -> dict[str, Any]:
+def describe_held(held: Held) -> dict[str, object]:
     """One position of any protocol for the record: what it is worth, owes, and from when it can be had."""
     return {
         "position": str(held.ref),
@@ -134,7 +133,7 @@ def describe_held(held: Held) -> dict[str, Any]:
     }
 
 
-def describe_position(held: ObservedPosition) -> dict[str, Any]:
+def describe_position(held: ObservedPosition) -> dict[str, object]:
     """One position for the record."""
     position = held.position
     return {

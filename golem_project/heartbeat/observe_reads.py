@@ -164,7 +164,7 @@ def _warm(
     chain.preload(calls=calls, prices_of=tokens, contracts=first.contracts, accounts=accounts)
 
 
-def _feed_of(chain_id: int, token: TokenMeta) -> Any:
+def _feed_of(chain_id: int, token: TokenMeta) -> object:
     named = get_deployment(chain_id)
     feed = named.feeds.get(token.address)
     return named.feeds.get(NATIVE) if feed is None and token.address == named.wrapped_native else feed
@@ -253,7 +253,7 @@ def _read_positions(
     known: Mapping[str, Any],
     whole: Holdings | None,
     pool: Pool | None,
-) -> tuple[tuple[ObservedPosition, ...], dict[str, Any]]:
+) -> tuple[tuple[ObservedPosition, ...], dict[str, object]]:
     if golem.address is None or not markets:
         return (), {}
     prices = {each.token.address: each for each in held}
@@ -278,7 +278,7 @@ def _list_foremost(chain: ChainReader, ranges: RangePositions, whole: Holdings |
 
 def _read_ranges(
     chain: ChainReader, owner: str, ranges: RangePositions, known: Mapping[str, Any], first: Sequence[str]
-) -> tuple[list[RangePosition], dict[str, Any]]:
+) -> tuple[list[RangePosition], dict[str, object]]:
     """`first` and then the newest, so many as are looked at: more than that anybody can send."""
     newest, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)
     ids = list(dict.fromkeys((*first, *newest)))[:MOST_POSITIONS]
@@ -342,7 +342,7 @@ def _list_uncounted(whole: Holdings) -> list[str]:
     return [each for each in whole.problems if " in " in each and not each.startswith(NO_FEED)]
 
 
-def _remember_pool(pool: Pool | None) -> dict[str, Any]:
+def _remember_pool(pool: Pool | None) -> dict[str, object]:
     if pool is None:
         return {}
     named = {"pool": pool.id, **({"manager": pool.pool_id.manager} if pool.pool_id.manager else {})}

@@ -58,7 +58,7 @@ class _WordsField(forms.CharField):
 class WeightsField(_WordsField):
     """`WETH 60, USDC 40`, in percent."""
 
-    def prepare_value(self, value: object) -> Any:
+    def prepare_value(self, value: object) -> object:
         """A stored value as text."""
         if isinstance(value, Mapping):
             return ", ".join(
@@ -77,7 +77,7 @@ class WeightsField(_WordsField):
 class RungsField(_WordsField):
     """`buy 2500 100, sell 3500 100`: side, price and amount in dollars."""
 
-    def prepare_value(self, value: object) -> Any:
+    def prepare_value(self, value: object) -> object:
         """A stored value as text."""
         if isinstance(value, list):
             return ", ".join(
@@ -207,7 +207,7 @@ def list_fields() -> Iterator[tuple[str, str, str, forms.Field]]:
             yield kind, name, name_field(kind, name), field
 
 
-def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, object]:
     """The strategies as they will be stored. One whose fields are all empty is none; what the form does not ask stays
     as it was.
     """
@@ -221,7 +221,7 @@ def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[st
     return found
 
 
-def read_initial(stored: object) -> dict[str, Any]:
+def read_initial(stored: object) -> dict[str, object]:
     """What is stored, by the names on the form."""
     kinds = stored if isinstance(stored, Mapping) else {}
     return {

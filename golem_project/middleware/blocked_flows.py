@@ -62,7 +62,7 @@ class WatchedTask(Task):
 
     abstract = True
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> object:
         golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
         ids = {name: kwargs.get(name) for name in ("request_id", "permit_id", "golem_id")}
         with (

@@ -92,7 +92,7 @@ class DeviceAuthorization(DeviceAuthorizationEndpoint):
 
     CLIENT_AUTH_METHODS = ("none",)
 
-    def create_endpoint_response(self, request: Any) -> tuple[int, dict[str, Any], Any]:
+    def create_endpoint_response(self, request: Any) -> tuple[int, dict[str, object], object]:
         """The codes, and no link that holds one: who follows a stranger's link would approve a stranger's agent."""
         client = self.authenticate_client(request)
         self.server.validate_requested_scope(request.payload.scope)
@@ -131,7 +131,7 @@ class DeviceCode(DeviceCodeGrant):
         self._row = AgentSignIn.objects.filter(device_digest=hash_token(device_code)).first()
         return SignInCredential(self._row) if self._row is not None else None
 
-    def query_user_grant(self, user_code: str) -> tuple[Any, bool] | None:
+    def query_user_grant(self, user_code: str) -> tuple[object, bool] | None:
         """Who decided, and what, in the row of this device's own code; None while nobody has."""
         row = require(self._row)
         if row.state == SignInState.WAITING:
@@ -144,7 +144,7 @@ class DeviceCode(DeviceCodeGrant):
         AgentSignIn.objects.filter(pk=credential.row.pk).update(polled_at=now)
         return before is not None and 0 <= (now - before).total_seconds() < POLL_SECONDS - 1
 
-    def generate_token(self, **given: object) -> dict[str, Any]:
+    def generate_token(self, **given: object) -> dict[str, object]:
         """Made and kept in one transaction, once."""
         try:
             return _describe(collect_sign_in(row=self.request.credential.row, now=clock.now()))
@@ -165,7 +165,7 @@ class Renewal(RefreshTokenGrant):
         """Asked where it is renewed."""
         return True
 
-    def generate_token(self, **given: Any) -> dict[str, Any]:
+    def generate_token(self, **given: Any) -> dict[str, object]:
         """Of the same scopes: fewer would need a key of their own."""
         row = self.request.refresh_token.row
         if set(given["scope"].split()) != set(row.scopes):

@@ -182,7 +182,7 @@ def _check_status(answer: guarded_http.Answer, service: OutsideService, most_byt
     raise ServiceFailed(f"{service.label} answered {answer.status}", **said)
 
 
-def _read_words(body: bytes, most_bytes: int) -> dict[str, Any]:
+def _read_words(body: bytes, most_bytes: int) -> dict[str, object]:
     """What the service says of a refusal, as a stranger's words."""
     try:
         document = read_json(body, most_bytes=most_bytes)

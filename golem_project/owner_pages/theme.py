@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -12,7 +10,7 @@ from golem_project.owner_pages.first_page import LOCAL_CHAIN_ID, build_board, sh
 from tools_app.core import clock
 
 
-def fill_dashboard(request: HttpRequest, context: dict[str, object]) -> dict[str, Any]:
+def fill_dashboard(request: HttpRequest, context: dict[str, object]) -> dict[str, object]:
     """Put the board into the index page's context."""
     is_with_apart = APART in request.GET
     board = build_board(request.user, now=clock.now(), is_with_apart=is_with_apart)

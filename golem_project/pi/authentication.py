@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db.models import Model, Q
 from django.urls import reverse
@@ -107,7 +107,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     target_class = ApiKeyAuthentication
     name = "golemToken"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, object]:
         return {
             "type": "http",
             "scheme": "bearer",

@@ -150,7 +150,7 @@ def _gemini_of_variants(variants: list[Schema], schema: Mapping[str, object], *,
     return united
 
 
-def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     return [
         {
             "type": "function",
@@ -165,14 +165,14 @@ def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
     ]
 
 
-def _anthropic(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def _anthropic(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     return [
         {"name": str(tool.name), "description": tool.description, "input_schema": to_anthropic(tool.shown)}
         for tool in tools
     ]
 
 
-def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     declarations = [
         {"name": str(tool.name), "description": tool.description, "parameters": _gemini_parameters(tool.shown)}
         for tool in tools
@@ -188,7 +188,7 @@ def _gemini_parameters(schema: Schema) -> Schema:
     return gemini
 
 
-def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     return [
         {
             "name": str(tool.name),
@@ -202,7 +202,7 @@ def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
     ]
 
 
-def _mcp(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def _mcp(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     return [
         {
             "name": str(tool.name),

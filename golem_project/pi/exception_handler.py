@@ -112,7 +112,7 @@ def as_golem_error(error: Exception) -> GolemError:
     return InternalError("the failure is in our log under this request id")
 
 
-def answer_request(error: Exception, request: HttpRequest) -> tuple[dict[str, Any], dict[str, str]]:
+def answer_request(error: Exception, request: HttpRequest) -> tuple[dict[str, object], dict[str, str]]:
     """As `describe_problem`, for code outside Django REST framework."""
     return describe_problem(error, instance=request.path)
 

@@ -82,13 +82,13 @@ class RefusedCall:
         return {**rest, "unfinished_call": {**unfinished, "arguments": arguments}, "fill": fill}
 
 
-def add_known(refused: RefusedCall) -> dict[str, Any]:
+def add_known(refused: RefusedCall) -> dict[str, object]:
     """The members of the refusal, with what is known of what they ask for."""
     code = str(refused.problem.get("code"))
     return _BY_CODE[code](refused) if code in _BY_CODE else refused.members
 
 
-def _add_to_fields(refused: RefusedCall) -> dict[str, Any]:
+def _add_to_fields(refused: RefusedCall) -> dict[str, object]:
     members = refused.members
     for name in members.get("fill", {}):
         said = refused.said.get(name)
@@ -103,7 +103,7 @@ def _add_to_fields(refused: RefusedCall) -> dict[str, Any]:
     return members
 
 
-def _add_balance(refused: RefusedCall) -> dict[str, Any]:
+def _add_balance(refused: RefusedCall) -> dict[str, object]:
     return _tell_held(refused, "amount") if "amount" in refused.said else refused.members
 
 
@@ -119,7 +119,7 @@ def _tell_held(refused: RefusedCall, name: str) -> dict[str, Any]:
     return refused.ask(name, **({"held": {"raw": "0"}} if token and balances else {}))
 
 
-def _add_unit(refused: RefusedCall) -> dict[str, Any]:
+def _add_unit(refused: RefusedCall) -> dict[str, object]:
     """Says what the amount was, in whole coins, and what one whole coin would be."""
     network = KNOWN_NETWORKS.get(refused.chain_id)
     said = str(refused.said.get("amount", ""))
@@ -133,7 +133,7 @@ def _add_unit(refused: RefusedCall) -> dict[str, Any]:
     )
 
 
-def _add_tokens(refused: RefusedCall) -> dict[str, Any]:
+def _add_tokens(refused: RefusedCall) -> dict[str, object]:
     """Asks for a token that is registered on the chain, and says what the one that was named is elsewhere."""
     wanted = {str(refused.problem.get(name, "")).lower() for name in ("address", "symbol")} - {""}
     names = [name for name, value in refused.said.items() if isinstance(value, str) and value.lower() in wanted]
@@ -165,7 +165,7 @@ def _find_elsewhere(refused: RefusedCall, said: str) -> tuple[str, str]:
     return "", ""
 
 
-def _add_fees(refused: RefusedCall) -> dict[str, Any]:
+def _add_fees(refused: RefusedCall) -> dict[str, object]:
     """Asks for a fee of which the pair has a pool."""
     pair = {name: refused.said.get(name) for name in ("token0", "token1")}
     if "fee" not in refused.said or None in pair.values():
@@ -174,7 +174,7 @@ def _add_fees(refused: RefusedCall) -> dict[str, Any]:
     return refused.ask("fee", one_of=sorted(fees)) if fees else refused.members
 
 
-def _add_requests(refused: RefusedCall) -> dict[str, Any]:
+def _add_requests(refused: RefusedCall) -> dict[str, object]:
     """Asks for ids of the account's own withdrawal requests."""
     found = _list(refused.read("staking_position", _read_venue(refused)), "open_withdrawal_requests")
     ids = [each.get("request_id") or each.get("id") for each in found]
@@ -187,14 +187,14 @@ def _read_venue(refused: RefusedCall) -> str | None:
     return venue if isinstance(venue, str) else None
 
 
-def _add_permits(refused: RefusedCall) -> dict[str, Any]:
+def _add_permits(refused: RefusedCall) -> dict[str, object]:
     """Asks for one of the golem's open permits."""
     known = ("permit_id", "action_type", "venue", "status", "value_usd")
     permits = _list(refused.read("permits", "golem"), "permits")
     return refused.ask("permit_id", one_of=[{name: each.get(name) for name in known} for each in permits])
 
 
-def _add_passing(refused: RefusedCall) -> dict[str, Any]:
+def _add_passing(refused: RefusedCall) -> dict[str, object]:
     """Names the actions of the golem that its phase lets pass."""
     phase = Phase(refused.golem.phase)
     passing = {
@@ -207,7 +207,7 @@ def _add_passing(refused: RefusedCall) -> dict[str, Any]:
     return {**refused.members, "actions_that_pass": sorted(passing)}
 
 
-def _list(data: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
+def _list(data: Mapping[str, Any], *names: str) -> list[Mapping[str, object]]:
     found = next((data[name] for name in names if isinstance(data.get(name), list | tuple)), ())
     return [each for each in found if isinstance(each, Mapping)]
 

@@ -23,7 +23,7 @@ _SHORTEST_WORD: Final = 3
 NEAR: Final = 0.6
 
 
-def read_chain(value: object) -> Any:
+def read_chain(value: object) -> object:
     """The number of a chain that is given by its name or its number; else `value`."""
     if isinstance(value, str) and not value.strip().isdigit():
         said = squash(value)
@@ -40,7 +40,7 @@ def is_of(value: Any, kinds: set[str]) -> bool:
     return name in kinds or (name == "integer" and "number" in kinds)
 
 
-def write_as(value: object, kinds: set[str]) -> Any:
+def write_as(value: object, kinds: set[str]) -> object:
     """`value` as one of `kinds`, where that loses nothing; else itself."""
     if isinstance(value, list) and len(value) == 1 and "array" not in kinds:
         value = value[0]
@@ -57,7 +57,7 @@ def write_as(value: object, kinds: set[str]) -> Any:
     return value
 
 
-def find_near(given: object, words: Sequence[object]) -> Any:
+def find_near(given: object, words: Sequence[object]) -> object:
     """The one of `words` that `given` spells or nearly spells; None where none is near."""
     same = find_same(given, words)
     if same is not None or not isinstance(given, str):
@@ -67,7 +67,7 @@ def find_near(given: object, words: Sequence[object]) -> Any:
     return known[near[0]] if near else None
 
 
-def find_mistyped(given: object, words: Sequence[object]) -> Any:
+def find_mistyped(given: object, words: Sequence[object]) -> object:
     """The one of `words` that `given` spells, or spells but for one letter behind the first; None where none does.
 
     A part of a name as short as `pt` or `yt` is another thing with another letter, and no slip.
@@ -92,7 +92,7 @@ def _differs_in_a_short_part(given: str, word: str) -> bool:
     )
 
 
-def find_same(given: object, words: Sequence[object]) -> Any:
+def find_same(given: object, words: Sequence[object]) -> object:
     """The one of `words` that `given` is, however it is written; None where none is."""
     if not isinstance(given, str):
         return given if given in words else None

@@ -171,7 +171,7 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
     return route
 
 
-def _as_json(tool: PiToolDef) -> dict[str, Any]:
+def _as_json(tool: PiToolDef) -> dict[str, object]:
     return {
         "name": str(tool.name),
         "label": tool.label,
@@ -188,7 +188,7 @@ def _as_json(tool: PiToolDef) -> dict[str, Any]:
     }
 
 
-def _own_queries() -> list[dict[str, Any]]:
+def _own_queries() -> list[dict[str, object]]:
     own = [(query.key, query.summary, NO_PARAMETERS) for query in OWN_QUERIES]
     tiers = [(query.key, query.summary, json_schema(query.params_model)) for query in TIER_QUERIES]
     return [

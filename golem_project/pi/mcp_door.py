@@ -92,7 +92,7 @@ async def _list_tools(inner: App, ctx: object, params: object) -> Any:
     return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in body["tools"]])
 
 
-async def _call_tool(inner: App, ctx: Any, params: Any) -> Any:
+async def _call_tool(inner: App, ctx: Any, params: Any) -> object:
     """One of the eight, answered as the HTTP interface answers it; a refusal is a result with `isError`."""
     types = import_module("mcp_types")
     key = (ctx.meta or {}).get(IDEMPOTENCY_META)
@@ -127,6 +127,6 @@ async def _ask(
     return answer.status_code, body if isinstance(body, dict) else {"answer": body}
 
 
-async def _get(inner: App, ctx: Any, path: str) -> tuple[int, dict[str, Any]]:
+async def _get(inner: App, ctx: Any, path: str) -> tuple[int, dict[str, object]]:
     """What is read at `path`, as the caller."""
     return await _ask(inner, ctx, "GET", path)

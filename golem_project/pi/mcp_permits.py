@@ -29,7 +29,7 @@ def describe(problem: Mapping[str, object]) -> str:
     return f"{problem.get('code')}: {problem.get('detail')}"
 
 
-async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: Mapping[str, Any]) -> Any:
+async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: Mapping[str, Any]) -> object:
     """The result that has a client show its person where owners decide about the permit that `arguments` name; None
     where no owner is waited for, or the client says of itself that it shows no links.
     """
@@ -50,7 +50,7 @@ async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: 
     return types.InputRequiredResult(input_requests={APPROVAL: types.ElicitRequest(params=told)})
 
 
-async def list_resources(ask: Ask, ctx: object, params: Any) -> Any:
+async def list_resources(ask: Ask, ctx: object, params: Any) -> object:
     """The newest permits of the golem. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     cursor = params.cursor if params is not None else None
@@ -67,7 +67,7 @@ async def list_resources(ask: Ask, ctx: object, params: Any) -> Any:
     return types.ListResourcesResult(resources=resources, next_cursor=body["next_cursor"])
 
 
-async def list_templates(ctx: object, params: object) -> Any:
+async def list_templates(ctx: object, params: object) -> object:
     """The one form that addresses of resources have."""
     types = import_module("mcp_types")
     template = types.ResourceTemplate(
@@ -79,7 +79,7 @@ async def list_templates(ctx: object, params: object) -> Any:
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(ask: Ask, ctx: object, params: Any) -> Any:
+async def read_resource(ask: Ask, ctx: object, params: Any) -> object:
     """The permit of a resource's address, as the HTTP interface tells it. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     uri = str(params.uri)

@@ -96,7 +96,7 @@ class Lesson:
     drops: list[str] = field(default_factory=list)
     tool: str = ""
 
-    def as_members(self) -> dict[str, Any]:
+    def as_members(self) -> dict[str, object]:
         """Members of the problem."""
         call = "unfinished_call" if self.fill or self.drops else "next_call"
         members: dict[str, object] = {call: {"tool": self.tool, "arguments": self.arguments}}
@@ -182,7 +182,7 @@ def _teach_fields(
     return lesson.as_members()
 
 
-def complete(members: Mapping[str, Any], faults: Mapping[str, str], properties: Mapping[str, Any]) -> dict[str, Any]:
+def complete(members: Mapping[str, Any], faults: Mapping[str, str], properties: Mapping[str, Any]) -> dict[str, object]:
     """`members` of a lesson whose `next_call` would be refused for `faults`, by field: it asks for what those need."""
     call = members["next_call"]
     lesson = Lesson(
@@ -284,7 +284,7 @@ def _is_same(one: object, other: object) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> dict[str, Any]:
+def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> dict[str, object]:
     word = _WORDS.get(PiTool(tool), "query")
     word = "read" if "read" in body else word
     flat = _flatten(body)
@@ -297,7 +297,7 @@ def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> 
     return Lesson(tool=tool, arguments={**flat, word: near}).as_members()
 
 
-def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> dict[str, Any]:
+def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> dict[str, object]:
     flat = _flatten(body)
     near = find_same(flat.get("venue"), venues)
     rest = {name: value for name, value in flat.items() if name != "venue"}
@@ -307,7 +307,7 @@ def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> di
     return Lesson(tool=tool, arguments=rest, missing=["venue"], fill={"venue": {"one_of": venues}}).as_members()
 
 
-def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) -> dict[str, Any]:
+def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) -> dict[str, object]:
     nested = _read_nested(body.get("params"))
     outer = {name: value for name, value in body.items() if name != "params"}
     lesson = Lesson(tool=tool, arguments={**(nested or {}), **outer})
@@ -335,7 +335,7 @@ def _flatten(body: Mapping[str, object]) -> dict[str, Any]:
     return {**inner, **flat}
 
 
-def _read_nested(nested: object) -> Mapping[str, Any] | None:
+def _read_nested(nested: object) -> Mapping[str, object] | None:
     """The object that `params` is or, as text, spells; None where it is none."""
     if isinstance(nested, str):
         try:
@@ -345,12 +345,12 @@ def _read_nested(nested: object) -> Mapping[str, Any] | None:
     return nested if isinstance(nested, Mapping) else None
 
 
-def _find_word(tool: str) -> Callable[[Any, Sequence[Any]], Any]:
+def _find_word(tool: str) -> Callable[[object, Sequence[object]], object]:
     """How a word of `tool` is found: nearly spelt is enough where nothing moves."""
     return find_mistyped if tool == PiTool.PREVIEW_ACTION else find_near
 
 
-def _say_allowed(schema: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _say_allowed(schema: Mapping[str, Any], text: str) -> dict[str, object]:
     """What a field may be: its values or its type and description."""
     values = list_values(schema)
     if values:

@@ -41,7 +41,7 @@ class ClosedBody(OpenApiSerializerExtension):
     target_class = "golem_project.pi.serializers.StrictInput"
     match_subclasses = True
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, object]:
         """The usual schema, closed."""
         schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
         if type(self.target).__doc__ is None:
@@ -55,7 +55,7 @@ class OpenBody(OpenApiSerializerExtension):
 
     target_class = "golem_project.pi.serializers.ReadInput"
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, object]:
         """The usual schema, open."""
         schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
         return {**schema, "additionalProperties": {"description": "A parameter of the read."}}
@@ -67,7 +67,7 @@ class TextThatSaysSomething(OpenApiSerializerFieldExtension):
     target_class = "golem_project.pi.strict_fields.StrictText"
     match_subclasses = True
 
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, object]:
         """The usual schema, not empty and of the field's pattern."""
         schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
         if isinstance(kinds := schema.get("type"), list):
@@ -81,7 +81,7 @@ class WrittenUuid(OpenApiSerializerFieldExtension):
 
     target_class = "golem_project.pi.strict_fields.PermitId"
 
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, object]:
         """The usual schema, with its pattern."""
         schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
         return {**schema, "pattern": UUID_TEXT}

@@ -54,7 +54,7 @@ def read_number(text: str) -> int | NumberText:
 
 def parse_object(
     raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], object] = read_number
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
     try:
         text = raw.decode("utf-8")
@@ -76,13 +76,13 @@ def parse_object(
     return body
 
 
-def without_secrets(body: Mapping[str, object]) -> dict[str, Any]:
+def without_secrets(body: Mapping[str, object]) -> dict[str, object]:
     """`body` with what looks like a secret blacked out in its texts."""
     # What an agent says is stored, reasons above all; a secret it got hold of stops here.
     return {name: _redact(member) for name, member in body.items()}
 
 
-def _redact(value: object) -> Any:
+def _redact(value: object) -> object:
     if isinstance(value, NumberText):
         return value
     if isinstance(value, str):
@@ -139,7 +139,7 @@ def _check_text(text: str) -> None:
         raise BodyNotJson("text may hold neither U+0000 nor half a surrogate pair")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         repeated = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
@@ -147,7 +147,7 @@ def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     return members
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise BodyNotJson(f"{name} is not JSON")
 
 

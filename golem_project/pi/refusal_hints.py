@@ -55,7 +55,7 @@ _OWN_ACCOUNT: Final = ("account", "owner")
 _BESIDE: Final = frozenset({"action_type", "query", "read", "venue", "cursor", "why", "wish_id"})
 
 
-def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]:
+def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, object]:
     """What a refusal that another body would pass says of it (`pi.next_call`); nothing for others."""
     tool = request.path.removeprefix(_PREFIX)
     if request.method != "POST" or not request.path.startswith(_PREFIX):
@@ -98,7 +98,7 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
 
 def _tell_figures(
     problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a tool of an action told of its own parameters, of reads that the golem has."""
     if pi_tool is not PiTool.PREVIEW_ACTION or problem["recovery"] not in _MENDED_BY_SAYING:
         return {}
@@ -107,7 +107,7 @@ def _tell_figures(
 
 def _teach(
     problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object], shown: Toolset
-) -> dict[str, Any]:
+) -> dict[str, object]:
     words = agent.shelf.list_words(pi_tool)
     known = (*shown, *(() if agent.shelf.unseen is None else (agent.shelf.unseen,)))
     word = body.get(_KEYS.get(pi_tool, ""))
@@ -133,7 +133,7 @@ def _teach(
     return members
 
 
-def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, Any]:
+def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, object]:
     """Whose account a read is about is the golem's own where nobody said: that is no choice about money."""
     call, fill = members.get("unfinished_call"), dict(members.get("fill", {}))
     if call is None or call["tool"] != PiTool.QUERY_STATE or not agent.golem.address:
@@ -148,7 +148,7 @@ def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, Any]:
     return {**rest, kept: {**call, "arguments": {**call["arguments"], **own}}, **told}
 
 
-def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
+def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> dict[str, object]:
     """The call of what serves `said`, a word or a tool's name, where another of the eight serves it; else nothing."""
     word = normalize_key(said)
     for tool in agent.shelf.toolset:
@@ -159,7 +159,7 @@ def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> dic
     return {}
 
 
-def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
+def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, object]:
     """The call of the one word of the golem's, loaded or not, that `said` misspells; else nothing."""
     word = find_mistyped(said, list_keys(toolset=agent.shelf.toolset, pi_tool=pi_tool))
     if word is None:
@@ -168,7 +168,7 @@ def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, obj
     return _check_call({"next_call": call}, agent)
 
 
-def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, Any]:
+def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, object]:
     """Asks for one of the golem's words that have a part in common with `said`, those of its venue first."""
     parts = {part for part in normalize_key(said).split("_") if len(part) > _SHORTEST_PART}
     alike = [tool for tool in agent.shelf.toolset if tool.pi_tool is pi_tool and parts & set(tool.key.split("_"))]
@@ -181,7 +181,7 @@ def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, objec
     return {"unfinished_call": call, "fill": {_KEYS[pi_tool]: {"one_of": words}}, "or_call": browsing}
 
 
-def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, object]) -> dict[str, Any]:
+def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, object]) -> dict[str, object]:
     """Asks for the venue of a word where none was named and what was said is right at others of the golem's alone."""
     nested = body.get("params")
     flat = {**(nested if isinstance(nested, Mapping) else {}), **body}
@@ -202,7 +202,7 @@ def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, obje
     return {"missing": ["venue"], "unfinished_call": call, "fill": {"venue": {"one_of": sorted(fitting)}}}
 
 
-def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, Any]:
+def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, object]:
     """That what was asked for is a tool of the product and none of the golem's: its owner's to change; else nothing."""
     word = normalize_key(said)
     if any(word in (tool.name, tool.key) for tool in agent.shelf.toolset):

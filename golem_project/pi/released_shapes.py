@@ -105,7 +105,7 @@ def describe_answer(tool: ToolDef) -> Answers:
     return {**(mined if isinstance(mined, dict) else {}), **(told if isinstance(told, dict) else {}), **beside}
 
 
-def describe_paths(document: Mapping[str, Any]) -> dict[str, Any]:
+def describe_paths(document: Mapping[str, Any]) -> dict[str, object]:
     """How each operation of an OpenAPI document is called and what its answer has."""
     schemas = document["components"]["schemas"]
     return {
@@ -171,7 +171,7 @@ def _describe(kind: Any, depth: int) -> Any:
     return _describe(inside[0], depth) if len(inside) == 1 and not is_plain else None
 
 
-def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, object]:
     body = operation.get("requestBody", {}).get("content", {}).get(_MEDIA, {}).get("schema", {})
     answers: dict[str, Any] = {}
     for status, answer in operation.get("responses", {}).items():

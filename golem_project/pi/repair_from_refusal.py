@@ -52,7 +52,7 @@ def tell_figures(
     return {"unfinished_call": {"tool": str(PiTool.PREVIEW_ACTION), "arguments": arguments}, "fill": fill}
 
 
-def _name_call(following: Mapping[str, object], queries: Collection[str]) -> dict[str, Any]:
+def _name_call(following: Mapping[str, object], queries: Collection[str]) -> dict[str, object]:
     """What a tool told to do instead, by what it is; nothing for one that says less than a whole call."""
     if "query" in following:
         call = {"tool": str(PiTool.QUERY_STATE), "arguments": dict(following)}
@@ -62,7 +62,7 @@ def _name_call(following: Mapping[str, object], queries: Collection[str]) -> dic
     return {"first_call": {"tool": str(PiTool.PREVIEW_ACTION), "arguments": dict(following)}}
 
 
-def find_fill(problem: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def find_fill(problem: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, object]:
     """What has to be said anew, by the parameter's name: `one_of`, `most` or `least`, with the `unit` of a figure.
 
     `fill` of the problem is what its tool told itself, and then nothing is worked out.

@@ -52,7 +52,7 @@ def describe_tool(tool: ToolDef) -> dict[str, Any]:
     }
 
 
-def find_shared(tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def find_shared(tools: Iterable[Mapping[str, Any]]) -> dict[str, object]:
     """The parameters that several of these tools take alike, each by its name and a digest of what it is."""
     counted: Counter[str] = Counter()
     found = {}
@@ -64,14 +64,14 @@ def find_shared(tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {key: found[key] for key, count in counted.items() if count >= SHARED_BY}
 
 
-def leave_out(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+def leave_out(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, object]:
     """A tool without the parameters that are shared ones to the letter; `shares` names them."""
     keys = {name: _name_shared(name, schema) for name, schema in tool["parameters"].items()}
     own = {name: schema for name, schema in tool["parameters"].items() if keys[name] not in shared}
     return {**tool, "shares": sorted(key for key in keys.values() if key in shared), "parameters": own}
 
 
-def put_back(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+def put_back(tool: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, object]:
     """The tool with every parameter it takes. Raises KeyError where it names one that is not shared."""
     whole = {key.partition(":")[0]: copy.deepcopy(shared[key]) for key in tool.get("shares", ())}
     rest = {name: value for name, value in tool.items() if name != "shares"}
@@ -88,7 +88,7 @@ def name_home(tool: ToolDef) -> str:
     return rooms[1] if rooms[0] in ("protocols", "subsystems") else app.removesuffix("_app")
 
 
-def describe_document(document: Mapping[str, Any]) -> dict[str, Any]:
+def describe_document(document: Mapping[str, Any]) -> dict[str, object]:
     """The OpenAPI document: one entry an endpoint, and one for each schema that is not the body of a tool.
 
     The digest of an endpoint covers every schema it refers to, so that of `preview_action` moves with each action.
@@ -110,7 +110,7 @@ def describe_document(document: Mapping[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def describe_manifest(body: Mapping[str, Any]) -> dict[str, Any]:
+def describe_manifest(body: Mapping[str, Any]) -> dict[str, object]:
     """The manifest: one entry a Pi tool, the queries of a golem about itself, and the members of the whole."""
     tools = {
         tool["name"]: {
@@ -178,7 +178,7 @@ def tell_differences(stored: object, now: object, place: str = "") -> Iterator[s
         yield f"{place} was {_shorten(stored)} and is {_shorten(now)}"
 
 
-def _describe_operation(operation: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_operation(operation: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, object]:
     content = operation.get("requestBody", {}).get("content", {})
     takes = [list_types(each.get("schema", {})) for each in content.values()]
     asked = [

@@ -80,7 +80,7 @@ class KeyShelf:
         note_tool_use(key=self.key, name=tool.name)
         return tool
 
-    def describe_unseen(self) -> dict[str, Any] | None:
+    def describe_unseen(self) -> dict[str, object] | None:
         """How the tool that was called and is not loaded is called, with its schema; None where none was."""
         if self.unseen is None:
             return None

@@ -298,7 +298,7 @@ def _check_is_no_read(agent: Agent, query: str) -> None:
         raise InvalidParams(f"query: {text}", fields={"query": text})
 
 
-def _with_cursor(body: Mapping[str, object], params: Mapping[str, object]) -> dict[str, Any]:
+def _with_cursor(body: Mapping[str, object], params: Mapping[str, object]) -> dict[str, object]:
     """A query about tools reads its own pages."""
     return {**params, "cursor": body["cursor"]} if body.get("cursor") is not None else dict(params)
 

@@ -61,7 +61,7 @@ class Schedule(DatabaseScheduler):
         wait = super().tick(*args, **kwargs)
         return min(wait, liveness.EVERY_SECONDS) if wait else wait
 
-    def schedule_changed(self) -> Any:
+    def schedule_changed(self) -> object:
         """Whether a row changed since the last look, which was a second ago at least; else no."""
         now_ms = clock.monotonic_ms()
         if self._looked_at_ms is not None and now_ms - self._looked_at_ms < LOOK_EVERY_MS:

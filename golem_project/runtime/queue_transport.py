@@ -72,14 +72,14 @@ class Channel(kombu_redis.Channel):
     connection: Any
     _kept: Any = None
 
-    def _connparams(self, asynchronous: bool = False) -> Any:
+    def _connparams(self, asynchronous: bool = False) -> object:
         if self.connection is None or self.connection.client is None:
             # The library would fail by an attribute of nothing, which ends a worker: what it has in hand when the
             # broker dies is struck off, or handed back, by a channel whose connection was given up meanwhile.
             raise redis_errors.ConnectionError("the connection of this channel was closed")
         return super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]
 
-    def _create_client(self, asynchronous: bool = False) -> Any:
+    def _create_client(self, asynchronous: bool = False) -> object:
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         kept = self._kept

@@ -67,7 +67,7 @@ class SdkSocket:
         except ValidationError:
             raise SdkFallbackUnavailable("the SDK's answer is not of the shape it must have", reason="shape") from None
 
-    def _exchange(self, path: Path, body: bytes) -> dict[str, Any]:
+    def _exchange(self, path: Path, body: bytes) -> dict[str, object]:
         ends_at = clock.monotonic_ms() + self._seconds * 1_000
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -9,11 +9,11 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
-def _static(path: str) -> Any:
+def _static(path: str) -> object:
     return lambda request: static(path)
 
 
-def _link(title: str, icon: str, model: str, *, is_operators_only: bool = False) -> dict[str, Any]:
+def _link(title: str, icon: str, model: str, *, is_operators_only: bool = False) -> dict[str, object]:
     """A sidebar line for `app_model`, shown to whoever may see that model."""
     app, _, name = model.rpartition(".")
 
@@ -35,7 +35,7 @@ def _link(title: str, icon: str, model: str, *, is_operators_only: bool = False)
     }
 
 
-def _view(title: str, icon: str, model: str, page: str) -> dict[str, Any]:
+def _view(title: str, icon: str, model: str, page: str) -> dict[str, object]:
     """A sidebar line for a page of our own beside the list of `app_model`."""
     app, _, name = model.rpartition(".")
     return {

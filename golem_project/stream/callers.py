@@ -86,7 +86,7 @@ class CallerScheme(OpenApiAuthenticationExtension):
     target_class = CallerAuthentication
     name = ["golemEvents", "adminSession"]
 
-    def get_security_requirement(self, auto_schema: object) -> list[dict[str, list[Any]]]:
+    def get_security_requirement(self, auto_schema: object) -> list[dict[str, list[object]]]:
         """Either of them; one mapping with both names would ask for both at once."""
         return [{name: []} for name in self.name]
 

@@ -107,7 +107,7 @@ class EventPageView(APIView):
         return super().perform_content_negotiation(request, force=True)
 
 
-def read_page(position: int, *, head: LogHead, wanted: EventFilter, limit: int) -> dict[str, Any]:
+def read_page(position: int, *, head: LogHead, wanted: EventFilter, limit: int) -> dict[str, object]:
     """At most `limit` events after `position`, and the cursor behind the last thing looked at."""
     found: list[dict[str, object]] = []
     while len(found) < limit and position < head.position:

@@ -298,7 +298,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -307,7 +307,7 @@ def _object(value: Any) -> dict[str, Any]:
     return cleaned
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     if not isinstance(value, list):
         raise TypeError("a list is expected")
     return value

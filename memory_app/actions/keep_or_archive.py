@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from django.db import transaction
 
@@ -60,7 +59,7 @@ def keep_memory(*, memory: Episode | Insight, keeping: Keeping, actor: str, reas
     return True
 
 
-def _decide(row: Episode | Insight, keeping: Keeping, reason: str, now: datetime) -> dict[str, Any]:
+def _decide(row: Episode | Insight, keeping: Keeping, reason: str, now: datetime) -> dict[str, object]:
     if keeping in (Keeping.PIN, Keeping.UNPIN):
         return {"is_pinned": keeping is Keeping.PIN}
     if keeping is Keeping.ARCHIVE:

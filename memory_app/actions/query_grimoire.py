@@ -134,7 +134,7 @@ def embed_question(question: str) -> tuple[list[float] | None, list[float] | Non
         return None, None, error.detail
 
 
-def describe_hit(hit: Hit) -> dict[str, Any]:
+def describe_hit(hit: Hit) -> dict[str, object]:
     """One episode found, with its score and the parts of it as decimal text."""
     return {
         **_describe(hit.episode),
@@ -149,7 +149,7 @@ def describe_hit(hit: Hit) -> dict[str, Any]:
     }
 
 
-def describe_episode(episode: Episode, *, now: datetime) -> dict[str, Any]:
+def describe_episode(episode: Episode, *, now: datetime) -> dict[str, object]:
     """One episode as an agent sees it, with its retention at `now` as decimal text."""
     retention = retention_at(last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days, now=now)
     return {**_describe(episode), "retention": _decimal(retention), "is_archived": episode.archived_at is not None}
@@ -197,7 +197,7 @@ def _answer_episodes(
     now: datetime,
     apply_decay: bool,
     reinforce: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     found = _retrieve(golem_id, question, vector, filters, limit, now, apply_decay)
     if reinforce:
         reinforce_episodes(golem_id=golem_id, episode_ids=[hit.episode.pk for hit in found.hits], now=now)

@@ -37,10 +37,10 @@ class Prediction:
 
     strategy_name: str
     kind: ExecutionKind
-    portfolio_snapshot: Mapping[str, Any]
-    market_conditions: Mapping[str, Any]
-    decision_params: Mapping[str, Any]
-    predicted_outcome: Mapping[str, Any]
+    portfolio_snapshot: Mapping[str, object]
+    market_conditions: Mapping[str, object]
+    decision_params: Mapping[str, object]
+    predicted_outcome: Mapping[str, object]
     reasoning_chain: str = ""
     tx_hash: str = ""
     reflection: str = ""

@@ -211,7 +211,7 @@ def hash_content(content: _Content, permit_id: UUID | None) -> str:
 
 def _describe_columns(
     content: _Content, reflection: Reflection, importance: Importance, provenance: Provenance, now: datetime
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "tool_name": content.tool_name,
         "action_type": content.action_type,
@@ -241,7 +241,7 @@ def _describe_columns(
     }
 
 
-def _judge_trust(provenance: Provenance, signs: tuple[str, ...]) -> dict[str, Any]:
+def _judge_trust(provenance: Provenance, signs: tuple[str, ...]) -> dict[str, object]:
     if provenance.trust is Trust.UNTRUSTED:
         return {"is_quarantined": True, "quarantine_reason": "its text came from an untrusted source"}
     return {"is_quarantined": bool(signs), "quarantine_reason": describe_poison(signs) if signs else ""}

@@ -49,7 +49,7 @@ def list_archive_lines(golem: Golem) -> list[ArchiveLine]:
 class ArchiveViews:
     """Pages of the memory's admin about its archives; `_get_golem` says who may."""
 
-    def list_archive_urls(self, wrap: Callable[[Any], Any]) -> list[Any]:
+    def list_archive_urls(self, wrap: Callable[[Any], Any]) -> list[object]:
         """Their addresses."""
         return [
             path(

@@ -159,7 +159,7 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
         return _indent(obj.reflection)
 
 
-def _describe_comparison(comparison: dict[str, object], chain_id: int | None) -> dict[str, Any]:
+def _describe_comparison(comparison: dict[str, object], chain_id: int | None) -> dict[str, object]:
     """A compared number under the name people use, both sides in units; what is not known stays as it was recorded."""
     what = str(comparison["what"])
     name, show = _read_path(what, chain_id)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median_low
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -141,7 +140,7 @@ def _shortfall_bps(run: Imagined) -> int:
 
 
 @retry_aborted
-def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime) -> list[dict[str, Any]]:
+def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime) -> list[dict[str, object]]:
     """Write each hypothesis as an insight with a link to an episode, and move heuristics where enough agree.
 
     One transaction under the golem's row. Answers JSON-ready entries of the journal. Raises MemoryOwnerUnknown.
@@ -208,7 +207,7 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
     return row
 
 
-def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, Any] | None:
+def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, object] | None:
     if hypothesis.parameter == "route":
         return _tune_route(golem_id, hypothesis, now)
     supports = {("slippage_bps", "less"): Tunable.SLIPPAGE, ("deadline", "more"): Tunable.DEADLINE}
@@ -227,7 +226,7 @@ def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, An
     return _describe_tuned(tuned)
 
 
-def _tune_route(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, Any] | None:
+def _tune_route(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, object] | None:
     enough = len(hypothesis.agreeing) >= LEAST_EPISODES_TO_TUNE and hypothesis.is_supported
     if not enough or not hypothesis.token_in:
         return None
@@ -244,7 +243,7 @@ def _tune_route(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[s
     return _describe_tuned(tuned)
 
 
-def _describe_tuned(tuned: Tuned | None) -> dict[str, Any] | None:
+def _describe_tuned(tuned: Tuned | None) -> dict[str, object] | None:
     if tuned is None:
         return None
     return {

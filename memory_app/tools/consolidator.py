@@ -99,7 +99,7 @@ class CausalLink:
 class TunedParameters:
     """Factors in basis points of what is asked; nothing was kept when `dry_run`."""
 
-    heuristics: list[dict[str, Any]]
+    heuristics: list[dict[str, object]]
     dry_run: bool
 
 
@@ -369,7 +369,7 @@ def _tune(
     return found
 
 
-def _describe_tuned(each: Tuned) -> dict[str, Any]:
+def _describe_tuned(each: Tuned) -> dict[str, object]:
     return {
         "insight_id": str(each.insight_id),
         "subject": each.subject,

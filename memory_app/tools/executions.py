@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from django.db import transaction
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -77,7 +77,7 @@ class PredictionAccuracy:
 class FailurePatterns:
     """Clusters of losing executions, worst first."""
 
-    clusters: list[dict[str, Any]]
+    clusters: list[dict[str, object]]
 
 
 def preview_execution(

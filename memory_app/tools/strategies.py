@@ -132,7 +132,7 @@ def memory_retrieve_strategies(
     return StrategyList(strategies=[_describe_strategy(row, include_performance) for row in newest])
 
 
-def _describe_strategy(row: Strategy, with_performance: bool) -> dict[str, Any]:
+def _describe_strategy(row: Strategy, with_performance: bool) -> dict[str, object]:
     described = {
         "strategy_id": str(row.pk),
         "strategy_name": row.name,

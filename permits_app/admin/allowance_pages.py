@@ -102,7 +102,7 @@ class AllowanceForm(WhyForm):
 class AllowancePages:
     """The page of the golem's admin for allowances. It asks; nothing is given or ended from here."""
 
-    def list_allowance_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_allowance_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/allowances/", wrap(self.allowances_view), name=f"{name}_allowances")]
 

@@ -122,7 +122,7 @@ def _say_settling(state: CageState, now: datetime) -> str:
 class CagePages:
     """Pages of the golem's admin about its contract."""
 
-    def list_cage_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_cage_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/cage/", wrap(self.cage_view), name=f"{name}_cage"),

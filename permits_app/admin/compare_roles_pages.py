@@ -32,7 +32,7 @@ from tools_app.wording.formats import format_chain
 class FencePages:
     """Two pages of the golem's admin: what stands, and a file of what its owners sign. Neither sends anything."""
 
-    def list_fence_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_fence_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/cage/roles/", wrap(require_GET(self.fence_view)), name=f"{name}_fence"),

@@ -18,7 +18,7 @@ from permits_app.halts.deaths import announce_death, find_open_death, stop_death
 class DeathPages:
     """One address: begin the end, or stop the one that is open."""
 
-    def list_death_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_death_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/end/", wrap(self.end_view), name=f"{name}_end")]
 

@@ -85,7 +85,7 @@ class KeptDaysForm(forms.Form):
 class FollowedPages:
     """A page of the golem's admin: whoever sees the golem sees it, and its owner says how long logs are kept."""
 
-    def list_followed_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_followed_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/followed/", wrap(self.followed_view), name=f"{name}_followed")]
 

@@ -95,7 +95,7 @@ class GolemAdmin(
         """Halted, here or on chain, or its phase; with the mark of one that the demo or a measurement made."""
         return format_html("{} {}", obj.state_in_list.show(), show_maker(obj))
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
+    def get_changelist_instance(self, request: HttpRequest) -> object:
         """The list, with the states of its rows read together."""
         changelist = super().get_changelist_instance(request)
         changelist.result_list = list(changelist.result_list)

@@ -48,7 +48,7 @@ class GrantForm(forms.Form):
 class GrantPages:
     """The page of the golem's admin on which an owner grants, watches and takes back."""
 
-    def list_grant_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_grant_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/grant/", wrap(self.grant_view), name=f"{name}_grant")]
 

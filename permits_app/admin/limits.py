@@ -67,7 +67,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
         self._keep(request, obj.golem, "as it was before this edit")
         super().save_model(request, obj, form, change)
 
-    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> object:
         """Audit and announce what goes away."""
         lock_rows(queryset)
         for obj in queryset:
@@ -84,7 +84,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
         event_bus.emit(golem_id=obj.golem_id, event=event, now=clock.now())
 
 
-def _tell_column(name: str, field: forms.Field | None) -> Any:
+def _tell_column(name: str, field: forms.Field | None) -> object:
     """A column as its form's field says it: dollars for micro-USD, percent for basis points; any other as it is."""
     written = {UsdField: format_usd, PercentField: format_bps}.get(type(field))
     if field is None or written is None:

@@ -92,7 +92,7 @@ class LooseningMixin:
         return TemplateResponse(request, "permits_app/approvals/loosen.html", context)
 
 
-def _list_changes(form: Any, row: Any) -> list[dict[str, Any]]:
+def _list_changes(form: Any, row: Any) -> list[dict[str, object]]:
     if form._meta.model is AllowlistEntry:
         return _list_entry_changes(form, row)
     name, columns = ("cage", CAGE_COLUMNS) if form._meta.model is PolicyCage else ("limits", LIMIT_COLUMNS)
@@ -103,7 +103,7 @@ def _list_changes(form: Any, row: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _list_entry_changes(form: Any, row: AllowlistEntry | None) -> list[dict[str, Any]]:
+def _list_entry_changes(form: Any, row: AllowlistEntry | None) -> list[dict[str, object]]:
     given = form.cleaned_data
     key = name_entry(given["chain_id"], given["kind"], given["address"])
     changes: list[dict[str, object]] = []

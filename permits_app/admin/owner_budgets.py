@@ -60,7 +60,7 @@ class OwnerBudgetAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     fields = ("person", "limit", "used", "left", "frees", "shares")
     readonly_fields = fields
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[object]:
         """And the page on which it is set."""
         return [path("mine/", self.admin_site.admin_view(self.show_mine), name=PAGE), *super().get_urls()]
 

@@ -107,7 +107,7 @@ class HostForm(WhyForm):
 class PaymentHostPages:
     """The page of the golem's admin on which its owners list hosts. It asks; nothing is listed from here."""
 
-    def list_payment_host_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_payment_host_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/payment-hosts/", wrap(self.payment_hosts_view), name=f"{name}_payment_hosts")]
 

@@ -74,7 +74,7 @@ class PersonLine:
 class PeoplePages:
     """The page of the golem's admin about its people."""
 
-    def list_people_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_people_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/people/", wrap(self.people_view), name=f"{name}_people")]
 

@@ -76,7 +76,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         is_theirs = object_id is None or self._is_theirs(request, object_id, self.write_power)
         return bool(request.user.has_perm("permits_app.change_actionpermit")) and is_theirs
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
+    def get_changelist_instance(self, request: HttpRequest) -> object:
         """The list without what no line of it tells: plans and simulations are long."""
         changelist = super().get_changelist_instance(request)
         changelist.result_list = changelist.result_list.only(*_LINE_COLUMNS)

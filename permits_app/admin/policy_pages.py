@@ -36,7 +36,7 @@ SHOWN_TRIALS = 8
 class PolicyPages:
     """Pages of the golem's admin about its policy. Trying changes nothing; what is asked for is asked of the owners."""
 
-    def list_policy_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_policy_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         own = "<uuid:golem_id>/policy/"
         return [

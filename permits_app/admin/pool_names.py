@@ -59,7 +59,7 @@ def _describe(pool: Pool, chain_id: int) -> str:
     return f"{pair} {fee}% pool ({markets_on(chain_id).of_pool(pool).describe(pool)})"
 
 
-def _walk(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _walk(tree: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
     yield tree
     for child in tree["calls"]:
         yield from _walk(child)

@@ -30,7 +30,7 @@ from tools_app.toolkit.enums import Phase
 class ProposalPages:
     """Pages of the golem's admin that open a request to its owners."""
 
-    def list_proposal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_proposal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),

@@ -27,7 +27,7 @@ from tools_app.wording.formats import format_chain
 class SafePages:
     """One page of the golem's admin, and the note that an owner has looked."""
 
-    def list_safe_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_safe_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [path("<uuid:golem_id>/safe/", wrap(self.safe_view), name=f"{name}_safe")]
 

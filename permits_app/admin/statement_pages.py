@@ -56,7 +56,7 @@ class KeepRecordsForm(forms.Form):
 class StatementPages:
     """Pages of the golem's admin that tell: whoever sees the golem sees them. Its owner says how long records stay."""
 
-    def list_statement_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_statement_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/statement/", wrap(self.statement_view), name=f"{name}_statement"),

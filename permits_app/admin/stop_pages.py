@@ -66,7 +66,7 @@ class StopLine:
 class StopPages:
     """Pages of the golem's admin that halt."""
 
-    def list_stop_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_stop_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses."""
         return [
             path("stop/", wrap(self.stop_view), name=f"{name}_stop"),

@@ -32,7 +32,7 @@ _NAME = "archetypes_app_golem"
 class TabPages:
     """Whoever sees the golem sees them; what changes something is offered to whoever may change it."""
 
-    def list_tab_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_tab_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Their addresses; the first tab stands at the form's own."""
         return [
             *(

@@ -109,7 +109,7 @@ class RegisterForm(WhyForm):
 class WithdrawalPages:
     """The page of the golem's admin on which its owners take money out. It asks; nothing is sent from here."""
 
-    def list_withdrawal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+    def list_withdrawal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/withdraw/", wrap(self.withdraw_view), name=f"{name}_withdraw")]
 

@@ -297,7 +297,7 @@ class WizardPages:
         return TemplateResponse(request, "admin/archetypes_app/golem/wizard.html", context)
 
 
-def _list_ticked(request: HttpRequest, offered: Any) -> list[Any]:
+def _list_ticked(request: HttpRequest, offered: Any) -> list[object]:
     """Keys of the profiles TOOL_PROFILE or GOLEM_PROFILE gives a new golem, where this person may choose them."""
     try:
         names = [profile.name for profile in list_new_golem_profiles()]

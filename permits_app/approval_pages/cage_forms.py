@@ -84,7 +84,7 @@ class CageForm(WhyForm):
         """The rules it asks for; none unless a form says so. Reads the chain where a feed is needed."""
         return []
 
-    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
+    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """The arguments of the owners' operation `cage`."""
         return {"act": "propose", "rules": [write_rule(rule) for rule in self.build_rules(chain)]}
 
@@ -327,7 +327,7 @@ class SessionForm(CageForm):
     budget = UsdField(help_text="US dollars its batches may move together")
     field_order: tuple[str, ...] = ("key", "hours", "operations", "budget", "reason")
 
-    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
+    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """A session, not a rule."""
         given = self.cleaned_data
         expires = int(now.timestamp()) + given["hours"] * 3_600 if given["key"] else 0
@@ -350,7 +350,7 @@ class ActForm(CageForm):
         super().__init__(*args, **kwargs)
         self.act = act
 
-    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
+    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """The act, and for a cancellation which change."""
         found: dict[str, object] = {"act": self.act}
         if self.act == "cancel":

@@ -49,7 +49,7 @@ class RoleSessionForm(SessionForm):
     role = RoleField()
     field_order = ("role", "key", "hours", "operations", "budget", "reason")
 
-    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
+    def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """As for the golem's own key, and which role it is."""
         given = super().build_arguments(chain=chain, now=now)
         return {**given, "act": "role", "role": self.cleaned_data["role"]}

@@ -244,7 +244,7 @@ def export(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Htt
     return answer
 
 
-def _tell_safe(change: ChangeRequest) -> dict[str, Any]:
+def _tell_safe(change: ChangeRequest) -> dict[str, object]:
     """What acts for the Safe in this moment, beside what the digest binds; nothing where no Safe signs."""
     asked = find_owner_transaction(change)
     if asked is None:

@@ -24,7 +24,7 @@ _MOST_OPEN: Final = 50
 FIRST_USE: Final = "no golem of yours has dealt with it before"
 
 
-def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
+def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, object]]:
     """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
     book, own, asked_about = read_book(golem.owner_id), golem.address.lower(), _list_asked_about(golem.owner_id)
     lines: list[dict[str, object]] = []

@@ -82,12 +82,12 @@ def describe_carrier(permit: ActionPermit) -> dict[str, str]:
     return {"account": permit.acts_for, "through": str(through), "data": str(sent["data"])}
 
 
-def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> list[dict[str, Any]]:
+def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> list[dict[str, object]]:
     """Stored calls in words: contract by name, function, arguments in units, and the raw bytes beside them."""
     return [_spell_call(decode_call(call, chain_id=chain_id)) for call in calls]
 
 
-def summarize_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> dict[str, Any]:
+def summarize_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> dict[str, object]:
     """The most that leaves, the least that comes back, allowances, contracts and recipients by name, and every other
     bound in words.
     """
@@ -101,7 +101,7 @@ def summarize_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> dict[str, A
     }
 
 
-def _spell_call(call: DecodedCall) -> dict[str, Any]:
+def _spell_call(call: DecodedCall) -> dict[str, object]:
     return {
         "label": call.label,
         "to": call.to,
@@ -124,7 +124,7 @@ def _describe_flow(flow: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _describe_allowance(item: Mapping[str, Any], chain_id: int) -> dict[str, Any]:
+def _describe_allowance(item: Mapping[str, Any], chain_id: int) -> dict[str, object]:
     token = item["token"]
     decimals, symbol = int(token["decimals"]), str(token["symbol"])
     return {
@@ -135,7 +135,7 @@ def _describe_allowance(item: Mapping[str, Any], chain_id: int) -> dict[str, Any
     }
 
 
-def _describe_differences(permit: ActionPermit) -> dict[str, Any]:
+def _describe_differences(permit: ActionPermit) -> dict[str, object]:
     """What a write without a transaction changes, line by line, as the page of an owners' operation shows it."""
     lines = permit.expected_outcome.get("differences", [])
     names = ("words", "before", "after", "note")

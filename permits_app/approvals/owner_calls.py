@@ -69,7 +69,7 @@ def compute_safe_tx_hash(document: Mapping[str, str]) -> bytes:
     return hash_safe_tx(tx, safe=safe, chain_id=chain_id)
 
 
-def build_wallet_document(document: Mapping[str, str]) -> dict[str, Any]:
+def build_wallet_document(document: Mapping[str, str]) -> dict[str, object]:
     """What a wallet is given for `eth_signTypedData_v4`."""
     tx, safe, chain_id = read_safe_tx(document)
     return build_typed_data(tx, safe=safe, chain_id=chain_id)
@@ -114,7 +114,7 @@ def say_end(ends_at: int) -> str:
     return f"ends at {say_moment(ends_at)}: from then on nobody can execute it, whoever has the signatures"
 
 
-def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict[str, Any]:
+def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict[str, object]:
     """The call of the SafeTx, decoded as a page shows calls; one inner call per rule of a proposal."""
     chain_id, data = int(document["chain_id"]), document["data"]
     raw = bytes.fromhex(data.removeprefix("0x"))
@@ -143,7 +143,7 @@ def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict
     }
 
 
-def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> dict[str, Any]:
+def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> dict[str, object]:
     chain_id = int(document["chain_id"])
     calls = unpack_calls(raw)
     inner = [_describe_inner(document, each) for each in encode_batch(calls or ())]
@@ -159,7 +159,7 @@ def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> d
     }
 
 
-def _describe_inner(document: Mapping[str, str], call: Mapping[str, object]) -> dict[str, Any]:
+def _describe_inner(document: Mapping[str, str], call: Mapping[str, object]) -> dict[str, object]:
     """One call of a batch; what the Safe asks of itself or of its cage as it is told where it stands alone."""
     chain_id = int(document["chain_id"])
     is_own = bytes.fromhex(str(call["data"]).removeprefix("0x"))[:4] in _KNOWN
@@ -177,7 +177,7 @@ def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:
     return {param.name: value for param, value in zip(parse_signature(signature).inputs, values, strict=True)}
 
 
-def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> dict[str, Any]:
+def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> dict[str, object]:
     kind, key, value = rule
     return {
         "label": "",

@@ -52,7 +52,7 @@ class DigestCheck:
     detail: str = ""
 
 
-def describe_binding(request: ChangeRequest) -> dict[str, Any]:
+def describe_binding(request: ChangeRequest) -> dict[str, object]:
     """Everything the digest covers, JSON-ready."""
     return {
         "version": EXPORT_VERSION,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Count, QuerySet
 
@@ -47,7 +46,7 @@ def count_given(request: ChangeRequest) -> int:
     return count_all([request.pk]).get(request.pk, 0)
 
 
-def count_all(request_ids: Iterable[object]) -> dict[Any, int]:
+def count_all(request_ids: Iterable[object]) -> dict[object, int]:
     """The same by request, in one reading; a request without any is left out."""
     rows = _list_counting(OwnerApproval.objects.filter(request_id__in=list(request_ids)))
     return dict(rows.values_list("request_id").annotate(n=Count("pk")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -64,7 +64,7 @@ def check_announced(permit: ActionPermit) -> None:
         )
 
 
-def tell_wait(permit: ActionPermit) -> dict[str, Any]:
+def tell_wait(permit: ActionPermit) -> dict[str, object]:
     """What ends the wait of an announced or asked-for permit, and when where time does."""
     if permit.status == PermitStatus.ANNOUNCED:
         due = Announcement.objects.filter(permit=permit).values_list("executes_at", flat=True).first()

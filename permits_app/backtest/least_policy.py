@@ -153,7 +153,7 @@ def _tighten(
     asked: Mapping[int, DraftQuestion],
     predictions: Predictions,
     on_progress: Callable[[int, int], None],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     # Spread out, so that a series of ever larger calls does not move a limit once per call.
     questions = [question for _, question in sorted(asked.items(), key=_spread)]
     allowlist = {"allowlist": dict.fromkeys(_list_entries(questions, loosest["allowlist"]), "")}
@@ -264,7 +264,7 @@ def _other_entry(chain_id: int, kind: AllowlistKind, address: str, wrapped: str 
     return None
 
 
-def _loosest(state: PolicyState) -> dict[str, Any]:
+def _loosest(state: PolicyState) -> dict[str, object]:
     policy: dict[str, Any] = {
         "limits": {**state["limits"], "allowlist_mode": str(AllowlistMode.OFF)},
         "cage": {**state["cage"], "is_action_gate_on": "False"},

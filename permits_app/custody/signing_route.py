@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
@@ -149,7 +149,7 @@ class SigningRoute:
             ),
         )
 
-    def encode_sent(self, calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+    def encode_sent(self, calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, object]]:
         """The calls as the permit keeps them; an operation with its EntryPoint, who pays, its call's gas; what owners
         sign with its end.
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from permits_app.execution import payload_delivery, replacement
@@ -29,7 +28,7 @@ def list_in_flight(*, golem_id: UUID) -> list[OutboundTransaction]:
     return list(rows.select_related("permit").order_by("chain_id", "sender", "nonce"))
 
 
-def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: float) -> list[dict[str, Any]]:
+def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: float) -> list[dict[str, object]]:
     """Replace every payload in flight by one that does nothing; says what won each nonce, as far as `wait_ms` shows."""
     rows = list_in_flight(golem_id=golem_id)
     # The last nonce first: the others wait for the lowest one and must not slip in behind its cancellation.
@@ -41,7 +40,7 @@ def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: floa
     ]
 
 
-def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, Any]:
+def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, object]:
     facts: dict[str, object] = {
         "permit_id": str(row.permit_id),
         "tx_hash": row.tx_hash,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
@@ -158,7 +158,7 @@ def _settle(
     _close(permit, seen, judgement, result, block_time, over, pnl, chain)
 
 
-def _tell_changes(found: EvidenceReading) -> list[dict[str, Any]]:
+def _tell_changes(found: EvidenceReading) -> list[dict[str, object]]:
     """What positions were before and after, as a permit tells it of its simulation; nothing where nobody could look, or
     where other permits changed them in the same blocks.
     """
@@ -325,7 +325,7 @@ def _is_cancelled(permit: ActionPermit, receipts: Sequence[ReceiptView], judgeme
 
 def _report(
     permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
-) -> tuple[Any, str]:
+) -> tuple[object, str]:
     """What the tool tells of its own success, and a finding where it cannot."""
     if not judgement.succeeded or tool is None:
         return None, ""
@@ -344,7 +344,7 @@ def _wrap(
     over: LeftOver,
     data: object,
     changes: Sequence[Mapping[str, object]] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return ToolResult(
         data=data,
         is_error=not judgement.succeeded,

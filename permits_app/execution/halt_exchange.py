@@ -42,7 +42,7 @@ MOST_SALES: Final = 16
 """So many sales on one chain are made in one go; the next look goes on."""
 
 
-def exchange_holdings(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
+def exchange_holdings(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, object]], bool]:
     """Exchange what is in the wallet on every chain; what came of each token, and whether nothing is left to do.
 
     The owner's choice is read before each sale: one who takes it back has the next one not made. A chain that cannot
@@ -61,7 +61,7 @@ def exchange_holdings(*, golem: Golem, epoch: int, actor: str, now: datetime) ->
     return lines, is_over
 
 
-def list_exchanges(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def list_exchanges(*, golem: Golem, now: datetime) -> list[dict[str, object]]:
     """What would be exchanged of what is in the wallet now, and what would stay. Raises the node's errors."""
     lines = []
     for chain_id in list_chains(golem):
@@ -75,7 +75,7 @@ def list_exchanges(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
 
 def _exchange_on(
     chain_id: int, golem: Golem, epoch: int, actor: str, now: datetime
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[dict[str, object]], bool]:
     told: dict[str, dict[str, object]] = {}
     settled: dict[str, bool] = {}
     for _ in range(MOST_SALES):

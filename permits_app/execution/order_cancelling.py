@@ -30,12 +30,12 @@ ACTION_TYPE = "cancel_order"
 _BUDGET_MS = 10_000
 
 
-def describe_standing_orders(golem: Golem) -> list[dict[str, Any]]:
+def describe_standing_orders(golem: Golem) -> list[dict[str, object]]:
     """What the golem asked for and somebody else may still carry out."""
     return [_describe(row) for row in _list_standing(golem)]
 
 
-def cancel_orders(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
+def cancel_orders(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, object]], bool]:
     """Cancel what stands; what came of each, and whether nobody can carry any of them out any more."""
     told, over = [], True
     for row in _list_standing(golem):
@@ -53,7 +53,7 @@ def _list_standing(golem: Golem) -> list[PendingRequest]:
     return list(rows.order_by("created_at", "pk"))
 
 
-def _cancel(golem: Golem, epoch: int, row: PendingRequest, actor: str, now: datetime) -> tuple[dict[str, Any], bool]:
+def _cancel(golem: Golem, epoch: int, row: PendingRequest, actor: str, now: datetime) -> tuple[dict[str, object], bool]:
     protocol = SHELF.get(row.protocol)
     if protocol is None or protocol.orders is None:
         return {"outcome": "its owner is needed", "reason": "this product no longer knows its protocol"}, True

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from permits_app.execution.balance_evidence import Evidence, ToldByEvents, list_expected, sum_transfers
 from permits_app.models import ActionPermit
@@ -125,7 +124,7 @@ def find_coin_change(permit: ActionPermit, receipts: Sequence[ReceiptView], evid
     return change + sum(receipt.fee for receipt in receipts if not receipt.paid_by)
 
 
-def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, Any]:
+def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, object]:
     """JSON-ready account of what happened: deltas with units, gas, fee in wei, hashes, block."""
     return {
         "balance_deltas": describe_deltas(

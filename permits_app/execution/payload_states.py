@@ -105,7 +105,7 @@ def _record_together(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) -
                 advance(sibling, S.DROPPED)
 
 
-def _describe_receipt(receipt: ReceiptView) -> dict[str, Any]:
+def _describe_receipt(receipt: ReceiptView) -> dict[str, object]:
     return {
         "state": S.MINED if receipt.succeeded else S.REVERTED,
         "updated_at": clock.now(),
@@ -142,7 +142,7 @@ def is_in_a_block(row: OutboundTransaction) -> bool:
     return row.state in IN_A_BLOCK
 
 
-def encode_receipt(receipt: ReceiptView) -> dict[str, Any]:
+def encode_receipt(receipt: ReceiptView) -> dict[str, object]:
     """A receipt as JSON."""
     return {
         "block_hash": receipt.block_hash,

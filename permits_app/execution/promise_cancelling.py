@@ -30,12 +30,12 @@ ACTION_TYPE = "cancel_promise"
 _BUDGET_MS = 10_000
 
 
-def describe_open_promises(golem: Golem) -> list[dict[str, Any]]:
+def describe_open_promises(golem: Golem) -> list[dict[str, object]]:
     """What the golem signed and somebody may still carry out."""
     return [_describe(row) for row in list_open(golem.pk)]
 
 
-def cancel_promises(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
+def cancel_promises(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, object]], bool]:
     """Cancel what is open; what came of each, and whether nobody can carry any of them out any more."""
     told, over = [], True
     for row in list_open(golem.pk):
@@ -48,7 +48,7 @@ def cancel_promises(*, golem: Golem, epoch: int, actor: str, now: datetime) -> t
     return told, over
 
 
-def _cancel(golem: Golem, epoch: int, row: SignedPromise, actor: str, now: datetime) -> tuple[dict[str, Any], bool]:
+def _cancel(golem: Golem, epoch: int, row: SignedPromise, actor: str, now: datetime) -> tuple[dict[str, object], bool]:
     protocol = SHELF.get(row.protocol)
     if protocol is None or protocol.promises is None:
         return {"outcome": "its owner is needed", "reason": "this product no longer knows its protocol"}, True

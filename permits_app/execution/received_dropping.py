@@ -33,12 +33,12 @@ _ACTION: Final = "give_up_right"
 _HOW: Final = "At the contract where it was given."
 
 
-def describe_received(golem: Golem) -> list[dict[str, Any]]:
+def describe_received(golem: Golem) -> list[dict[str, object]]:
     """Every right that stands as far as was seen, JSON-ready; reads no chain."""
     return [_describe(row) for row in list_standing(golem.pk)]
 
 
-def drop_received(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
+def drop_received(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, object]], bool]:
     """Give up what the golem can; says for each what came of it, or who must. The second is whether all was tried.
 
     Raises SameActionPending while another worker does it, SignerUnavailable, GolemHalted when another halt came
@@ -59,7 +59,7 @@ def _describe(row: ReceivedRight) -> dict[str, Any]:
     }
 
 
-def _drop(golem: Golem, epoch: int, row: ReceivedRight, actor: str, now: datetime) -> dict[str, Any]:
+def _drop(golem: Golem, epoch: int, row: ReceivedRight, actor: str, now: datetime) -> dict[str, object]:
     told, call = _describe(row), find_giving_up(row)
     if call is None or row.holder != golem.address:
         return {**told, "outcome": MUST, "who": row.principal, "how": _say_how(row)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
@@ -40,7 +39,7 @@ def find_standing(
 
 def revoke_standing(
     *, golem: Golem, epoch: int, chain_id: int, pairs: Sequence[tuple[str, str]], actor: str, now: datetime
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Set every allowance of `pairs` that still stands to zero; says for each what came of it.
 
     Raises the node's errors, SameActionPending while another worker does it, SimulationFailed, SignerUnavailable,

@@ -54,7 +54,7 @@ def _list_calls(golem: Golem, chain_id: int) -> list[tuple[str, bytes]]:
     ]
 
 
-def revoke_rights(*, golem: Golem, epoch: int, chain_id: int, actor: str, now: datetime) -> list[dict[str, Any]]:
+def revoke_rights(*, golem: Golem, epoch: int, chain_id: int, actor: str, now: datetime) -> list[dict[str, object]]:
     """Take back every right that stands on a chain; says for each what came of it. What cannot be taken back is told.
 
     Raises the node's errors, PositionsUnreadable, SameActionPending while another worker does it, SignerUnavailable,
@@ -77,7 +77,7 @@ def _tell_gap(chain_id: int, found: RightsFound) -> list[dict[str, Any]]:
     return [{"outcome": "NOT_SEARCHED", "detail": detail}]
 
 
-def describe_right(right: StandingRight, *, chain_id: int) -> dict[str, Any]:
+def describe_right(right: StandingRight, *, chain_id: int) -> dict[str, object]:
     """JSON-ready, for the steps of a halt."""
     told = {
         "chain_id": chain_id,
@@ -89,7 +89,9 @@ def describe_right(right: StandingRight, *, chain_id: int) -> dict[str, Any]:
     return {**told, **({"token": right.token} if right.token is not None else {})}
 
 
-def _revoke(golem: Golem, epoch: int, chain_id: int, right: StandingRight, actor: str, now: datetime) -> dict[str, Any]:
+def _revoke(
+    golem: Golem, epoch: int, chain_id: int, right: StandingRight, actor: str, now: datetime
+) -> dict[str, object]:
     told = describe_right(right, chain_id=chain_id)
     chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     wanted = HaltPlan(

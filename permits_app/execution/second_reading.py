@@ -136,7 +136,7 @@ def find_taker(
 
 def _find_in_blocks(
     chain_id: int, sender: str, nonce: int, since_block: int, deadline: Deadline
-) -> list[Mapping[str, Any]]:
+) -> list[Mapping[str, object]]:
     pool = get_pool(chain_id)
     head = parse_quantity(pool.call("eth_blockNumber", deadline=deadline))
     first = max(0, min(since_block, head))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, islice
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
@@ -105,7 +104,7 @@ def describe_permits(permits: QuerySet[ActionPermit], *, now: datetime) -> tuple
     return tuple(_describe_run(list(run), now) for _, run in islice(runs, LAST_PERMITS))
 
 
-def _name_run(permit: ActionPermit) -> tuple[Any, ...]:
+def _name_run(permit: ActionPermit) -> tuple[object, ...]:
     if permit.status in (PermitStatus.CANCELLED, PermitStatus.EXPIRED):
         return permit.golem_id, describe_action(permit), permit.status
     return (permit.pk,)

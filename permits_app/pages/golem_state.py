@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.utils.safestring import SafeString
@@ -59,7 +58,7 @@ class GolemState:
         return show_badge(self.word, "" if self.can_act else "quiet")
 
 
-def read_states(golems: Iterable[Golem]) -> dict[Any, GolemState]:
+def read_states(golems: Iterable[Golem]) -> dict[object, GolemState]:
     """The state of each of `golems`, by golem, in two queries."""
     rows = list(golems)
     mirrors = find_mirrors({golem.pk for golem in rows})

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -75,7 +74,7 @@ class WalletCard:
     kind: str
     backup: str
     is_backed_up: bool
-    wallet_pk: Any = None
+    wallet_pk: object = None
     is_safe: bool = False
 
 
@@ -156,8 +155,8 @@ class RulesTab:
     rules: tuple[ShownLimit, ...]
     on_halt: str
     phase_allows: str
-    limits_pk: Any
-    cage_pk: Any
+    limits_pk: object
+    cage_pk: object
     allowlist: tuple[tuple[str, tuple[str, ...]], ...]
     refusals: tuple[RefusalLine, ...]
 

@@ -38,7 +38,7 @@ def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[s
     return {ref: _draw(line, cage.min_health_bps, now) for ref, line in seen.items() if len(line) > 1}
 
 
-def _draw(line: Sequence[tuple[datetime, int]], floor_bps: int, now: datetime) -> dict[str, Any]:
+def _draw(line: Sequence[tuple[datetime, int]], floor_bps: int, now: datetime) -> dict[str, object]:
     begins, ends = line[0][0], line[-1][0]
     span = max(1.0, (ends - begins).total_seconds())
     points = " ".join(f"{(at - begins).total_seconds() * _WIDTH / span:.1f},{_place(health)}" for at, health in line)

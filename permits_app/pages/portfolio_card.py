@@ -328,7 +328,7 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
     )
 
 
-def _draw_times(positions: Sequence[Mapping[str, Any]], now: datetime) -> list[dict[str, Any] | None]:
+def _draw_times(positions: Sequence[Mapping[str, Any]], now: datetime) -> list[dict[str, object] | None]:
     """Of each position where its times lie between now and the last time of all, in percent; None without any to come.
 
     A snapshot of before tells no times.
@@ -352,7 +352,7 @@ def _say_day(at: int) -> str:
     return datetime.fromtimestamp(at, tz=UTC).date().isoformat()
 
 
-def show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def show_range(told: Mapping[str, Any] | None) -> dict[str, object] | None:
     """With the fees in words and what a hook could do as fields of a picture, those that cost money first; a snapshot
     of before tells neither fees nor a hook.
     """

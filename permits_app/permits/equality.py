@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from eth_utils import is_hex_address, to_checksum_address
 
@@ -49,7 +49,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def resolve_params(tool: ToolDef, params: Mapping[str, object], golem: Golem) -> dict[str, Any]:
+def resolve_params(tool: ToolDef, params: Mapping[str, object], golem: Golem) -> dict[str, object]:
     """`params` in the one spelling of each kind, registered tokens by address and the chain filled in; what is not set
     is left out.
     """

@@ -35,7 +35,7 @@ def tell_holdings(held: Holdings, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def _tell_token(held: Worth, note: str) -> dict[str, Any]:
+def _tell_token(held: Worth, note: str) -> dict[str, object]:
     return {
         "symbol": held.token.symbol,
         "units": format_units(held.raw, held.token.decimals),
@@ -45,7 +45,7 @@ def _tell_token(held: Worth, note: str) -> dict[str, Any]:
     }
 
 
-def _tell_position(held: HeldPosition) -> dict[str, Any]:
+def _tell_position(held: HeldPosition) -> dict[str, object]:
     protocol = SHELF.get(held.ref.protocol)
     return {
         "ref": str(held.ref),
@@ -66,7 +66,7 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
     }
 
 
-def _tell_times(held: HeldPosition) -> list[dict[str, Any]]:
+def _tell_times(held: HeldPosition) -> list[dict[str, object]]:
     """When parts of it come free, and when claims in it are due, each time once; the first one first."""
     legs = held.position.legs
     free = {leg.free_at for leg in legs if leg.free_at is not None and leg.free_at != WHEN_REPAID}

@@ -35,7 +35,7 @@ ENDS_AT: Final = "ends_at"
 """Beside a stored call: Unix seconds, when what the owners of a Safe sign for it ends by itself."""
 
 
-def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, object]]:
     """The calls as they will be signed: value in wei and gas limit as text, data as 0x-hex."""
     return [
         {
@@ -49,7 +49,7 @@ def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[
     ]
 
 
-def encode_batch(calls: Sequence[Call]) -> list[dict[str, Any]]:
+def encode_batch(calls: Sequence[Call]) -> list[dict[str, object]]:
     """The plan's calls that one transaction carries; they have no gas limits of their own."""
     return [
         {"to": call.to, "data": "0x" + call.data.hex(), "value": str(call.value), "label": call.label} for call in calls
@@ -116,12 +116,12 @@ def match_dealings(address: str) -> Q:
     )
 
 
-def encode_effect_bound(effect: LocalEffect | None) -> dict[str, Any]:
+def encode_effect_bound(effect: LocalEffect | None) -> dict[str, object]:
     """What a write without a transaction rests on, as the permit keeps it and its hash covers it."""
     return {_EFFECT: dict(effect.bound)} if effect is not None and effect.bound else {}
 
 
-def read_effect_bound(permit: ActionPermit) -> Mapping[str, Any]:
+def read_effect_bound(permit: ActionPermit) -> Mapping[str, object]:
     """What the effect of a permit's local write rested on when it was previewed; empty for everything else."""
     bound: Mapping[str, object] = permit.bounds.get(_EFFECT, {})
     return bound
@@ -199,11 +199,11 @@ def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
     )
 
 
-def _encode_amount(amount: AmountGiven) -> dict[str, Any]:
+def _encode_amount(amount: AmountGiven) -> dict[str, object]:
     return {**asdict(amount), "token_id": str(amount.token_id), "raw": str(amount.raw)}
 
 
-def _encode_change(change: PositionChange) -> dict[str, Any]:
+def _encode_change(change: PositionChange) -> dict[str, object]:
     return {
         "protocol": change.protocol,
         "kind": change.kind,
@@ -230,7 +230,7 @@ def _decode_change(stored: Mapping[str, Any]) -> PositionChange:
     )
 
 
-def _encode_gauge(promise: GaugeBound) -> dict[str, Any]:
+def _encode_gauge(promise: GaugeBound) -> dict[str, object]:
     gauge = promise.gauge
     return {
         "name": gauge.name,
@@ -266,7 +266,7 @@ def decode_principal(stored: Mapping[str, Any]) -> PrincipalFlow:
     )
 
 
-def _encode_principal(flow: PrincipalFlow) -> dict[str, Any]:
+def _encode_principal(flow: PrincipalFlow) -> dict[str, object]:
     return {
         "protocol": flow.protocol,
         "reference": flow.reference,
@@ -281,11 +281,11 @@ def _encode_principal(flow: PrincipalFlow) -> dict[str, Any]:
 _TOKEN_FIELDS = tuple(each.name for each in fields(TokenMeta))
 
 
-def _encode_token(token: TokenMeta) -> dict[str, Any]:
+def _encode_token(token: TokenMeta) -> dict[str, object]:
     return {name: getattr(token, name) for name in _TOKEN_FIELDS}
 
 
-def _encode_flow(flow: TokenFlow) -> dict[str, Any]:
+def _encode_flow(flow: TokenFlow) -> dict[str, object]:
     return {
         "token": _encode_token(flow.token),
         "expected": str(flow.expected),

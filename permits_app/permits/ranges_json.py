@@ -54,7 +54,7 @@ def tell_range(held: HeldPosition) -> dict[str, Any] | None:
     }
 
 
-def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> dict[str, Any]:
+def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> dict[str, object]:
     fees, held = ([int(facts[f"{name}{place}"]) for place in (0, 1)] for name in ("fees", "at_pool_price"))
     price = ratio_of_sqrt_price(sqrt_price_at_tick(int(facts["pool_tick"])))
     worth, of = (price.of(amounts[0]) + amounts[1] for amounts in (fees, held))

@@ -99,7 +99,7 @@ def list_permits(
     }
 
 
-def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any]:
+def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, object]:
     """The ActionPermit as JSON: hashes, what is expected, what is missing, how long it lasts, and what became of it.
 
     `sent` are the rows of `_SENT` where they were read with it.

@@ -65,7 +65,7 @@ def describe_with_agents(row: DecisionCycleRecord) -> dict[str, Any]:
     return _with_agents(known.get())
 
 
-def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
+def describe_decision(row: DecisionCycleRecord) -> dict[str, object]:
     """One decision as JSON."""
     return {
         "decision_id": str(row.pk),
@@ -160,7 +160,7 @@ def _list_refusals(golem_id: Any, since: datetime, until: datetime | None) -> _A
     ]
 
 
-def _describe_permit(permit: ActionPermit) -> dict[str, Any]:
+def _describe_permit(permit: ActionPermit) -> dict[str, object]:
     state = _STATES[permit.status]
     has_ended_badly = state in (ActionState.BLOCKED, ActionState.DEFERRED, ActionState.REVERTED)
     return _tell(
@@ -174,7 +174,7 @@ def _describe_permit(permit: ActionPermit) -> dict[str, Any]:
     )
 
 
-def _describe_action(action: ActionRecord) -> dict[str, Any]:
+def _describe_action(action: ActionRecord) -> dict[str, object]:
     return {
         "params": action.params,
         "reason": action.reason,

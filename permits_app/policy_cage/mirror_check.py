@@ -61,7 +61,7 @@ def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -
     return None
 
 
-def _plain(values: tuple[object, ...]) -> tuple[Any, ...]:
+def _plain(values: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(tuple(value) if isinstance(value, list | tuple) else value for value in values)
 
 

@@ -46,7 +46,7 @@ def point_at(mirror: CageMirror, columns: dict[str, object]) -> None:
     mirror.checkpoints.all().delete()
 
 
-def columns_of_unread(*, chain_id: int, contract: str, deployed_block: int, facts: CageFacts) -> dict[str, Any]:
+def columns_of_unread(*, chain_id: int, contract: str, deployed_block: int, facts: CageFacts) -> dict[str, object]:
     """The columns of a mirror whose contract nobody read yet."""
     start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
     return {
@@ -61,7 +61,7 @@ def columns_of_unread(*, chain_id: int, contract: str, deployed_block: int, fact
     }
 
 
-def columns_before(start: CageState, deployed_block: int) -> dict[str, Any]:
+def columns_before(start: CageState, deployed_block: int) -> dict[str, object]:
     """The mirror's columns before its contract's first block."""
     return {
         "state": start.as_dict(),

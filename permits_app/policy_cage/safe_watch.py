@@ -124,7 +124,7 @@ def _list_runs(found: RunningCode) -> Iterator[tuple[str, str]]:
     yield from ((f"implementation of beacon {beacon}", named) for beacon, named in found.beacons.items())
 
 
-def adopt_code(noted: Mapping[str, object], seen: SafeState) -> dict[str, Any]:
+def adopt_code(noted: Mapping[str, object], seen: SafeState) -> dict[str, object]:
     """What its owners noted before code was read, with the code that runs there at the first look that reads it."""
     return dict(noted) if "runs" in noted or not noted else {**noted, "runs": seen.as_dict()["runs"]}
 

@@ -279,7 +279,7 @@ class CageState:
         )
 
 
-def _write_session(session: SessionState) -> dict[str, Any]:
+def _write_session(session: SessionState) -> dict[str, object]:
     return {
         "key": session.key,
         "expires_at": session.expires_at,

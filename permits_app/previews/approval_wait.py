@@ -43,6 +43,6 @@ def find_wait(call: HookCall) -> int:
     return approval + delay + settings.GOLEM_WARDEN_WINDOW_SECONDS if approval or delay else 0
 
 
-def cover_wait(params: Mapping[str, Any], wait_seconds: int) -> dict[str, Any]:
+def cover_wait(params: Mapping[str, Any], wait_seconds: int) -> dict[str, object]:
     """The parameters with a deadline on chain that counts from the moment the wait is over."""
     return {**params, _DEADLINE: params[_DEADLINE] + wait_seconds}

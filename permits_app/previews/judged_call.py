@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.actors import name_key
@@ -48,8 +47,8 @@ class JudgedCall:
     fees: FeeQuote | None
     gas: GasBudget | None
     risk_tier: RiskTier
-    review: dict[str, Any]
-    soft_params: dict[str, Any]
+    review: dict[str, object]
+    soft_params: dict[str, object]
     sources: dict[str, str]
 
 
@@ -152,7 +151,7 @@ def _keep_change(first: HookReport, second: HookReport) -> HookReport:
     return replace(second, decisions=tuple(kept))
 
 
-def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
+def _review(call: HookCall) -> tuple[RiskTier, dict[str, object]]:
     tier = classify_call(call)
     if call.plan is None:
         return tier, {}

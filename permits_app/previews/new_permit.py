@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -82,7 +81,7 @@ def _attach_simulation(permit: ActionPermit, simulation: SimulationResult) -> No
     permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
 
 
-def _as_json(params: Mapping[str, object]) -> dict[str, Any]:
+def _as_json(params: Mapping[str, object]) -> dict[str, object]:
     return {
         name: str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53 else value
         for name, value in params.items()

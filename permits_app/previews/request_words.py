@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.storable_text import make_plain
@@ -14,7 +14,7 @@ WISH_ID: Final = "wish_id"
 _OWN_WORDS: Final = frozenset({"action_type", "venue", WHY, WISH_ID})
 
 
-def read_params(body: Mapping[str, object]) -> dict[str, Any]:
+def read_params(body: Mapping[str, object]) -> dict[str, object]:
     """What `body` says to the tool."""
     return {name: value for name, value in body.items() if name not in _OWN_WORDS}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from permits_app.models import HealthAlert
@@ -24,7 +24,7 @@ ALERT_LASTS: Final = timedelta(minutes=10)
 
 def judge_known_pools(
     pools: Sequence[NamedPool], chain: ChainReader, *, size_micro_usd: int | None = None
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[str], dict[str, object]]:
     """What speaks against these pools now, and what is known of those that are followed, as a review keeps it.
 
     Without a size the pools are not weighed.

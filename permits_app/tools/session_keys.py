@@ -448,7 +448,7 @@ def _stage(golem: Golem, label: str | None, now: datetime) -> str:
     return str(staged.address)
 
 
-def _observe(golem: Golem, arguments: dict[str, Any], now: datetime, *, name: str = "cage") -> dict[str, Any]:
+def _observe(golem: Golem, arguments: dict[str, Any], now: datetime, *, name: str = "cage") -> dict[str, object]:
     operation = find_operation(name)
     if not isinstance(operation, ObservingOperation):
         raise TypeError("the operation looks at no chain")

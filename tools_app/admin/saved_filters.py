@@ -7,7 +7,7 @@ they may see then, and no more.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from django import forms
 from django.contrib import messages
@@ -42,7 +42,7 @@ class SavedFiltersMixin(ModelAdmin):
 
     list_before_template = "admin/lists/above.html"
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[object]:
         """With keeping and removing."""
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         wrap = self.admin_site.admin_view

@@ -108,7 +108,7 @@ def decode_output(signature: str, data: bytes) -> tuple[Any, ...]:
 
 # Most of what is read for a preview was read for the one before, and is the same: values are never changed in place.
 @lru_cache(maxsize=4096)
-def _decode_kept(signature: str, data: bytes) -> tuple[Any, ...]:
+def _decode_kept(signature: str, data: bytes) -> tuple[object, ...]:
     return decode_values(_output_types(signature), data)
 
 
@@ -211,7 +211,7 @@ def decode_values(types: tuple[str, ...], data: bytes) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[Any]], bytes]:
+def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[object]], bytes]:
     packers = [_find_packer(kind) for kind in types]
     if all(packer is not None for packer in packers):
         bound = [packer for packer in packers if packer]
@@ -220,7 +220,7 @@ def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[Any]], bytes]:
     return lambda args: bytes(coder(args))
 
 
-def _find_packer(kind: str) -> Callable[[Any], bytes] | None:
+def _find_packer(kind: str) -> Callable[[object], bytes] | None:
     """The packer of a single word, or of a struct of nothing but such; None for what needs the general coder."""
     pack = WORD_PACKERS.get(word_kind(kind))
     if pack is not None:
@@ -245,7 +245,7 @@ def _pack_struct(members: Sequence[Callable[[object], bytes]], value: object) ->
 
 
 @lru_cache(maxsize=4096)
-def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[object, ...]]:
     unpackers = [_WORD_UNPACKERS.get(word_kind(kind)) for kind in types]
     if all(unpacker is not None for unpacker in unpackers):
         bound = [
@@ -255,7 +255,7 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
         ]
         length = 32 * len(types)
 
-        def decode_words(data: bytes) -> tuple[Any, ...]:
+        def decode_words(data: bytes) -> tuple[object, ...]:
             if len(data) < length:
                 raise AbiDecodeError(f"{len(data)} bytes, {length} expected for ({', '.join(types)})")
             return tuple([unpack(data[at : at + 32], size) for unpack, size, at in bound])
@@ -270,7 +270,7 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
     return lambda data: tuple(coder(ContextFramesBytesIO(data)))
 
 
-def _decode_word_list(unpack: Callable[[bytes, int], object], size: int, data: bytes) -> tuple[Any, ...]:
+def _decode_word_list(unpack: Callable[[bytes, int], object], size: int, data: bytes) -> tuple[object, ...]:
     """One list of single words: hundreds of them in one answer are common where storage is read."""
     start = int.from_bytes(data[:32], "big") + 32
     count = int.from_bytes(data[start - 32 : start], "big")
@@ -329,7 +329,7 @@ def _name_values(params: tuple[AbiParam, ...], values: Sequence[Any]) -> dict[st
     }
 
 
-def _name_value(param: AbiParam, value: Any, suffix: str) -> Any:
+def _name_value(param: AbiParam, value: Any, suffix: str) -> object:
     if not param.members:
         return value
     if suffix:
@@ -338,7 +338,7 @@ def _name_value(param: AbiParam, value: Any, suffix: str) -> Any:
     return _name_values(param.members, value)
 
 
-def _decode_topic(param: AbiParam, topic: str) -> Any:
+def _decode_topic(param: AbiParam, topic: str) -> object:
     raw = bytes.fromhex(topic.removeprefix("0x"))
     return raw if param.is_dynamic else decode_values((param.type,), raw)[0]
 

@@ -28,7 +28,7 @@ def connect(*, silence_seconds: float = 2.0, connect_seconds: float = 2.0) -> An
 
 
 @lru_cache(maxsize=16)
-def connect_to(url: str, *, silence_seconds: float, connect_seconds: float) -> Any:
+def connect_to(url: str, *, silence_seconds: float, connect_seconds: float) -> object:
     """The shared client of an address of the same form as the settings'."""
     return _open(redis, url, silence_seconds, connect_seconds)
 
@@ -38,7 +38,7 @@ def open_client(*, silence_seconds: float = 2.0, connect_seconds: float = 2.0) -
     return _open(redis, settings.REDIS_URL, silence_seconds, connect_seconds)
 
 
-def open_client_of_loop(url: str, *, silence_seconds: float, connect_seconds: float) -> Any:
+def open_client_of_loop(url: str, *, silence_seconds: float, connect_seconds: float) -> object:
     """A client whose commands are awaited, for one event loop."""
     return _open(redis.asyncio, url, silence_seconds, connect_seconds)
 

@@ -41,7 +41,7 @@ class WatchedBroker:
         return {"db": self.database, **{name: value for name, value in named.items() if value}}
 
     @property
-    def watchers_credentials(self) -> dict[str, Any]:
+    def watchers_credentials(self) -> dict[str, object]:
         """For those who watch it."""
         return {"password": self.watchers_password} if self.watchers_password else {}
 

@@ -75,8 +75,8 @@ class _Joined:
     columns: slice
     key: int
     parts: list[_Joined]
-    hang: Callable[[Any, Any], None]
-    hang_back: Callable[[Any, Any], None]
+    hang: Callable[[object, object], None]
+    hang_back: Callable[[object, object], None]
 
 
 @dataclass(frozen=True, slots=True)

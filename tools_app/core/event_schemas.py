@@ -96,7 +96,7 @@ def check_payload(kind: E, payload: Mapping[str, object]) -> None:
         raise UndeclaredPayload(f"{kind}: {'; '.join(problems)}. Declare it in tools_app/core/event_schemas.py")
 
 
-def keep_declared(kind: E, payload: dict[str, object]) -> tuple[dict[str, Any], list[str]]:
+def keep_declared(kind: E, payload: dict[str, object]) -> tuple[dict[str, object], list[str]]:
     """`payload` without what its schema does not name, and the names that were left out."""
     schema = SCHEMAS[kind]
     undeclared = [name for name in payload if name not in schema.required and name not in schema.optional]
@@ -122,7 +122,7 @@ def _fits(kind: FieldKind, value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, member) for item in value)
 
 
-def _as_property(kind: FieldKind, *, is_nullable: bool) -> dict[str, Any]:
+def _as_property(kind: FieldKind, *, is_nullable: bool) -> dict[str, object]:
     schema: dict[str, object] = {"type": [kind.json_type, "null"] if is_nullable else kind.json_type}
     if kind.pattern:
         schema["pattern"] = kind.pattern

@@ -47,7 +47,7 @@ def _exact(value: Any) -> Any:
     return _exact_other(value)
 
 
-def _exact_other(value: object) -> Any:
+def _exact_other(value: object) -> object:
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, bytes | bytearray):

@@ -45,7 +45,7 @@ class RedactingFilter(SafeExceptionReporterFilter):
 class RedactingReporter(ExceptionReporter):
     """The page and its text form; what the exception itself says is redacted as well."""
 
-    def get_traceback_data(self) -> dict[str, Any]:
+    def get_traceback_data(self) -> dict[str, object]:
         """What both forms are made from."""
         data: dict[str, Any] = super().get_traceback_data()
         for name in ("exception_value", "exception_notes", "request_insecure_uri"):

@@ -119,7 +119,7 @@ _PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models
 
 
 @cache
-def _build(model: type[models.Model], *, skips_known: bool = False) -> tuple[Prepared, list[tuple[Any, bool]]]:
+def _build(model: type[models.Model], *, skips_known: bool = False) -> tuple[Prepared, list[tuple[object, bool]]]:
     key = model._meta.pk
     makes_key = isinstance(key, models.AutoField | models.BigAutoField)
     made_there = (key,) if makes_key else ()

@@ -331,7 +331,7 @@ def is_secret_key(key: str) -> bool:
     return word in _SECRET_KEYS or word.endswith(_SECRET_ENDINGS)
 
 
-def _clean_tainted(sink: DataSink, tainted: Tainted) -> Any:
+def _clean_tainted(sink: DataSink, tainted: Tainted) -> object:
     if not can_flow_to(tainted.label, sink):
         return _block(tainted.label, sink)
     if tainted.label is TaintLabel.USER_PII and sink is DataSink.AUDIT:

@@ -148,7 +148,7 @@ def _hold_against_node(
     return len(chosen) * 2
 
 
-def _write_query(wanted: Wanted, first: int, end: int) -> dict[str, Any]:
+def _write_query(wanted: Wanted, first: int, end: int) -> dict[str, object]:
     selections = []
     for group in group_wanted(wanted):
         query = query_of(wanted, group, first, end - 1)
@@ -208,7 +208,7 @@ def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:
     return [header for header in headers if header is not None], entries, following
 
 
-def _as_node_block(block: dict[str, object]) -> dict[str, Any]:
+def _as_node_block(block: dict[str, object]) -> dict[str, object]:
     return {
         "number": hex(_number(block["number"])),
         "hash": block["hash"],
@@ -219,7 +219,7 @@ def _as_node_block(block: dict[str, object]) -> dict[str, Any]:
     }
 
 
-def _as_node_log(log: dict[str, object]) -> dict[str, Any]:
+def _as_node_log(log: dict[str, object]) -> dict[str, object]:
     return {
         "address": log["address"],
         "topics": [log[name] for name in _LOG_FIELDS[-4:] if log.get(name)],

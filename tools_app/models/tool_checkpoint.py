@@ -32,7 +32,7 @@ class ToolCheckpoint(models.Model):
         return f"{self.tool_name} at {self.kept_at:%H:%M:%S}"
 
 
-def load_checkpoint(*, golem_id: UUID, tool_name: str, params_hash: str, now: datetime) -> dict[str, Any]:
+def load_checkpoint(*, golem_id: UUID, tool_name: str, params_hash: str, now: datetime) -> dict[str, object]:
     """What a call that overran left within the last ten minutes; empty when there is none."""
     row = ToolCheckpoint.objects.filter(
         golem_id=golem_id, tool_name=tool_name, params_hash=params_hash, kept_at__range=(now - LIFE, now + LIFE)

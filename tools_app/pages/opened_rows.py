@@ -92,7 +92,7 @@ class OpenedRowAdmin:
         return [*found, (None, {"fields": (OPENED,)})]
 
 
-def _read_opened(text: str) -> dict[str, Any]:
+def _read_opened(text: str) -> dict[str, object]:
     try:
         found = read_exact_json(text.encode(), most_bytes=_LONGEST_OPENED)
     except ValueError:

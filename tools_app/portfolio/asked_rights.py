@@ -82,7 +82,7 @@ def _list_asked(chain_id: int) -> Iterator[tuple[ProtocolDef, AskedRight, str]]:
 
 def _read_calls(
     right: AskedRight, contract: str, calls: Iterable[tuple[str, bytes]], chain_id: int
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[object, ...]]:
     for to, data in calls:
         arguments = _decode(right.gives, data) if to == contract else None
         if arguments is not None:

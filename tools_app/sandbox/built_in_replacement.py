@@ -88,7 +88,7 @@ def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return f"it needs {', '.join(more)}" if more else ""
 
 
-def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_null(schema: Mapping[str, Any]) -> Mapping[str, object]:
     options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     return options[0] if len(options) == 1 else schema
 

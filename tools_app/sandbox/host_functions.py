@@ -40,7 +40,7 @@ class MemorySearch(Protocol):
 
     def __call__(
         self, *, golem_id: UUID, query: str, limit: int, now: datetime, wait_seconds: float
-    ) -> list[dict[str, Any]]: ...
+    ) -> list[dict[str, object]]: ...
 
 
 def link_host(
@@ -145,7 +145,7 @@ def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     return {"values": [_show(value) for value in found], "block": reader.block.number, "chain_id": reader.chain_id}
 
 
-def _read_token(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
+def _read_token(ctx: ReadContext, asked: Mapping[str, object]) -> object:
     _check_names(asked, {"token", "chain_id"})
     token = ctx.chain(_chain_of(asked)).token(_text(asked, "token"))
     return {
@@ -157,7 +157,7 @@ def _read_token(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     }
 
 
-def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
+def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> object:
     _check_names(asked, {"token", "chain_id"})
     reader = ctx.chain(_chain_of(asked))
     price = reader.price(reader.token(_text(asked, "token")))
@@ -169,7 +169,7 @@ def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
     }
 
 
-def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> Any:
+def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> object:
     _check_names(asked, {"query", "limit"})
     limit = asked.get("limit", 5)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST_MEMORIES:
@@ -204,7 +204,7 @@ def _chain_of(asked: Mapping[str, object]) -> int | None:
     return value
 
 
-def _fit(kind: str, value: object) -> Any:
+def _fit(kind: str, value: object) -> object:
     """A JSON value as the ABI type wants it: numbers of base units come as decimal text."""
     if kind.endswith("]"):
         if not isinstance(value, list) or len(value) > _MOST_ARGS:

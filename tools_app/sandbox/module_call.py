@@ -109,7 +109,7 @@ def _call(
     meter: Meter,
     ctx: ReadContext,
     step: Callable[[str], None],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     if not compiled.imports <= allowed:
         raise ModuleRefused(
             "the module uses more of the host than its definition says",
@@ -127,7 +127,7 @@ def _call(
     return _read_answer(text, meter.limits)
 
 
-def _read_answer(text: str, limits: CallLimits) -> dict[str, Any]:
+def _read_answer(text: str, limits: CallLimits) -> dict[str, object]:
     if len(text) > limits.answer_bytes:
         raise over(ModuleLimit.ANSWER, f"it answered more than {limits.answer_bytes} bytes")
     try:

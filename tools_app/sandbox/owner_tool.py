@@ -12,7 +12,7 @@ import json
 import logging
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_exact_json
@@ -92,8 +92,8 @@ def _build(definition: Definition, version: int, origin: Origin) -> ForeignTool:
     )
 
 
-def _handle(origin: Origin) -> Callable[..., dict[str, Any]]:
-    def handle(ctx: ReadContext, **params: object) -> dict[str, Any]:
+def _handle(origin: Origin) -> Callable[..., dict[str, object]]:
+    def handle(ctx: ReadContext, **params: object) -> dict[str, object]:
         if "module" in origin.definition.body:
             return call_module(ctx=ctx, origin=origin, params=params)
         return call_written(ctx=ctx, definition=origin.definition, params=params)

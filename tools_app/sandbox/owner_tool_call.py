@@ -115,7 +115,7 @@ def _load(sha256: str) -> Compiled:
     return compile_module(bytes(content))
 
 
-def describe_call(ctx: ReadContext, params: Mapping[str, object]) -> dict[str, Any]:
+def describe_call(ctx: ReadContext, params: Mapping[str, object]) -> dict[str, object]:
     """What a module is told: its parameters, and of its golem what anybody may know. Whole numbers as decimal text."""
     return {
         "parameters": {name: write_plain(value) for name, value in params.items() if value is not None},
@@ -204,7 +204,7 @@ def _keep(
     return rows
 
 
-def _show_wish(row: ActionWish, is_dry: bool) -> dict[str, Any]:
+def _show_wish(row: ActionWish, is_dry: bool) -> dict[str, object]:
     told = {
         "action_type": row.action_type,
         "venue": row.venue or None,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def write_plain(value: object) -> Any:
+def write_plain(value: object) -> object:
     """A parameter as an owner's tool is told it: a flag, or text."""
     return value if isinstance(value, bool | str) else str(value)
 
 
-def write_without_fractions(value: object) -> Any:
+def write_without_fractions(value: object) -> object:
     """`value` with fractions as text, as every answer of a tool has them."""
     if isinstance(value, float):
         return repr(value)

@@ -53,7 +53,7 @@ class OutsideReads:
 class OwnReads(Protocol):
     """A read of the product for a golem, as its agent makes it; an owner's own tools are not among them."""
 
-    def __call__(self, *, golem_id: UUID, query: str, venue: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, *, golem_id: UUID, query: str, venue: str, params: Mapping[str, Any]) -> dict[str, object]:
         """The answer's data. Raises GolemError."""
         ...
 

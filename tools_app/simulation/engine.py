@@ -335,7 +335,7 @@ class SimulationResult:
             ),
         }
 
-    def _list_positions(self) -> list[dict[str, Any]]:
+    def _list_positions(self) -> list[dict[str, object]]:
         before = {str(position.ref): position for position in self.positions_before or ()}
         after = {str(position.ref): position for position in self.positions_after or ()}
         return [
@@ -355,7 +355,7 @@ class SimulationEngine(Protocol):
     def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult: ...
 
 
-def _position_as_dict(position: Position | None) -> dict[str, Any] | None:
+def _position_as_dict(position: Position | None) -> dict[str, object] | None:
     if position is None:
         return None
     return {
@@ -370,7 +370,7 @@ def _position_as_dict(position: Position | None) -> dict[str, Any] | None:
     }
 
 
-def _call_as_dict(call: CallOutcome) -> dict[str, Any]:
+def _call_as_dict(call: CallOutcome) -> dict[str, object]:
     return {
         "succeeded": call.succeeded,
         "output": "0x" + call.output.hex(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
@@ -63,7 +63,7 @@ class _Changes:
                     raise RpcNonsense("The node traced a call without what the calls before it changed")
                 last.storage[slot] = now.storage.get(slot, 0)
 
-    def as_overrides(self) -> dict[str, Any]:
+    def as_overrides(self) -> dict[str, object]:
         """For the next call's trace."""
         return {
             "0x" + address.hex(): {

@@ -126,7 +126,7 @@ class RpcSimulationEngine(NodeEngine):
         block: BlockRef,
         reads: Sequence[Read],
         asked: tuple[Sequence[ReadCall], Sequence[ReadCall]],
-    ) -> tuple[Any, Any]:
+    ) -> tuple[object, object]:
         # At addresses nobody can guess, so that no contract knows a simulation by them.
         reader, payer = "0x" + token_hex(20), "0x" + token_hex(20)
         terms = request.terms
@@ -208,7 +208,7 @@ def _has_succeeded(row: dict[str, object]) -> bool:
     return status == 1
 
 
-def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[dict[str, Any]]:
+def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[dict[str, object]]:
     """The simulated calls of a well-formed answer for the block after `block`. Raises RpcNonsense."""
     if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
         raise RpcNonsense("The node answered something that is no simulated block")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import token_bytes, token_hex
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.chains import get_pool
@@ -229,7 +229,7 @@ class _Asked:
         return self.block_seconds if number == 0 else 2 * self.block_seconds + SPANS[number - 1]
 
 
-def _rows_of(answer: object, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
+def _rows_of(answer: object, sizes: Sequence[int]) -> list[list[dict[str, object]]]:
     if not isinstance(answer, list) or len(answer) != len(sizes):
         raise RpcNonsense("The node simulated another number of blocks than it was asked to")
     found = []

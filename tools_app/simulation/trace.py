@@ -147,7 +147,7 @@ class _Teller:
             )
         return entry.name, shown
 
-    def _tell_log(self, entry: tuple[int, bytes, tuple[int, ...], bytes]) -> dict[str, Any]:
+    def _tell_log(self, entry: tuple[int, bytes, tuple[int, ...], bytes]) -> dict[str, object]:
         _, address, topics, data = entry
         log = LogEntry(
             _address(address), tuple(f"0x{topic:064x}" for topic in topics), "0x" + data.hex(), 0, "", entry[0]

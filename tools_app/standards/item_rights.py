@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.standards import erc721
 from tools_app.toolkit.protocol import RightEvent
@@ -20,9 +20,9 @@ def describe_item_rights(key: str, *, one: str, every: str) -> tuple[RightEvent,
     )
 
 
-def _revoke_one(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[Any, ...]]:
+def _revoke_one(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
     return "function approve(address to, uint256 tokenId)", (_NOBODY, int(token_id or 0))
 
 
-def _revoke_every(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[Any, ...]]:
+def _revoke_every(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
     return "function setApprovalForAll(address operator, bool approved)", (taker, False)

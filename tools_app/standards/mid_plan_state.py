@@ -25,7 +25,7 @@ class _Foreseen:
         known = self._know(ReadCall(to, signature, args))
         return known if known is not None else self.reader.call(to, signature, *args)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.reader, name)
 
     def _told(self, call: ReadCall, outcome: ReadOutcome) -> ReadOutcome:

@@ -60,7 +60,7 @@ def domain_of(chain_id: int) -> dict[str, Any]:
 
 def build_permit(
     *, chain_id: int, token: TokenMeta, spender: str, amount: int, expiration: int, nonce: int, signed_until: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What an owner's wallet signs (`eth_signTypedData_v4`) instead of `approve`; JSON-ready, nothing is signed here.
 
     `nonce` is that of `allowance`; `signed_until` (seconds) is how long the signature may be handed in.

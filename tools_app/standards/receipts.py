@@ -39,7 +39,7 @@ def describe_mined(outcome: PlanOutcome) -> Mined:
     )
 
 
-def read_report(tool: WriteTool, outcome: PlanOutcome) -> Any:
+def read_report(tool: WriteTool, outcome: PlanOutcome) -> object:
     """What a tool tells of its success: where it was mined, and beside that what its own report says, or what moved.
 
     A report declares only what is its own.
@@ -49,11 +49,11 @@ def read_report(tool: WriteTool, outcome: PlanOutcome) -> Any:
     return {**_members_of(describe_mined(outcome)), **_members_of(tool.report(outcome))}
 
 
-def _members_of(report: Any) -> Mapping[str, Any]:
+def _members_of(report: Any) -> Mapping[str, object]:
     return report if isinstance(report, Mapping) else {each.name: getattr(report, each.name) for each in fields(report)}
 
 
-def report_plainly(outcome: PlanOutcome) -> dict[str, Any]:
+def report_plainly(outcome: PlanOutcome) -> dict[str, object]:
     """Hashes, block, gas, the explorer's page, and what really left or came of every token that the plan speaks of."""
     mined, native = describe_mined(outcome), outcome.deltas.get(NATIVE, 0)
     tokens = {token.address: token for token in outcome.plan.tokens}

@@ -42,7 +42,7 @@ class PutIn:
     symbol: str
     params: Mapping[str, Any] = field(default_factory=dict)
     parameter: str = "amount"
-    shaped: Callable[[str], Any] = str
+    shaped: Callable[[str], object] = str
     loses_bps: int = 0
 
 
@@ -67,7 +67,7 @@ class Leave:
     symbol: str
     params: Mapping[str, Any] = field(default_factory=dict)
     parameter: str = "amount"
-    shaped: Callable[[str], Any] = str
+    shaped: Callable[[str], object] = str
     is_owed: bool = False
 
 
@@ -137,8 +137,8 @@ class Together:
 
     case: str
     first: Mapping[str, Any]
-    too_much: Mapping[str, Any]
-    little: Mapping[str, Any]
+    too_much: Mapping[str, object]
+    little: Mapping[str, object]
     before: str = ""
     is_cover: bool = False
 

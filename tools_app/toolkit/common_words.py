@@ -8,7 +8,7 @@ counts in another unit (shares, a part of a position), nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 COMMON_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "amount": ("dai_amount", "lp_amount", "initial_amount"),
@@ -23,7 +23,7 @@ COMMON_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 _GROUPS: Final = tuple(frozenset({word, *names}) for word, names in COMMON_WORDS.items())
 
 
-def use_own_words(own: Collection[str], given: Mapping[str, object]) -> dict[str, Any]:
+def use_own_words(own: Collection[str], given: Mapping[str, object]) -> dict[str, object]:
     """`given` with each parameter under the name that is among `own`. What is said by that name already, twice, or by a
     word that several may mean, stays as it is.
     """

@@ -121,7 +121,7 @@ def _list_values(answer: object, names: tuple[str, ...]) -> Iterator[tuple[Any, 
                 yield (member,)
 
 
-def _walk(node: object, name: str, depth: int) -> Iterator[Any]:
+def _walk(node: object, name: str, depth: int) -> Iterator[object]:
     if isinstance(node, Mapping):
         if name in node:
             yield node[name]
@@ -133,7 +133,7 @@ def _walk(node: object, name: str, depth: int) -> Iterator[Any]:
             yield from _walk(child, name, depth - 1)
 
 
-def _walk_all(node: object, depth: int) -> Iterator[Mapping[str, Any]]:
+def _walk_all(node: object, depth: int) -> Iterator[Mapping[str, object]]:
     if isinstance(node, Mapping):
         yield node
     if depth:

@@ -61,14 +61,14 @@ def find_chosen(params: Mapping[str, Any], golem: HasChains) -> int:
     return int(params.get("chain_id") or params.get(SOURCE_PARAMETER) or golem.home_chain_id)
 
 
-def place_params(tool: ToolDef, params: Mapping[str, object], *, chain_id: int) -> dict[str, Any]:
+def place_params(tool: ToolDef, params: Mapping[str, object], *, chain_id: int) -> dict[str, object]:
     """`params` of a step that is taken on `chain_id`, which is not the golem's home chain everywhere."""
     if "chain_id" not in tool.params_model.model_fields or params.get("chain_id") is not None:
         return dict(params)
     return {**params, "chain_id": chain_id}
 
 
-def place_read(tool: ToolDef, params: Mapping[str, object], golem: HasChains) -> dict[str, Any]:
+def place_read(tool: ToolDef, params: Mapping[str, object], golem: HasChains) -> dict[str, object]:
     """`params` of a read that names no chain. What is not on the golem's home chain is read where it is: on another of
     the golem's chains, else on Ethereum. A read moves nothing, so no owner has to allow its chain.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final
+from typing import Final
 
 from tools_app.toolkit.schema import ToolParams
 
@@ -19,7 +19,7 @@ class OldShape:
     schema_version: int
     replaced_on: date
     params_model: type[ToolParams]
-    renew: Callable[..., Mapping[str, Any]]
+    renew: Callable[..., Mapping[str, object]]
 
     @property
     def served_until(self) -> datetime:

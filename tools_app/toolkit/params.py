@@ -8,7 +8,7 @@ travel as decimal strings.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from eth_utils import is_checksum_address, to_checksum_address
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -67,7 +67,7 @@ def check_positive(value: int) -> int:
     return value
 
 
-def check_whole(value: object) -> Any:
+def check_whole(value: object) -> object:
     """A whole number as JSON has it: 5 and 5.0 are one number, true and the text "5" are none."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
         return int(value)
@@ -295,7 +295,7 @@ SwapRoute = Annotated[
 Flag = Annotated[bool, Field(description="true or false.", strict=True)]
 
 
-def _make_plain(value: object) -> Any:
+def _make_plain(value: object) -> object:
     return make_plain(value) if isinstance(value, str) else value
 
 

@@ -144,7 +144,7 @@ class GrantReader(Protocol):
 class EndsByHolder(Protocol):
     """The received rights of a protocol where who holds one can give it up on the chain."""
 
-    def give_up(self, right: RightView) -> tuple[str, str, tuple[Any, ...]]:
+    def give_up(self, right: RightView) -> tuple[str, str, tuple[object, ...]]:
         """The call by which the holder gives it up: contract, signature, arguments."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Final
 
 _NAMES_A_MEMBER: Final = frozenset({"LOAD_METHOD", "LOAD_ATTR"})
 _CONTEXT: Final = "ctx"
@@ -43,7 +43,7 @@ def _can_say(code: CodeType) -> bool:
     return _CONTEXT in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def _list_said(function: FunctionType, owner: object) -> Iterator[tuple[int, str, Any]]:
+def _list_said(function: FunctionType, owner: object) -> Iterator[tuple[int, str, object]]:
     """The line of each step with its words, and that of whatever else is named with no words and what it is."""
     line, names = 0, function.__globals__
     for this, following in pairwise(_instructions_of(function.__code__)):
@@ -68,7 +68,7 @@ def _instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
     return tuple(dis.get_instructions(code))
 
 
-def _find_member(holder: object, name: str) -> Any:
+def _find_member(holder: object, name: str) -> object:
     """A function of a module, or a method with its object; nothing is carried out to find it."""
     if isinstance(holder, ModuleType):
         return vars(holder).get(name)

@@ -143,7 +143,7 @@ class RightEvent:
     tellers: Callable[[int], Reads[tuple[str, ...]]] | None = None
 
 
-def _nothing_more(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+def _nothing_more(chain_id: int, account: str) -> Reads[tuple[tuple[object, ...], ...]]:
     yield []
     return ()
 

@@ -40,7 +40,7 @@ class Report:
         return {name: _read(cls, name, kind, outcome) for name, kind in fields_of(cls).items()}
 
 
-def fields_of(report: type[Report]) -> Mapping[str, Any]:
+def fields_of(report: type[Report]) -> Mapping[str, object]:
     """The fields of a report with their types, in their order."""
     return typing.get_type_hints(report)
 
@@ -100,7 +100,7 @@ def _read(report: type[Report], name: str, kind: object, outcome: PlanOutcome) -
     return _as_kind(kind, value) if source.is_detail else value
 
 
-def _as_kind(kind: Any, value: Any) -> Any:
+def _as_kind(kind: Any, value: Any) -> object:
     """A plan's details are text and lists; what a field is, its type says."""
     choices = [each for each in typing.get_args(kind) if each is not NoneType] if _is_optional(kind) else [kind]
     if value is None and _is_optional(kind):

@@ -39,8 +39,8 @@ class ToolResult:
     data: Any
     is_error: bool = False
     schema_version: int = 1
-    expected_outcome: Any = None
-    actual_outcome: Any = None
+    expected_outcome: object = None
+    actual_outcome: object = None
     ground_truth_source: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def encode_result(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be part of a tool's answer")
 
 
-def _encode_members(members: Mapping[object, object]) -> dict[str, Any]:
+def _encode_members(members: Mapping[object, object]) -> dict[str, object]:
     encoded: dict[str, object] = {}
     for key, member in members.items():
         if isinstance(member, TokenAmount):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.toolkit.common_words import use_own_words
@@ -22,7 +21,7 @@ class SchemaRetired(
     """The parameters are those of an earlier version, whose time is over."""
 
 
-def renew_params(*, tool: ToolDef, params: Mapping[str, object], now: datetime) -> Mapping[str, Any]:
+def renew_params(*, tool: ToolDef, params: Mapping[str, object], now: datetime) -> Mapping[str, object]:
     """`params` in the tool's present shape where they have an earlier one that is still served; else as they are, each
     under the tool's own name for it.
 

@@ -99,7 +99,7 @@ def _has(annotation: object, meaning: Meaning) -> bool:
     return meaning in inside or any(_has(each, meaning) for each in inside)
 
 
-def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Place) -> dict[str, Any]:
+def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Place) -> dict[str, object]:
     """Checked `params` as they are meant at `place`; what is not set, or says what its absence says, is left out."""
     spelt = {}
     for name, value in params.items():

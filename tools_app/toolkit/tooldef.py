@@ -72,7 +72,7 @@ class ToolDef:
         return json_schema(self.params_model)
 
     @cached_property
-    def definition_body(self) -> dict[str, Any]:
+    def definition_body(self) -> dict[str, object]:
         """What a model is told of it and what it may do, JSON-ready; `parameters` is JSON Schema."""
         return {
             "name": self.name,

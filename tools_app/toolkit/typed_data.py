@@ -40,7 +40,7 @@ class TypedData:
         """The fields that this domain has, in their order."""
         return tuple(field for field in DOMAIN_FIELDS if field[0] in self.domain)
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> dict[str, object]:
         """As wallets are handed it (`eth_signTypedData_v4`)."""
         structs = {DOMAIN: self.domain_type, **self.types}
         return {
@@ -77,15 +77,15 @@ class TypedData:
 Fields = tuple[tuple[str, str], ...]
 
 
-def _to_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, Any]:
+def _to_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, object]:
     return {name: _convert(values[name], kind, structs, is_reading=False) for name, kind in fields}
 
 
-def _of_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, Any]:
+def _of_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, object]:
     return {name: _convert(values[name], kind, structs, is_reading=True) for name, kind in fields}
 
 
-def _convert(value: Any, kind: str, structs: Mapping[str, Fields], *, is_reading: bool) -> Any:
+def _convert(value: Any, kind: str, structs: Mapping[str, Fields], *, is_reading: bool) -> object:
     if kind.endswith("]"):
         return [_convert(each, kind[: kind.rindex("[")], structs, is_reading=is_reading) for each in value]
     if kind in structs:

@@ -74,7 +74,7 @@ def render_bindings(contract: Contract) -> str:
     return "".join(sections)
 
 
-def merge_entries(contract: Contract, parts: Sequence[Contract], kind: str) -> list[dict[str, Any]]:
+def merge_entries(contract: Contract, parts: Sequence[Contract], kind: str) -> list[dict[str, object]]:
     """A contract's entries of one kind; events and errors also of its parts, whose words for arguments it takes."""
     found = {entry.get("name", kind): entry for entry in contract.abi if entry["type"] == kind}
     for part in parts:

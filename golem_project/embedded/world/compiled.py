@@ -44,7 +44,7 @@ def compile_sources(
     return found
 
 
-def run_compiler(compiler: Package, request: str, *, say: Say) -> dict[str, dict[str, Any]]:
+def run_compiler(compiler: Package, request: str, *, say: Say) -> dict[str, dict[str, object]]:
     """What the compiler answers to one request in its standard JSON. Raises EmbeddedError."""
     folder = fetch_packages([compiler], say=say)[compiler.name]
     say(f"compiling with {compiler.spec}; this happens once")

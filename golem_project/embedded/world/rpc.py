@@ -89,7 +89,7 @@ class JsonRpc:
             " Fix: ask for less at a time, or start it again where it answers nothing."
         )
 
-    def _exchange(self, body: bytes) -> Any:
+    def _exchange(self, body: bytes) -> object:
         if self._connection.sock is None:
             self._connection.connect()
             if isinstance(self._connection.sock, socket.socket):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -170,7 +169,7 @@ def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:
     return planned, theta
 
 
-def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
+def remember(state: CycleState, theta: int, now: datetime) -> dict[str, object]:
     """What the next tick starts from. Expected is that nothing changes."""
     analysis, seen = state.analysis, state.observation
     before = state.begun.state
@@ -265,7 +264,7 @@ def _word_context(state: CycleState) -> str:
     return make_plain("; ".join([*doubts, *waits, f"recalled: {', '.join(told)}"]))
 
 
-def describe_held_back(held: HeldBack) -> dict[str, Any]:
+def describe_held_back(held: HeldBack) -> dict[str, object]:
     """What waits, and what memory said of it; the text is data."""
     return {
         "action_type": held.action_type,
@@ -283,7 +282,7 @@ def reinforce_recalled(state: CycleState, now: datetime) -> None:
         reinforce_insights(golem_id=state.golem.pk, insight_ids=used, now=now, not_since=now - REINFORCED_EVERY)
 
 
-def _describe_thinking(state: CycleState) -> dict[str, Any]:
+def _describe_thinking(state: CycleState) -> dict[str, object]:
     if not state.deliberations:
         return {}
     last = state.deliberations[-1]
@@ -309,7 +308,7 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
     }
 
 
-def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, Any]:
+def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, object]:
     counted = {each.value.lower(): _count(state.actions, each) for each in ActionState}
     found: dict[str, object] = {name: number for name, number in counted.items() if number}
     if state.followed:
@@ -336,7 +335,7 @@ def _list_episodes(state: CycleState) -> list[str]:
     return [str(each) for each in rows.values_list("episode_id", flat=True)]
 
 
-def _sum_costs(state: CycleState) -> dict[str, Any]:
+def _sum_costs(state: CycleState) -> dict[str, object]:
     """What the tick cost, with all whom its model asked."""
     delegates = DelegateCosts()
     if any(each.model for each in state.deliberations):

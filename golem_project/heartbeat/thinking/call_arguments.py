@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.errors import InvalidParams
 
 
-def read_arguments(text: str, *, most_bytes: int) -> dict[str, Any]:
+def read_arguments(text: str, *, most_bytes: int) -> dict[str, object]:
     """The JSON object in `text`; nothing written is an empty one. Raises InvalidParams."""
     if len(text.encode(errors="replace")) > most_bytes:
         raise InvalidParams(f"the arguments are longer than {most_bytes} bytes")
@@ -43,6 +42,6 @@ def _is_storable(found: Mapping[str, object]) -> bool:
         return False
 
 
-def _refuse_fraction(text: str) -> Any:
+def _refuse_fraction(text: str) -> object:
     # Amounts are whole base units; a fraction is a misunderstanding that must not be rounded.
     raise ValueError(text)

@@ -68,7 +68,7 @@ class _CheckedTransport(httpx2.AsyncHTTPTransport):
             raise ModelAnswerInvalid(f"the endpoint's answer cannot be read: {refusal}") from None
 
 
-def _doubt_usage(answer: Any) -> Any:
+def _doubt_usage(answer: Any) -> object:
     """`answer` with a bill of nothing where its own cannot be: the providers' clients stumble over such."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):

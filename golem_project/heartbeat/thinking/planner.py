@@ -37,12 +37,12 @@ class Situation:
     is_live: bool
     is_gas_dear: bool = False
     observation: str = ""
-    probes: Mapping[str, Any] = field(default_factory=dict)
+    probes: Mapping[str, object] = field(default_factory=dict)
     anomalies: tuple[str, ...] = ()
     interventions: tuple[str, ...] = ()
-    recalled: tuple[Mapping[str, Any], ...] = ()
+    recalled: tuple[Mapping[str, object], ...] = ()
     waiting: tuple[Mapping[str, Any], ...] = ()
-    ended: tuple[Mapping[str, Any], ...] = ()
+    ended: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

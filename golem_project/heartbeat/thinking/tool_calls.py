@@ -190,7 +190,7 @@ class ToolDesk:
         is_ours = datetime.fromisoformat(permit["created_at"]) >= now
         return self._give_back(permit) if self._only_rehearses and is_ours else permit
 
-    def _give_back(self, permit: Mapping[str, object]) -> dict[str, Any]:
+    def _give_back(self, permit: Mapping[str, object]) -> dict[str, object]:
         """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
         return request_cancel(
             golem=self._golem,
@@ -200,7 +200,7 @@ class ToolDesk:
             now=self._read_now(),
         )
 
-    def _find_waiting(self, tool: ToolDef, body: Mapping[str, object]) -> dict[str, Any] | None:
+    def _find_waiting(self, tool: ToolDef, body: Mapping[str, object]) -> dict[str, object] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once.
 
         In a rehearsal also one that waits for owners: it is somebody's who means it.
@@ -213,7 +213,7 @@ class ToolDesk:
         permit = ActionPermit.objects.filter(golem=self._golem, action_hash=action_hash, status__in=statuses).first()
         return None if permit is None else view_permit(permit)
 
-    def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
         if not self._is_live:
             raise GolemInDryRun("this golem rehearses: its owner can set it live", permit_id=given["permit_id"])
         answer = request_commit(
@@ -233,7 +233,7 @@ class ToolDesk:
             "result": answer.result if answer.is_done and answer.result else None,
         }
 
-    def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
         permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),
@@ -247,7 +247,7 @@ class ToolDesk:
     def _query(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
         return self._read(_flatten_query(given), "query", PiTool.QUERY_STATE)
 
-    def _search(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _search(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.SEARCH_CONTEXT)
         return gather_context(
@@ -258,7 +258,7 @@ class ToolDesk:
             api_key_id=self._api_key_id,
         )
 
-    def _recall(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _recall(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.QUERY_GRIMOIRE)
         return request_query_grimoire(
@@ -270,7 +270,7 @@ class ToolDesk:
             now=self._read_now(),
         )
 
-    def _update(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _update(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
         return update_directive(golem_id=self._golem.pk, actor=self._actor, now=self._read_now(), **given)
 
     def _halt(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -337,7 +337,7 @@ def _read_word(given: Mapping[str, object], name: str, *, is_required: bool = Tr
     return value
 
 
-def _flatten_query(given: Mapping[str, object]) -> dict[str, Any]:
+def _flatten_query(given: Mapping[str, object]) -> dict[str, object]:
     nested = given.get("params")
     outer = {name: value for name, value in given.items() if name != "params"}
     if nested is None:

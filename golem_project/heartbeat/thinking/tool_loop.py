@@ -256,7 +256,7 @@ def _read_about(arguments: Mapping[str, object]) -> str:
 
 def _in_own_connection(
     answer: Callable[[AskedCall], tuple[dict[str, object], str]], call: AskedCall
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, object], str]:
     """A call in a thread of its own gives its database connection back."""
     try:
         return answer(call)

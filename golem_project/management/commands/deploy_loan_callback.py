@@ -61,7 +61,7 @@ def deploy_locally(chain_id: int, rpc_url: str) -> str:
         rpc.close()
 
 
-def plan_owner_transactions(chain: ChainReader, safe: str, contract: str | None) -> dict[str, Any]:
+def plan_owner_transactions(chain: ChainReader, safe: str, contract: str | None) -> dict[str, object]:
     """What anybody's wallet sends first, or what the owners of `safe` sign, one after the other.
 
     Raises CommandError for an account that is no Safe and for a contract of other code, and what the chain raises.

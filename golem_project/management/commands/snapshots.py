@@ -129,7 +129,7 @@ def _list_broken() -> list[str]:
     ]
 
 
-def build_snapshots() -> dict[str, dict[str, Any]]:
+def build_snapshots() -> dict[str, dict[str, object]]:
     """Every snapshot by its file name: its entries by name, the same on every machine."""
     described = {tool.name: (f"{TOOLS}/{name_home(tool)}.json", describe_tool(tool)) for tool in REGISTRY}
     shared = find_shared(tool for _, tool in described.values())
@@ -167,7 +167,7 @@ def find_unserved(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     return sorted(broken)
 
 
-def read_stored(name: str) -> dict[str, Any]:
+def read_stored(name: str) -> dict[str, object]:
     """The entries of a stored file, none of one that is not there; tools with every parameter they take.
 
     Raises CommandError for one that cannot be read.
@@ -183,7 +183,7 @@ def read_stored(name: str) -> dict[str, Any]:
         ) from None
 
 
-def _put_back(entries: Mapping[str, Any], name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
+def _put_back(entries: Mapping[str, Any], name: str, shared: Mapping[str, Any]) -> dict[str, object]:
     is_of_tools = name.startswith(f"{TOOLS}/")
     return {each: put_back(entry, shared) if is_of_tools else entry for each, entry in entries.items()}
 
@@ -199,7 +199,7 @@ def read_stored_tools() -> dict[str, Any]:
     return {name: entry for path in paths for name, entry in read_stored(f"{TOOLS}/{path.name}").items()}
 
 
-def _list_tools(snapshots: Mapping[str, Any]) -> dict[str, Any]:
+def _list_tools(snapshots: Mapping[str, Any]) -> dict[str, object]:
     """The tools of `snapshots` as they would be read from their files."""
     return {
         name: entry
@@ -209,7 +209,7 @@ def _list_tools(snapshots: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _build_manifest() -> dict[str, Any]:
+def _build_manifest() -> dict[str, object]:
     """The manifest of a golem that has every tool there is."""
     golem = GolemView(
         id=UUID(int=0), name="Every tool", address=None, home_chain_id=31337, base_asset="USDC", phase=Phase.THRIVING

@@ -96,7 +96,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pool._check = check_connection
         return pool
 
-    def get_connection_params(self) -> dict[str, Any]:
+    def get_connection_params(self) -> dict[str, object]:
         """Django's own, with the name of this process: an operator sees at the server whose a session is."""
         return {"application_name": process_name.tell(), **super().get_connection_params()}
 

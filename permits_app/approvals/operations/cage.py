@@ -65,7 +65,7 @@ def draft_safe_tx(seen: Mapping[str, Any], *, to: str, data: bytes) -> SafeTxDra
     )
 
 
-def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
+def observe_safe(golem: Golem, *, now: datetime) -> dict[str, object]:
     """The Safe behind the golem's cage, as `draft_safe_tx` takes it. Raises CageNotMirrored, CageHasNoSafe."""
     mirror = find_mirror(golem)
     if mirror is None:

@@ -67,7 +67,7 @@ class ChangeTools:
 _SOURCES = ("archetype", "profiles", "allowed_protocols", "overrides")
 
 
-def read_tool_sources(golem: Golem) -> dict[str, Any]:
+def read_tool_sources(golem: Golem) -> dict[str, object]:
     """Where its tools come from: names of archetype and profiles, protocols, and its own overrides by tool."""
     fresh = _reload(golem)
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -24,7 +24,7 @@ def load_accounts() -> type[Account]:
     return Account
 
 
-def read_signed(raw: bytes) -> tuple[dict[str, Any], str]:
+def read_signed(raw: bytes) -> tuple[dict[str, object], str]:
     """The fields of a signed typed transaction and the address that signed it. Raises ValueError for anything else."""
     from eth_account.typed_transactions import TypedTransaction
     from eth_keys.exceptions import BadSignature, ValidationError

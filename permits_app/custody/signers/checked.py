@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from permits_app.custody.signers.accounts import read_signed
 from permits_app.custody.signers.base import UnsignedTransaction
 from permits_app.errors import SignerMismatch
@@ -38,5 +36,5 @@ def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) 
         raise SignerMismatch("another key signed this", field="signer", signed_by=signer)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return bytes(value) if isinstance(value, bytes | bytearray) else value

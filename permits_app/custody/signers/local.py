@@ -104,7 +104,7 @@ class LocalSigner:
         return f"<LocalSigner {self._address}>"
 
 
-def _name_fields(transaction: UnsignedTransaction) -> dict[str, Any]:
+def _name_fields(transaction: UnsignedTransaction) -> dict[str, object]:
     return {
         "chainId": transaction.chain_id,
         "nonce": transaction.nonce,

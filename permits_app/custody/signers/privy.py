@@ -214,10 +214,10 @@ def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     return found
 
 
-def _write_policy(name: str, chain_ids: tuple[int, ...]) -> dict[str, Any]:
+def _write_policy(name: str, chain_ids: tuple[int, ...]) -> dict[str, object]:
     """What a wallet may be asked for; Privy refuses everything else, the export of its key too."""
 
-    def allow(method: str, source: str, field_name: str) -> dict[str, Any]:
+    def allow(method: str, source: str, field_name: str) -> dict[str, object]:
         chains = [str(each) for each in chain_ids]
         condition = {"field_source": source, "field": field_name, "operator": "in", "value": chains}
         return {"name": f"{method} of its chains", "method": method, "conditions": [condition], "action": "ALLOW"}

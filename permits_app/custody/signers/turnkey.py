@@ -107,7 +107,7 @@ class TurnkeyClient:
             raise SignerMismatch("Turnkey's answer is no signature")
         return int(r, 16), int(s, 16)
 
-    def _act(self, path: str, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _act(self, path: str, kind: str, parameters: dict[str, Any]) -> dict[str, object]:
         """What came of one activity. One that waits for others is refused: nobody here waits for them."""
         body = {
             "type": f"ACTIVITY_TYPE_{kind}",

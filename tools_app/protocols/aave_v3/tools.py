@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.protocols.aave_v3.addresses import CHAINS, deployments
 from tools_app.standards.aave_like import figures, reports
 from tools_app.standards.aave_like.plans import Lender
@@ -166,7 +164,7 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token) -> TxPlan:
         "floor lies above 1.00.",
     ),
 )
-def aave_get_health_factor(ctx: ReadContext, account: Address) -> dict[str, Any]:
+def aave_get_health_factor(ctx: ReadContext, account: Address) -> dict[str, object]:
     """Health factor, collateral and debt of an account at Aave V3.
 
     Use before borrowing or withdrawing. Dollars are those of Aave's own oracle; 1.00 is liquidation. `assets` are
@@ -184,7 +182,7 @@ def aave_get_health_factor(ctx: ReadContext, account: Address) -> dict[str, Any]
         "read them again before acting.",
     ),
 )
-def aave_get_rates(ctx: ReadContext, asset: Token) -> dict[str, Any]:
+def aave_get_rates(ctx: ReadContext, asset: Token) -> dict[str, object]:
     """Rates, liquidity, caps and risk parameters of one asset at Aave V3.
 
     Use to choose what to supply or borrow. Rates are percent a year, compounded.
@@ -202,7 +200,7 @@ def aave_get_rates(ctx: ReadContext, asset: Token) -> dict[str, Any]:
         "owed all the time.",
     ),
 )
-def aave_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
+def aave_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, object]:
     """Everything an account supplied and owes at Aave V3.
 
     Use to see single assets with their value, rate and whether they are collateral.
@@ -219,7 +217,7 @@ def aave_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
         "once more.",
     ),
 )
-def aave_get_liquidation_risk(ctx: ReadContext, account: Address) -> dict[str, Any]:
+def aave_get_liquidation_risk(ctx: ReadContext, account: Address) -> dict[str, object]:
     """How near an account at Aave V3 is to liquidation.
 
     Use with every debt, before borrowing and when prices move. Prices of each collateral are with all others standing

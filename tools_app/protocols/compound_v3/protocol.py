@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import COMETS, LOCAL_CHAIN_ID, NAME, REWARDS, deployments
@@ -27,7 +27,7 @@ _ALLOW: Final = "function allow(address,bool)"
 _IS_ALLOWED: Final = "function isAllowed(address,address) view returns (bool)"
 
 
-def _ask_right(account: str, given: tuple[object, ...]) -> tuple[str, tuple[Any, ...]]:
+def _ask_right(account: str, given: tuple[object, ...]) -> tuple[str, tuple[object, ...]]:
     return _IS_ALLOWED, (account, given[0])
 
 

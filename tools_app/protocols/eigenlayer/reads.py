@@ -94,7 +94,7 @@ class Waiting:
     parts: tuple[Part, ...]
 
     @property
-    def as_argument(self) -> tuple[Any, ...]:
+    def as_argument(self) -> tuple[object, ...]:
         """The struct that completing it hands back, as the contract keeps it."""
         return (
             self.staker,

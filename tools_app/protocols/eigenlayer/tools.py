@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -409,7 +409,7 @@ def _read(reader: ChainReader, at: Mapping[str, str], account: str) -> Restaked:
     return drive(ask_restaked(at, account), reader.call_many)
 
 
-def _say_deposits(deposits: Iterable[Deposited]) -> dict[str, Any]:
+def _say_deposits(deposits: Iterable[Deposited]) -> dict[str, object]:
     """What may be asked for: the strategies, and the most of each in the same order."""
     there = sorted(deposits, key=lambda each: each.strategy)
     if not there:
@@ -462,7 +462,7 @@ def _check_queue(restaked: Restaked) -> None:
         raise RestakingPaused("EigenLayer takes no new withdrawals for now", stopped="queue")
 
 
-def _queue_terms(reader: ChainReader, at: Mapping[str, str], restaked: Restaked) -> dict[str, Any]:
+def _queue_terms(reader: ChainReader, at: Mapping[str, str], restaked: Restaked) -> dict[str, object]:
     """What an owner reads of the queue, and what the report works its times out from."""
     return {
         "delegation": at[DELEGATION],

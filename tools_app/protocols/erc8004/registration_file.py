@@ -98,7 +98,7 @@ def make_document(
     x402: bool,
     trusts: Sequence[str],
     role: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A document as the standard wants it; `role` says what the agent is to others, where it is more than itself."""
     return {
         "type": REGISTRATION_TYPE,

@@ -55,7 +55,7 @@ def ask_live(chain_id: int) -> Reads[bool]:
     return bool(_answer(live, "whether it runs")[0])
 
 
-def ask_contracts(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+def ask_contracts(chain_id: int, account: str) -> Reads[tuple[tuple[object, ...], ...]]:
     """Maker's own contracts, each as the one argument of a right over `account`; asks nothing."""
     yield []
     return tuple((address,) for address in (deployments(chain_id) or {}).values())

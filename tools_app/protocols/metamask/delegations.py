@@ -88,7 +88,7 @@ class Delegation:
         return hash_typed_data(self.typed(chain_id=chain_id, at=at))
 
 
-def domain_of(chain_id: int, at: Mapping[str, str]) -> dict[str, Any]:
+def domain_of(chain_id: int, at: Mapping[str, str]) -> dict[str, object]:
     """Whom a signature is for."""
     return {"name": "DelegationManager", "version": "1", "chainId": chain_id, "verifyingContract": at[MANAGER]}
 
@@ -154,7 +154,7 @@ def decode_execution(packed: bytes) -> tuple[str, int, bytes]:
     return "0x" + packed[:_ADDRESS_BYTES].hex(), int.from_bytes(packed[_ADDRESS_BYTES:head], "big"), packed[head:]
 
 
-def _list_words(given: Delegation) -> tuple[Any, ...]:
+def _list_words(given: Delegation) -> tuple[object, ...]:
     caveats = [(each.enforcer, each.terms, each.args) for each in given.caveats]
     authority = bytes.fromhex(given.authority.removeprefix("0x"))
     return (given.delegate, given.delegator, authority, caveats, given.salt, given.signature)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -45,7 +45,7 @@ class RunwayRequest:
     stored_in_grimoire: bool
     daily_cap: TokenAmount
     expires_at: str
-    wallet_request: Mapping[str, Any]
+    wallet_request: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
@@ -49,7 +49,7 @@ _EVENTS: Final = (
 )
 
 
-def take_back(contract: str, taker: str, token: str | None) -> tuple[str, tuple[Any, ...]]:
+def take_back(contract: str, taker: str, token: str | None) -> tuple[str, tuple[object, ...]]:
     """The call that ends an authorization."""
     return "function setAuthorization(address authorized, bool newIsAuthorized)", (taker, False)
 

@@ -54,11 +54,11 @@ ANY_GUESS: Final = (0, 2**256 - 1, 0, 256, 10**14)
 """The router looks for the amount itself, and stops within a basis point of what it could be."""
 
 
-def paying(token: str, amount: int) -> tuple[Any, ...]:
+def paying(token: str, amount: int) -> tuple[object, ...]:
     """An input: a token that the yield takes as it is."""
     return (token, amount, token, NOBODY, NO_SWAP)
 
 
-def taking(token: str, least: int) -> tuple[Any, ...]:
+def taking(token: str, least: int) -> tuple[object, ...]:
     """An output: a token that the yield gives as it is, at least so much."""
     return (token, least, token, NOBODY, NO_SWAP)

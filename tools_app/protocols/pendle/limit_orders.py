@@ -124,7 +124,7 @@ def domain_of(router: str, chain_id: int) -> dict[str, Any]:
     return {"name": "Pendle Limit Order Protocol", "version": "1", "chainId": chain_id, "verifyingContract": router}
 
 
-def order_values(message: Mapping[str, Any]) -> tuple[Any, ...]:
+def order_values(message: Mapping[str, Any]) -> tuple[object, ...]:
     """The order as calls take it."""
     return tuple(bytes.fromhex(message[name][2:]) if kind == "bytes" else message[name] for name, kind in FIELDS)
 

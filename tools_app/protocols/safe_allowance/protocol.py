@@ -6,7 +6,7 @@ what stands, so that it is listed among an account's rights, and taken back by a
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.standards.safe_allowance import (
     ALLOWANCES,
@@ -24,7 +24,7 @@ from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import AskedRight, ProtocolDef
 
 
-def _list_known(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+def _list_known(chain_id: int, account: str) -> Reads[tuple[tuple[object, ...], ...]]:
     """Key and token of each allowance of the account."""
     return (yield from ask_for_allowed(account))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.protocols.spark.addresses import CHAINS, deployments
 from tools_app.standards.aave_like import figures, reports
 from tools_app.standards.aave_like.plans import Lender
@@ -119,7 +117,7 @@ def spark_repay(
         "have changed.",
     ),
 )
-def spark_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
+def spark_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, object]:
     """Everything an account supplied and owes at SparkLend.
 
     Use to see single assets with their value, rate and whether they are collateral.

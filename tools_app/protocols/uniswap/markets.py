@@ -309,7 +309,7 @@ def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[
     return sign * found["amount0"], sign * found["amount1"]
 
 
-def _details(found: Mapping[str, object]) -> dict[str, Any]:
+def _details(found: Mapping[str, object]) -> dict[str, object]:
     details: dict[str, object] = {name: found[name] for name in ("sender", "recipient", "owner") if name in found}
     if "to" in found:
         details["recipient"] = found["to"]

@@ -337,7 +337,7 @@ def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Positio
     return Position(PositionRef(NAME, NFT, here.chain_id, read.position_id), label, legs, facts=facts)
 
 
-def _tell_hook(hooks: PoolHooks) -> dict[str, Any]:
+def _tell_hook(hooks: PoolHooks) -> dict[str, object]:
     powers = [str(power) for power in hooks.powers]
     return {"hook": hooks.address, "hook_could": hooks.words, "hook_powers": powers, "hook_is_risky": hooks.is_risky}
 
@@ -398,7 +398,7 @@ def _make_legs(
     )
 
 
-def _say_unpriced(token0: str, token1: str, ratios: FeedRatios) -> dict[str, Any]:
+def _say_unpriced(token0: str, token1: str, ratios: FeedRatios) -> dict[str, object]:
     missing = ratios.unpriced(token0, token1)
     return {"unpriced": missing} if missing else {}
 

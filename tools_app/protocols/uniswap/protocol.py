@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.protocols.uniswap import event_and_error_names
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
@@ -25,7 +23,7 @@ from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait, Valuer
 
 
-def _ask_manager(chain_id: int) -> Reads[tuple[Any, ...]]:
+def _ask_manager(chain_id: int) -> Reads[tuple[object, ...]]:
     yield []
     return ((contracts_on(chain_id) or {})["v3_position_manager"],)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -364,7 +364,7 @@ class _Terms:
 
 def _write_order(
     reader: ChainReader, key: str, info: dict[str, object], terms: _Terms, cosigner: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     output = {
         "token": terms.bought.address,
         "startAmount": terms.start,

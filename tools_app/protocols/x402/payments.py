@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
@@ -101,7 +101,7 @@ def type_payment(terms: Terms, *, chain_id: int) -> TypedData:
     )
 
 
-def write_payload(terms: Terms) -> dict[str, Any]:
+def write_payload(terms: Terms) -> dict[str, object]:
     """`payload` of the header PAYMENT-SIGNATURE, without the signature; integers as text, as its makers write them."""
     witness = {"to": terms.payee, "validAfter": "0"}
     if terms.scheme == UPTO:

@@ -33,7 +33,7 @@ class Asked:
     seconds: int
     facilitator: str
     item: Mapping[str, Any]
-    resource: Mapping[str, Any]
+    resource: Mapping[str, object]
 
     @property
     def url(self) -> str:

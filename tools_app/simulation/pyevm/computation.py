@@ -85,7 +85,7 @@ class Machine:
         return super().apply_create_message(state, message, transaction_context, parent_computation)  # type: ignore[misc]
 
 
-def _noting(opcode: Any, name: str) -> Any:
+def _noting(opcode: Any, name: str) -> object:
     def run(computation: Any) -> None:
         computation.state.guessed.add((name, bytes(computation.msg.storage_address)))
         opcode(computation)

@@ -264,7 +264,7 @@ def _read_fields(raw: bytes) -> dict[str, Any]:
     }
 
 
-def _read_authorization(chain_id: bytes, address: bytes, nonce: bytes, y_parity: bytes, r: bytes, s: bytes) -> Any:
+def _read_authorization(chain_id: bytes, address: bytes, nonce: bytes, y_parity: bytes, r: bytes, s: bytes) -> object:
     return make_authorization(
         chain_id=_int(chain_id), address=address, nonce=_int(nonce), y_parity=_int(y_parity), r=_int(r), s=_int(s)
     )

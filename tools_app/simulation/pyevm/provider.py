@@ -80,22 +80,22 @@ class PyEvmProvider(BaseProvider):
         """Always: it is in this process."""
         return True
 
-    def _block_by_number(self, tag: str, full: bool = False) -> dict[str, Any] | None:
+    def _block_by_number(self, tag: str, full: bool = False) -> dict[str, object] | None:
         blocks = self.chain.blocks
         number = blocks[-1].number if tag in ("latest", "pending", "safe", "finalized") else 0
         if tag.startswith("0x"):
             number = int(tag, 16)
         return _show_block(blocks[number], full) if number < len(blocks) else None
 
-    def _block_by_hash(self, block_hash: str, full: bool = False) -> dict[str, Any] | None:
+    def _block_by_hash(self, block_hash: str, full: bool = False) -> dict[str, object] | None:
         found = next((block for block in self.chain.blocks if block.hash == _raw(block_hash)), None)
         return None if found is None else _show_block(found, full)
 
-    def _receipt(self, transaction_hash: str) -> dict[str, Any] | None:
+    def _receipt(self, transaction_hash: str) -> dict[str, object] | None:
         found = self.chain.find(_raw(transaction_hash))
         return None if found is None else _show_receipt(*found)
 
-    def _transaction(self, transaction_hash: str) -> dict[str, Any] | None:
+    def _transaction(self, transaction_hash: str) -> dict[str, object] | None:
         found = self.chain.find(_raw(transaction_hash))
         return None if found is None else _show_transaction(*found)
 
@@ -115,7 +115,7 @@ class PyEvmProvider(BaseProvider):
                         found.append(log)
         return found
 
-    def _fee_history(self, blocks: object, *_: object) -> dict[str, Any]:
+    def _fee_history(self, blocks: object, *_: object) -> dict[str, object]:
         wanted = _number(blocks)
         return {
             "oldestBlock": hex(max(0, self.chain.head.number - wanted + 1)),
@@ -140,7 +140,7 @@ def _transaction(call: dict[str, object]) -> Transaction:
     )
 
 
-def _show_block(block: MinedBlock, full: bool) -> dict[str, Any]:
+def _show_block(block: MinedBlock, full: bool) -> dict[str, object]:
     shown: list[object] = [
         _show_transaction(block, mined) if full else "0x" + mined.hash.hex() for mined in block.transactions
     ]
@@ -168,7 +168,7 @@ def _show_block(block: MinedBlock, full: bool) -> dict[str, Any]:
     }
 
 
-def _show_transaction(block: MinedBlock, mined: MinedTransaction) -> dict[str, Any]:
+def _show_transaction(block: MinedBlock, mined: MinedTransaction) -> dict[str, object]:
     transaction = mined.transaction
     return {
         "hash": "0x" + mined.hash.hex(),
@@ -186,7 +186,7 @@ def _show_transaction(block: MinedBlock, mined: MinedTransaction) -> dict[str, A
     }
 
 
-def _show_receipt(block: MinedBlock, mined: MinedTransaction) -> dict[str, Any]:
+def _show_receipt(block: MinedBlock, mined: MinedTransaction) -> dict[str, object]:
     done, shown = mined.done, _show_transaction(block, mined)
     return {
         "transactionHash": shown["hash"],

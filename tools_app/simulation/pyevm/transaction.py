@@ -69,7 +69,7 @@ class Executed:
     computation: Any
 
 
-def make_authorization(*, chain_id: int, address: bytes, nonce: int, y_parity: int, r: int, s: int) -> Any:
+def make_authorization(*, chain_id: int, address: bytes, nonce: int, y_parity: int, r: int, s: int) -> object:
     """A signed authorization as py-evm reads it; nothing is checked before it is applied."""
     return Authorization(chain_id, Address(address), nonce, y_parity, r, s)
 

@@ -176,7 +176,7 @@ def run_worker(deadline: Deadline) -> Iterator[Worker]:
                 pipe.close()
 
 
-def describe_fork(fork: Any) -> dict[str, Any]:
+def describe_fork(fork: Any) -> dict[str, object]:
     """A fork as the worker is told it: its block, and all accounts and slots its base holds."""
     env, base = fork.state.env, fork.state.base
     return {

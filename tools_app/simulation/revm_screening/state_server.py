@@ -106,7 +106,7 @@ def serve_state(fork: object) -> Iterator[StateServer]:
         thread.join()
 
 
-def _describe_block(number: int, block_hash: str) -> dict[str, Any]:
+def _describe_block(number: int, block_hash: str) -> dict[str, object]:
     """A block with nothing but its hash: what revm asks of earlier blocks."""
     return {
         "number": hex(number),

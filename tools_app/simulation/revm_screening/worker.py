@@ -55,14 +55,14 @@ def load(told: dict[str, Any]) -> Any:
     return evm
 
 
-def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[Any]:
+def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[object]:
     """What is read before anything runs, which is the same for all; then each candidate's answer."""
     yield [read(evm, to, data) for to, data in told["reads"]]
     for calls in told["candidates"]:
         yield screen(evm, told["sender"], calls, told["reads"])
 
 
-def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[Any]:
+def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[object]:
     """Run one candidate, read, and go back: success and output of each call, and what was read."""
     mark = evm.snapshot()
     outcomes = []

@@ -184,7 +184,7 @@ ADVICE = {
 }
 
 
-def _liquidation_price(reader: ChainReader, account: Account, reserve: Reserve, held: Held) -> dict[str, Any]:
+def _liquidation_price(reader: ChainReader, account: Account, reserve: Reserve, held: Held) -> dict[str, object]:
     """The price of one collateral at which the account is liquidated, all others standing still."""
     value = reserve.value(held.supplied)
     threshold = reserve.configuration.threshold_bps
@@ -211,7 +211,7 @@ def _supplied(reader: ChainReader, reserve: Reserve, held: Held) -> dict[str, An
     }
 
 
-def _borrowed(reader: ChainReader, reserve: Reserve, owed: int, mode: str) -> dict[str, Any]:
+def _borrowed(reader: ChainReader, reserve: Reserve, owed: int, mode: str) -> dict[str, object]:
     token = reader.token(reserve.asset)
     return {
         "asset": reserve.asset,

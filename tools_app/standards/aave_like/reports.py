@@ -60,7 +60,7 @@ def report_repay(outcome: PlanOutcome) -> dict[str, Any]:
     }
 
 
-def report_collateral(outcome: PlanOutcome) -> dict[str, Any]:
+def report_collateral(outcome: PlanOutcome) -> dict[str, object]:
     """Which asset counts, or counts no more."""
     details = outcome.plan.details
     return {

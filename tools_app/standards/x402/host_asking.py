@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.core import guarded_http
@@ -70,7 +70,7 @@ class HostAsker:
         return payees.pop()
 
 
-def _read_ways(header: str) -> list[dict[str, Any]]:
+def _read_ways(header: str) -> list[dict[str, object]]:
     try:
         told = read_json(base64.b64decode(header, validate=True), most_bytes=_LONGEST)
     except (binascii.Error, ValueError):

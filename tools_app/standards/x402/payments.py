@@ -49,7 +49,7 @@ class Payment:
     body: Mapping[str, Any]
 
 
-def open_header(header: str) -> Any:
+def open_header(header: str) -> object:
     """The JSON in the header PAYMENT-SIGNATURE. Raises PaymentUnfit."""
     try:
         return read_json(base64.b64decode(header, validate=True), most_bytes=LONGEST_HEADER)

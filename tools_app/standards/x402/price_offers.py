@@ -94,7 +94,7 @@ def list_ways(reader: ChainReader, *, token: TokenMeta, payee: str, amount: int,
     return found
 
 
-def write_required(ways: Sequence[PriceOffer], *, url: str, description: str, error: str) -> dict[str, Any]:
+def write_required(ways: Sequence[PriceOffer], *, url: str, description: str, error: str) -> dict[str, object]:
     """What stands in the header PAYMENT-REQUIRED, before base64."""
     return {
         "x402Version": VERSION,
@@ -105,7 +105,7 @@ def write_required(ways: Sequence[PriceOffer], *, url: str, description: str, er
     }
 
 
-def _describe_identifier() -> dict[str, Any]:
+def _describe_identifier() -> dict[str, object]:
     """As the standard describes what a payer may say."""
     word = {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[a-zA-Z0-9_-]+$"}
     return {

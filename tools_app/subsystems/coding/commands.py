@@ -6,7 +6,7 @@ A program that an owner wrote down with its arguments (`written_commands.py`) go
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core import clock
 from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, error_block, text_block
@@ -85,7 +85,7 @@ def coding_bash(
     command: ShellCommand,
     timeout_ms: TimeoutMs = LIMITS.bash_ms,
     result_shape: Shape = "blocks",
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Run one shell command in the folder and show the end of what it prints.
 
     Use to run tests, a build, or version control. Answers its exit code; nothing it started goes on afterwards.

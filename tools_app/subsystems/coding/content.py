@@ -92,7 +92,7 @@ class ToolOutput:
             **{name: value for name, value in extra.items() if value is not None},
         }
 
-    def as_untrusted(self, *, tool: str, shape: str) -> Mapping[str, Any]:
+    def as_untrusted(self, *, tool: str, shape: str) -> Mapping[str, object]:
         """As a model may have it: inside an object that says it is foreign, plain, and without known secrets.
 
         `tool` is how the older shape names what answered; `shape` is a value of ResultShape.
@@ -108,7 +108,7 @@ class ToolOutput:
         return has_block or (shape == ResultShape.LEGACY and self.exit_code not in (None, 0))
 
 
-def as_legacy_result(output: ToolOutput, *, tool: str) -> dict[str, Any]:
+def as_legacy_result(output: ToolOutput, *, tool: str) -> dict[str, object]:
     """The older shape: `tool`, `status`, `result`, and with an error block `error` and `error_type`.
 
     An image or a resource is named, where the older shape lost it; a command that failed is an error there too.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from tools_app.subsystems.coding.editing import hash_bytes
 from tools_app.subsystems.coding.errors import FileMissing, FolderFull, WorkspaceChanged
@@ -78,7 +78,7 @@ def read_before(workspace: Workspace, place: Place, ctx: ReadContext) -> FileByt
         return None
 
 
-def bind(workspace: Workspace, before: FileBytes | None, after: bytes) -> Mapping[str, Any]:
+def bind(workspace: Workspace, before: FileBytes | None, after: bytes) -> Mapping[str, object]:
     """What a write rests on: the workspace's settings, the file before it, and the file it makes."""
     return {
         WORKSPACE: workspace.fingerprint,

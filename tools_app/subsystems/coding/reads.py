@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core import clock
 from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, image_block, resource_block, text_block
@@ -52,7 +52,7 @@ def coding_read(
     offset: LineOffset = 1,
     limit: LineLimit | None = None,
     result_shape: Shape = "blocks",
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Read a text file by lines, or a small image.
 
     Use to see code before you change it. A long file is cut and the answer says the offset to go on with; what is no
@@ -86,7 +86,7 @@ def coding_grep(
     path: FilePath = ".",
     include: NamePattern | None = None,
     result_shape: Shape = "blocks",
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Search the text of files for a regular expression.
 
     Use to find where something is said. Answers at most 100 lines, each cut at 500 characters, and says when there may
@@ -126,7 +126,7 @@ def coding_find(
     path: FilePath = ".",
     type: EntryType | None = None,
     result_shape: Shape = "blocks",
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Find files and folders by their name.
 
     Use to learn what is there. Answers at most 1,000 paths, sorted, and says when there may be more.

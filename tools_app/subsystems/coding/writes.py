@@ -51,7 +51,7 @@ def preview_write(ctx: WriteContext, path: str, content: str, result_shape: str)
 )
 def coding_write(
     ctx: WriteContext, capability: Capability, path: FilePath, content: FileText, result_shape: Shape = "blocks"
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Write a whole file, and the folders it lies in.
 
     Use for a new file. The preview says what is replaced, and a file that changed since is not.
@@ -98,7 +98,7 @@ def coding_edit(
     old_string: OldText,
     new_string: NewText = "",
     result_shape: Shape = "blocks",
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Replace one exact piece of text in a file.
 
     Use to change code. The text must be in the file exactly once; line ends stay as they are, whichever they are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import format_units
@@ -62,7 +62,7 @@ DELEGATION: Final = bytes.fromhex("ef0100")
 """What the code of a plain account begins with that runs another contract's (EIP-7702)."""
 
 
-def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
+def report_flash(outcome: PlanOutcome) -> dict[str, object]:
     """What the loan cost, and what the account has more or less of the asset afterwards; the profit is that at the feed
     of the preview, without gas, None where the asset has none.
     """

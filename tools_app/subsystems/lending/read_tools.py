@@ -32,7 +32,7 @@ YEAR_SECONDS = 31_536_000
         "health nears the floor.",
     ),
 )
-def lending_get_loop_health(ctx: ReadContext, account: Address, protocol: Lender) -> dict[str, Any]:
+def lending_get_loop_health(ctx: ReadContext, account: Address, protocol: Lender) -> dict[str, object]:
     """Health, leverage and liquidation price of an account's largest loan at a lender.
 
     Use to watch a loop. The time to liquidation, in seconds, supposes that prices stand still and interest goes on; it
@@ -72,7 +72,7 @@ def lending_get_loop_health(ctx: ReadContext, account: Address, protocol: Lender
         "liquidity before you lend.",
     ),
 )
-def lending_compare_rates(ctx: ReadContext, asset: Token, rate_type: RateType) -> dict[str, Any]:
+def lending_compare_rates(ctx: ReadContext, asset: Token, rate_type: RateType) -> dict[str, object]:
     """What every lender of a chain pays for an asset, or asks for a loan of it, best first.
 
     Use to choose where to lend or borrow. Markets that are closed or have no room are left out.
@@ -104,7 +104,7 @@ def lending_compare_rates(ctx: ReadContext, asset: Token, rate_type: RateType) -
         "stands alone.",
     ),
 )
-def lending_get_health_dashboard(ctx: ReadContext, account: Address) -> dict[str, Any]:
+def lending_get_health_dashboard(ctx: ReadContext, account: Address) -> dict[str, object]:
     """All that an account supplied and owes, at every lender of a chain.
 
     Use to see where risk is: the overall health factor is that of the worst position. Dollars are those of our feeds.
@@ -138,7 +138,7 @@ def lending_get_health_dashboard(ctx: ReadContext, account: Address) -> dict[str
     }
 
 
-def _row(chain: ChainReader, position: Position, ppms: tuple[int, ...]) -> dict[str, Any]:
+def _row(chain: ChainReader, position: Position, ppms: tuple[int, ...]) -> dict[str, object]:
     return {
         "position": str(position.ref),
         "label": position.label,
@@ -179,7 +179,7 @@ def _describe(market: LendingMarket, ppm: int, token: TokenMeta, chain_id: int) 
     }
 
 
-def _liquidation_price(chain: ChainReader, pair: LendingPair, health: int) -> dict[str, Any]:
+def _liquidation_price(chain: ChainReader, pair: LendingPair, health: int) -> dict[str, object]:
     """What the collateral may fall to at our feed, everything else standing still."""
     cover = pair.collateral_raw * pair.rate * pair.threshold_bps / 10_000
     missing = pair.debt_raw + pair.other_debt - pair.other_cover

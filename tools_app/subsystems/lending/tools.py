@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
@@ -37,7 +36,7 @@ GAS_OF_STEP = 250_000
 HIGHEST_LEVERAGE = 10
 
 
-def report_loop(outcome: PlanOutcome) -> dict[str, Any]:
+def report_loop(outcome: PlanOutcome) -> dict[str, object]:
     """What became of the pair, as planned; what moved in the wallet, as measured."""
     details = outcome.plan.details
     tokens = {token.address: token for token in outcome.plan.tokens}
@@ -77,7 +76,7 @@ def lending_build_loop(
     initial_amount: RawAmount,
     target_leverage: DecimalText,
     protocol: Lender,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The steps, health and yield of a leverage loop, before anything is done.
 
     Use before lending_execute_leverage_loop. Amounts suppose that swaps lose nothing; leverage 2 means collateral of
@@ -312,5 +311,5 @@ def _balance(reader: ChainReader, token: TokenMeta, account: str) -> int:
     return erc20.balance_of(reader, token, account)
 
 
-def _step(action: str, token: TokenMeta, amount: int) -> dict[str, Any]:
+def _step(action: str, token: TokenMeta, amount: int) -> dict[str, object]:
     return {"action": action, "asset": token.symbol, "amount": TokenAmount(amount, token)}

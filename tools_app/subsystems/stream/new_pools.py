@@ -39,7 +39,7 @@ def find_new_pools(reader: ChainReader, params: Mapping[str, object], *, from_bl
     return PoolsMade(_describe_all(reader, wanted[: turn.told]), turn.last_block, turn.left_out)
 
 
-def _describe_all(reader: ChainReader, made: Sequence[CreatedPool]) -> list[dict[str, Any]]:
+def _describe_all(reader: ChainReader, made: Sequence[CreatedPool]) -> list[dict[str, object]]:
     found = (_describe(reader, each) for each in made)
     return [payload for payload in found if payload is not None]
 

@@ -45,7 +45,7 @@ def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, An
     }
 
 
-def describe_amounts(reader: ChainReader, pool: Pool, amount0: int, amount1: int) -> dict[str, Any]:
+def describe_amounts(reader: ChainReader, pool: Pool, amount0: int, amount1: int) -> dict[str, object]:
     """Both tokens with their amounts in base units and in units."""
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
     return {
@@ -59,7 +59,7 @@ def describe_amounts(reader: ChainReader, pool: Pool, amount0: int, amount1: int
     }
 
 
-def describe_token(token: TokenMeta) -> dict[str, Any]:
+def describe_token(token: TokenMeta) -> dict[str, object]:
     """A token in an event. Its symbol is data from outside unless `is_registered`."""
     return {
         "address": token.address,

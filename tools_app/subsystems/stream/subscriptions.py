@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -117,5 +116,5 @@ def close_expired(*, now: datetime) -> int:
     return len(late)
 
 
-def _facts(row: StreamSubscription) -> dict[str, Any]:
+def _facts(row: StreamSubscription) -> dict[str, object]:
     return {"subscription_id": str(row.subscription_id), "chain_id": row.chain_id, "kind": str(row.kind)}

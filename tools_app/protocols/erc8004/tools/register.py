@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.erc8004 import plans
 from tools_app.protocols.erc8004.addresses import IDENTITY, registries_on
@@ -162,13 +162,15 @@ def check_managed(reader: ChainReader, at: Mapping[str, str], named: AgentId, ac
     return agent
 
 
-def _service(name: str, endpoint: str | None, version: str, *, skills: list[str] | None = None) -> list[dict[str, Any]]:
+def _service(
+    name: str, endpoint: str | None, version: str, *, skills: list[str] | None = None
+) -> list[dict[str, object]]:
     if endpoint is None:
         return []
     return [{"name": name, "endpoint": endpoint, "version": version, **({"skills": skills} if skills else {})}]
 
 
-def _move_door(document: Mapping[str, object], word: str, endpoint: str) -> dict[str, Any]:
+def _move_door(document: Mapping[str, object], word: str, endpoint: str) -> dict[str, object]:
     listed = document.get("services")
     services = [dict(each) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     mine = [each for each in services if each.get("name") == word]

@@ -317,7 +317,7 @@ def _describe(state: Staking, amount: int, *, spent: TokenMeta, received: TokenM
     }
 
 
-def _note(token: TokenMeta) -> dict[str, Any]:
+def _note(token: TokenMeta) -> dict[str, object]:
     return {"address": token.address, "symbol": token.symbol, "decimals": token.decimals, "chain_id": token.chain_id}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import math, plans
@@ -237,5 +235,5 @@ def morpho_repay_market(
     )
 
 
-def _details(opened: Opened) -> dict[str, Any]:
+def _details(opened: Opened) -> dict[str, object]:
     return {"venue": "Morpho", "morpho": opened.morpho, "market_id": opened.market.id}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.errors import SharesTooDear, TooMuchAsked
@@ -286,7 +284,7 @@ def _growing(opened: Opened) -> ActionClass:
     return ActionClass.NEW_POSITION if opened.holding.is_empty else ActionClass.INCREASE_POSITION
 
 
-def _details(opened: Opened) -> dict[str, Any]:
+def _details(opened: Opened) -> dict[str, object]:
     return {"venue": "Morpho", "morpho": opened.morpho, "market_id": opened.market.id}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -77,7 +77,7 @@ def ask_calldata(
     return answer
 
 
-def _question(reader: ChainReader, told: ToldPools, first: str, last: str, amount: int) -> dict[str, Any]:
+def _question(reader: ChainReader, told: ToldPools, first: str, last: str, amount: int) -> dict[str, object]:
     tokens = [{"address": each, "decimals": reader.token(each).decimals} for each in told.tokens]
     return {
         "chain_id": reader.chain_id,

@@ -55,11 +55,11 @@ def tell_pools(reader: ChainReader, pools: Sequence[Pool]) -> ToldPools:
     return ToldPools(tuple(found), tokens, tuple(told))
 
 
-def _tell_reserves(pool: Pool) -> dict[str, Any]:
+def _tell_reserves(pool: Pool) -> dict[str, object]:
     return {"reserve0": str(pool.reserve0), "reserve1": str(pool.reserve1)}
 
 
-def _tell_range(pool: Pool, ticks: Sequence[tuple[int, str, str]]) -> dict[str, Any]:
+def _tell_range(pool: Pool, ticks: Sequence[tuple[int, str, str]]) -> dict[str, object]:
     return {
         "spacing": _spacing_of(pool),
         "price": str(pool.sqrt_price),

@@ -160,7 +160,7 @@ def _plan_one(joint: JointSteps, operation: Operation, position: Position | None
     return told
 
 
-def _plan_add(joint: JointSteps, asked: AddParams) -> dict[str, Any]:
+def _plan_add(joint: JointSteps, asked: AddParams) -> dict[str, object]:
     joint.ctx.step("Reading the pool")
     chosen = choose_range(
         joint.reader,

@@ -14,7 +14,9 @@ from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.views import TokenMeta
 
 
-def describe_range(pool: Pool, tokens: tuple[TokenMeta, TokenMeta], tick_lower: int, tick_upper: int) -> dict[str, Any]:
+def describe_range(
+    pool: Pool, tokens: tuple[TokenMeta, TokenMeta], tick_lower: int, tick_upper: int
+) -> dict[str, object]:
     token0, token1 = tokens
     shown = {
         name: ratio_text(ratio_of_sqrt_price(sqrt_price), base_decimals=token0.decimals, quote_decimals=token1.decimals)

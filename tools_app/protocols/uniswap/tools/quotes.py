@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import partial
-from typing import Any
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
@@ -215,7 +214,7 @@ def _list_parts(split: Split) -> list[QuotePart]:
     return [QuotePart(part.name, str(part.quote.amount_in), str(part.quote.amount_out)) for part in split.parts]
 
 
-def describe_parts(split: Split) -> list[dict[str, Any]]:
+def describe_parts(split: Split) -> list[dict[str, object]]:
     """The two ways of a split, JSON-ready."""
     return [asdict(part) for part in _list_parts(split)]
 
@@ -341,7 +340,7 @@ def list_hops(quote: RouteQuote) -> tuple[RouteHop, ...]:
     )
 
 
-def describe_route(quote: RouteQuote) -> list[dict[str, Any]]:
+def describe_route(quote: RouteQuote) -> list[dict[str, object]]:
     """The pools of a route in order, JSON-ready."""
     return [asdict(hop) for hop in list_hops(quote)]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.paths import V4
@@ -172,7 +170,7 @@ def uniswap_lp_compound_fees(
 
 def plan_rebalance(
     joint: JointSteps, position: Position, price_lower: str, price_upper: str, fee: int | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The steps of one rebalance, and what the permit tells of it.
 
     Raises PositionEmpty, InvalidRange, AmountTooSmall.
@@ -222,7 +220,7 @@ def plan_rebalance(
     }
 
 
-def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict[str, Any]:
+def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict[str, object]:
     """The steps of one compounding, and what the permit tells of it. Raises PositionEmpty, AmountTooSmall."""
     if not (position.fees0 or position.fees1):
         raise PositionEmpty(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
@@ -244,7 +243,7 @@ def _details(
     *,
     at_most: int,
     at_least: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     parts = split.parts if split is not None else (Part(routes.taken, routes.name),)
     amount_in = sum(part.quote.amount_in for part in parts)
     amount_out = sum(part.quote.amount_out for part in parts)

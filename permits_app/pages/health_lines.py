@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models import DecisionCycleRecord
 from permits_app.models.policy_cage import PolicyCage
+from permits_app.permits.kept_holdings import KeptPosition
 from permits_app.safety.figures import format_ratio
 from tools_app.wording.formats import format_age
 
@@ -20,7 +22,17 @@ _HEIGHT: Final = 24
 _WIDTH: Final = 100
 
 
-def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class HealthLine:
+    """A health over time as an SVG's points, with the owner's floor as a height, and the same in words."""
+
+    points: str
+    floor: str
+    is_under: bool
+    said: str
+
+
+def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[str, HealthLine]:
     """Of each position its line, in words and points, by its reference; none of what fewer than two ticks saw."""
     if not refs:
         return {}
@@ -38,18 +50,18 @@ def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[s
     return {ref: _draw(line, cage.min_health_bps, now) for ref, line in seen.items() if len(line) > 1}
 
 
-def _draw(line: Sequence[tuple[datetime, int]], floor_bps: int, now: datetime) -> dict[str, object]:
+def _draw(line: Sequence[tuple[datetime, int]], floor_bps: int, now: datetime) -> HealthLine:
     begins, ends = line[0][0], line[-1][0]
     span = max(1.0, (ends - begins).total_seconds())
     points = " ".join(f"{(at - begins).total_seconds() * _WIDTH / span:.1f},{_place(health)}" for at, health in line)
     lowest, last = min(health for _, health in line), line[-1][1]
-    return {
-        "points": points,
-        "floor": _place(floor_bps),
-        "is_under": last < floor_bps,
-        "said": f"{format_ratio(last)} at the last tick, {format_ratio(lowest)} at the lowest since"
+    return HealthLine(
+        points=points,
+        floor=_place(floor_bps),
+        is_under=last < floor_bps,
+        said=f"{format_ratio(last)} at the last tick, {format_ratio(lowest)} at the lowest since"
         f" {format_age(begins, now=now)}; your floor is {format_ratio(floor_bps)}, at 1.00 it is liquidated",
-    }
+    )
 
 
 def _place(health_bps: int) -> str:
@@ -58,10 +70,8 @@ def _place(health_bps: int) -> str:
     return f"{_HEIGHT - within * _HEIGHT / (HIGHEST_BPS - LIQUIDATION_BPS):.1f}"
 
 
-def with_health(
-    golem_id: UUID, positions: Sequence[Mapping[str, Any]], *, now: datetime
-) -> list[dict[str, Any] | None]:
-    """The line of each of these positions as they are told, in their order."""
-    refs = [each["ref"] for each in positions if each["health_bps"] is not None]
+def with_health(golem_id: UUID, positions: Sequence[KeptPosition], *, now: datetime) -> list[HealthLine | None]:
+    """The line of each of these positions, in their order."""
+    refs = [each.ref for each in positions if each.health_bps is not None]
     drawn = draw_health(golem_id, refs, now=now)
-    return [drawn.get(each["ref"]) for each in positions]
+    return [drawn.get(each.ref) for each in positions]

@@ -8,7 +8,7 @@ for an hour has a line as one of years has. What was measured once is told in wo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -20,8 +20,10 @@ from django.db.models.functions import Cast, Coalesce, Extract, Floor
 
 from archetypes_app.models import Golem
 from permits_app.models import NavSnapshot, PolicyCage
-from permits_app.pages.portfolio_card import read_kept, show_range, sign_usd
+from permits_app.pages.portfolio_card import RangeDrawing, draw_range, read_kept, sign_usd
+from permits_app.permits.kept_holdings import KeptHoldings
 from permits_app.safety.figures import format_ratio
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS
 from tools_app.pages.plots import LinePlot, Point, plot_line
 from tools_app.wording.formats import format_age, format_bps, format_usd
@@ -78,7 +80,7 @@ class RangeLine:
     golem_name: str
     golem_id: UUID
     label: str
-    range: Mapping[str, Any]
+    range: RangeDrawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,11 @@ def draw_money(golems: Sequence[Golem], *, now: datetime) -> MoneyPictures:
     rows = NavSnapshot.objects.filter(golem__in=[golem.pk for golem in golems], at__gt=now - WEEK, at__lte=now)
     span = rows.aggregate(first=Min("at"), last=Max("at"))
     by_id = {golem.pk: golem for golem in golems}
-    kept = [(by_id[pk], row.holdings) for pk, each in read_kept(by_id, now=now).items() for row in each]
+    kept = [
+        (by_id[pk], read_stored(KeptHoldings, row.holdings))
+        for pk, each in read_kept(by_id, now=now).items()
+        for row in each
+    ]
     return MoneyPictures(
         courses=_draw_courses(rows, span["first"], span["last"], now),
         slices=_cut(kept),
@@ -179,14 +185,14 @@ def _add_up_profits(cut: Any, rows: QuerySet[NavSnapshot]) -> list[Point]:
     return points
 
 
-def _cut(kept: Iterable[tuple[Golem, Mapping[str, Any]]]) -> tuple[Slice, ...]:
+def _cut(kept: Iterable[tuple[Golem, KeptHoldings]]) -> tuple[Slice, ...]:
     """The largest assets by worth, the rest together. A debt is no part of a whole: what is owed more than held is
     left out.
     """
     worths: dict[str, int] = defaultdict(int)
-    for _, told in kept:
-        for each in told.get("shares", ()):
-            worths[each["symbol"]] += int(each["micro_usd"])
+    for _, held_there in kept:
+        for each in held_there.shares:
+            worths[each.symbol] += each.micro_usd
     held = sorted(((worth, symbol) for symbol, worth in worths.items() if worth > 0), reverse=True)
     total = sum(worth for worth, _ in held)
     if not total:
@@ -202,13 +208,13 @@ def _cut(kept: Iterable[tuple[Golem, Mapping[str, Any]]]) -> tuple[Slice, ...]:
     return tuple(slices)
 
 
-def _gauge(kept: Sequence[tuple[Golem, Mapping[str, Any]]]) -> tuple[HealthGauge, ...]:
+def _gauge(kept: Sequence[tuple[Golem, KeptHoldings]]) -> tuple[HealthGauge, ...]:
     """The loans nearest to liquidation first."""
     loans = [
-        (each["health_bps"], golem, each["label"])
-        for golem, told in kept
-        for each in told["positions"]
-        if each["health_bps"] is not None
+        (each.health_bps, golem, each.label)
+        for golem, held in kept
+        for each in held.positions
+        if each.health_bps is not None
     ]
     if not loans:
         return ()
@@ -239,10 +245,10 @@ def _place(health_bps: int) -> int:
     return (min(max(health_bps, BPS), HEALTHIEST_BPS) - BPS) * 100 // (HEALTHIEST_BPS - BPS)
 
 
-def _list_ranges(kept: Iterable[tuple[Golem, Mapping[str, Any]]]) -> tuple[RangeLine, ...]:
+def _list_ranges(kept: Iterable[tuple[Golem, KeptHoldings]]) -> tuple[RangeLine, ...]:
     return tuple(
-        RangeLine(golem.name, golem.pk, each["label"], drawn)
-        for golem, told in kept
-        for each in told["positions"]
-        if (drawn := show_range(each.get("range"))) is not None
+        RangeLine(golem.name, golem.pk, each.label, drawn)
+        for golem, held in kept
+        for each in held.positions
+        if (drawn := draw_range(each.range)) is not None
     )[:MOST_LOANS]

@@ -6,10 +6,9 @@ the fleet show the newest snapshot with its age. A node that does not answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from django.utils.safestring import SafeString
@@ -17,16 +16,18 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.models import NavSnapshot, PolicyCage
-from permits_app.pages.health_lines import with_health
+from permits_app.pages.health_lines import HealthLine, with_health
 from permits_app.pages.limit_meter import Meter
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import RecentWorth as DayWorth
-from permits_app.permits.holdings_json import tell_holdings
+from permits_app.permits.holdings_json import sum_up_holdings
+from permits_app.permits.kept_holdings import KeptHoldings, KeptLock, KeptPosition, KeptRange, KeptToken
 from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.safety.figures import format_ratio
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS
 from tools_app.pages.html import show_amount
 from tools_app.portfolio.holdings import JUMPED, Holdings, measure_holdings
@@ -62,6 +63,32 @@ class TokenLine:
 
 
 @dataclass(frozen=True, slots=True)
+class HookField:
+    """One power of a pool's hook as a field of a picture: `at` from 0 to 100, `tone` by whether it is there."""
+
+    at: int
+    tone: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeDrawing(KeptRange):
+    """A range with the fees in words and what a hook could do as fields, those that cost money first."""
+
+    fees_said: str = ""
+    fields: tuple[HookField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimesDrawing:
+    """When parts of a position come free or are due: marks in percent between now and `last`, the same in words."""
+
+    marks: tuple[int, ...]
+    said: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class PositionLine:
     """One position: what is in it, what it adds to the value, its debt with its health, and when it is free."""
 
@@ -75,12 +102,12 @@ class PositionLine:
     health_tone: str
     unlocks: str
     is_simulated: bool
-    range: Mapping[str, Any] | None = None
-    """Of a position of concentrated liquidity, as `tell_range` tells it."""
-    times: Mapping[str, Any] | None = None
+    range: RangeDrawing | None = None
+    """Of a position of concentrated liquidity."""
+    times: TimesDrawing | None = None
     """When parts of it come free or are due, on one scale for all positions."""
-    health_line: Mapping[str, Any] | None = None
-    """Its health over the last ticks, as `draw_health` draws it."""
+    health_line: HealthLine | None = None
+    """Its health over the last ticks."""
     counted: tuple[str, ...] = ()
     """By what rule it counts, where that is not the price of what it holds."""
 
@@ -157,9 +184,9 @@ def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
         problem = f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
         return PortfolioCard(change=describe_change(worth, now=now), problem=problem)
     whole = [held, *(each.holdings for each in elsewhere.looks)]
-    told = _join_told([tell_holdings(each, now=now) for each in whole])
-    card = _describe(golem, told, worth, asof=f"block {number:,}", now=now)
-    lines = with_health(golem.pk, told["positions"], now=now)
+    kept = KeptHoldings.join([sum_up_holdings(each, now=now) for each in whole])
+    card = _describe(golem, kept, worth, asof=f"block {number:,}", now=now)
+    lines = with_health(golem.pk, kept.positions, now=now)
     positions = tuple(replace(each, health_line=line) for each, line in zip(card.positions, lines, strict=True))
     card = replace(card, positions=positions, chains=_list_live_chains(golem, held, elsewhere))
     gaps = [gap for chain_id in list_chains(golem) for gap in list_gaps(chain_id=chain_id, account=golem.address)]
@@ -179,7 +206,8 @@ def read_kept_card(golem: Golem, worth: DayWorth | None, *, now: datetime) -> Po
         for chain_id in list_chains(golem)
         if chain_id not in by_chain
     )
-    card = _describe(golem, _join_told([row.holdings for row in rows]), worth, asof=asof, now=now)
+    kept = KeptHoldings.join([read_stored(KeptHoldings, row.holdings) for row in rows])
+    card = _describe(golem, kept, worth, asof=asof, now=now)
     lines = tuple(
         ChainLine(format_chain(row.chain_id), format_usd(row.value_micro_usd), format_age(row.at, now=now))
         for row in (rows if len(rows) > 1 else ())
@@ -198,12 +226,12 @@ def read_kept(golem_ids: Iterable[UUID], *, now: datetime) -> dict[UUID, list[Na
 
 def sum_up_positions(rows: Sequence[NavSnapshot], *, now: datetime) -> PositionSum:
     """Positions of snapshots in one line of a list: how many, what is owed, the lowest health, the last unlock."""
-    told = [each for row in rows for each in row.holdings["positions"]]
-    health = min((each["health_bps"] for each in told if each["health_bps"] is not None), default=None)
-    free_at = max((each["free_at"] for each in told if each["free_at"] is not None), default=None)
+    held = [each for row in rows for each in read_stored(KeptHoldings, row.holdings).positions]
+    health = min((each.health_bps for each in held if each.health_bps is not None), default=None)
+    free_at = max((each.free_at for each in held if each.free_at is not None), default=None)
     return PositionSum(
-        many=len(told),
-        owes=format_usd(owed) if (owed := sum(int(each["debt"]) for each in told)) else "",
+        many=len(held),
+        owes=format_usd(owed) if (owed := sum(each.debt for each in held)) else "",
         health=format_ratio(health) if health is not None else "",
         health_tone=_tone(health),
         unlocks=_say_unlock(free_at, now),
@@ -228,21 +256,6 @@ def _list_live_chains(golem: Golem, own: Holdings, elsewhere: Elsewhere) -> tupl
         for each in elsewhere.unread
     ]
     return (home, *counted, *unread)
-
-
-def _join_told(told: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """What is told of several chains, as one; of a single one just that."""
-    if len(told) == 1:
-        return dict(told[0])
-    shares: dict[str, dict[str, Any]] = {}
-    for each in (share for one in told for share in one.get("shares", ())):
-        known = shares.get(each["symbol"], {**each, "micro_usd": "0"})
-        shares[each["symbol"]] = {**known, "micro_usd": str(int(known["micro_usd"]) + int(each["micro_usd"]))}
-    return {
-        **{name: [each for one in told for each in one[name]] for name in ("tokens", "positions", "problems")},
-        **{name: str(sum(int(one[name]) for one in told)) for name in ("value", "debt", "liquid")},
-        "shares": sorted(shares.values(), key=lambda each: -int(each["micro_usd"])),
-    }
 
 
 def describe_change(worth: DayWorth | None, *, now: datetime) -> DayChange | None:
@@ -270,78 +283,69 @@ def sign_usd(micro_usd: int) -> str:
     return f"+{format_usd(micro_usd)}" if micro_usd > 0 else format_usd(micro_usd)
 
 
-def _describe(
-    golem: Golem, told: Mapping[str, Any], worth: DayWorth | None, *, asof: str, now: datetime
-) -> PortfolioCard:
-    value, debt, liquid = int(told["value"]), int(told["debt"]), int(told["liquid"])
+def _describe(golem: Golem, kept: KeptHoldings, worth: DayWorth | None, *, asof: str, now: datetime) -> PortfolioCard:
     return PortfolioCard(
-        tokens=tuple(_describe_token(each) for each in told["tokens"]),
+        tokens=tuple(_describe_token(each) for each in kept.tokens),
         positions=tuple(
             replace(_describe_position(each, now), times=times)
-            for each, times in zip(told["positions"], _draw_times(told["positions"], now), strict=True)
+            for each, times in zip(kept.positions, _draw_times(kept.positions, now), strict=True)
         ),
-        allocation=tuple(_list_allocation(golem, told)),
-        value=format_usd(value),
-        value_micro_usd=value,
-        debt=format_usd(debt) if debt else "",
-        liquid=format_usd(liquid) if liquid != value else "",
+        allocation=tuple(_list_allocation(golem, kept)),
+        value=format_usd(kept.value),
+        value_micro_usd=kept.value,
+        debt=format_usd(kept.debt) if kept.debt else "",
+        liquid=format_usd(kept.liquid) if kept.liquid != kept.value else "",
         change=describe_change(worth, now=now),
-        uncounted=tuple(_say_uncounted(each, told["positions"]) for each in told["problems"]),
+        uncounted=tuple(_say_uncounted(each, kept.positions) for each in kept.problems),
         block=asof,
     )
 
 
-def _say_uncounted(problem: str, positions: Sequence[Mapping[str, Any]]) -> str:
+def _say_uncounted(problem: str, positions: Sequence[KeptPosition]) -> str:
     """What a gift made of shares in words, with the position's name; anything else as it is told."""
     code, _, rest = problem.partition(": ")
     amount, _, ref = rest.rpartition(" in ")
     if code != JUMPED or not ref:
         return problem
-    label = next((each["label"] for each in positions if each["ref"] == ref), ref)
+    label = next((each.label for each in positions if each.ref == ref), ref)
     return f"{_shorten(amount)} in {label}, whose shares became dearer at once; it counts as time passes"
 
 
-def _describe_token(told: Mapping[str, Any]) -> TokenLine:
-    worth = format_usd(int(told["micro_usd"])) if told["micro_usd"] is not None else ""
-    return TokenLine(told["symbol"], show_amount(told["units"]), worth, told["note"], told["is_simulated"])
+def _describe_token(kept: KeptToken) -> TokenLine:
+    worth = format_usd(kept.micro_usd) if kept.micro_usd is not None else ""
+    return TokenLine(kept.symbol, show_amount(kept.units), worth, kept.note, kept.is_simulated)
 
 
-def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
-    debt, health = int(told["debt"]), told["health_bps"]
+def _describe_position(kept: KeptPosition, now: datetime) -> PositionLine:
     return PositionLine(
-        label=told["label"],
-        protocol=told["protocol"],
-        holds=tuple(_shorten(each) for each in told["holds"]),
-        owes=tuple(_shorten(each) for each in told["owes"]),
-        worth=format_usd(int(told["micro_usd"])) if told["micro_usd"] is not None else "not known",
-        debt=format_usd(debt) if debt else "",
-        health=format_ratio(health) if health is not None else "",
-        health_tone=_tone(health),
-        # A snapshot of before tells no wait.
-        unlocks=_say_locked(told.get("locked", ()))
-        or _say_unlock(told["free_at"], now)
-        or _say_leaving(told.get("leaving_seconds", 0)),
-        is_simulated=told["is_simulated"],
-        range=show_range(told.get("range")),
-        # A snapshot of before tells no rules.
-        counted=tuple(told.get("counted", ())),
+        label=kept.label,
+        protocol=kept.protocol,
+        holds=tuple(_shorten(each) for each in kept.holds),
+        owes=tuple(_shorten(each) for each in kept.owes),
+        worth=format_usd(kept.micro_usd) if kept.micro_usd is not None else "not known",
+        debt=format_usd(kept.debt) if kept.debt else "",
+        health=format_ratio(kept.health_bps) if kept.health_bps is not None else "",
+        health_tone=_tone(kept.health_bps),
+        unlocks=_say_locked(kept.locked) or _say_unlock(kept.free_at, now) or _say_leaving(kept.leaving_seconds),
+        is_simulated=kept.is_simulated,
+        range=draw_range(kept.range),
+        counted=kept.counted,
     )
 
 
-def _draw_times(positions: Sequence[Mapping[str, Any]], now: datetime) -> list[dict[str, object] | None]:
-    """Of each position where its times lie between now and the last time of all, in percent; None without any to come.
-
-    A snapshot of before tells no times.
+def _draw_times(positions: Sequence[KeptPosition], now: datetime) -> list[TimesDrawing | None]:
+    """Of each position where its times lie between now and the last time of all, in percent; None without any to
+    come.
     """
     begins = int(now.timestamp())
-    ahead = [[each for each in one.get("times", ()) if each["at"] > begins] for one in positions]
-    last = max((each["at"] for times in ahead for each in times), default=begins)
+    ahead = [[each for each in one.times if each.at > begins] for one in positions]
+    last = max((each.at for times in ahead for each in times), default=begins)
     return [
-        {
-            "marks": [(each["at"] - begins) * 99 // (last - begins) for each in times],
-            "said": ", ".join(f"{each['what']} on {_say_day(each['at'])}" for each in times),
-            "last": _say_day(last),
-        }
+        TimesDrawing(
+            marks=tuple((each.at - begins) * 99 // (last - begins) for each in times),
+            said=", ".join(f"{each.what} on {_say_day(each.at)}" for each in times),
+            last=_say_day(last),
+        )
         if times
         else None
         for times in ahead
@@ -352,38 +356,35 @@ def _say_day(at: int) -> str:
     return datetime.fromtimestamp(at, tz=UTC).date().isoformat()
 
 
-def show_range(told: Mapping[str, Any] | None) -> dict[str, object] | None:
-    """With the fees in words and what a hook could do as fields of a picture, those that cost money first; a snapshot
-    of before tells neither fees nor a hook.
-    """
-    if told is None:
+def draw_range(kept: KeptRange | None) -> RangeDrawing | None:
+    """The range as it is drawn; None for a position without one."""
+    if kept is None:
         return None
-    powers = sorted(HookPower, key=lambda power: power not in RISKY) if told.get("powers") else []
-    fields = [
-        {
-            "at": 20 * place,
-            "tone": "line" if power not in told["powers"] else "bad" if power in RISKY else "warn",
-            "what": WORDS_OF_POWERS[power],
-        }
+    powers = sorted(HookPower, key=lambda power: power not in RISKY) if kept.powers else []
+    drawn = tuple(
+        HookField(
+            at=20 * place,
+            tone="line" if power not in kept.powers else "bad" if power in RISKY else "warn",
+            what=WORDS_OF_POWERS[power],
+        )
         for place, power in enumerate(powers)
-    ]
-    fees = " and ".join(_shorten(each) for each in told.get("fees", ()))
-    share = f"{fees}, {format_bps(told['fees_bps'])} of what is in it" if fees else ""
-    return {**told, "fees_said": share, "fields": fields}
+    )
+    fees = " and ".join(_shorten(each) for each in kept.fees)
+    share = f"{fees}, {format_bps(kept.fees_bps)} of what is in it" if fees else ""
+    return RangeDrawing(**{each.name: getattr(kept, each.name) for each in fields(kept)}, fees_said=share, fields=drawn)
 
 
-def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Meter]:
+def _list_allocation(golem: Golem, kept: KeptHoldings) -> Iterator[Meter]:
     """Assets beside the cage's share of one asset, the largest position beside its share of one position."""
-    total = int(told["value"])
+    total = kept.value
     # A snapshot of before tells no shares.
-    shares = told.get("shares", ())
-    if total <= 0 or not shares:
+    if total <= 0 or not kept.shares:
         return
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
-    for each in shares[:_MOST_SHARES]:
-        is_base = golem.base_asset in (each["symbol"], each["address"])
-        yield _allocate(each["symbol"], int(each["micro_usd"]), total, BPS if is_base else cage.max_concentration_bps)
-    worths = [(int(each["micro_usd"] or 0), each["label"]) for each in told["positions"]]
+    for each in kept.shares[:_MOST_SHARES]:
+        is_base = golem.base_asset in (each.symbol, each.address)
+        yield _allocate(each.symbol, each.micro_usd, total, BPS if is_base else cage.max_concentration_bps)
+    worths = [(each.micro_usd or 0, each.label) for each in kept.positions]
     if worths and max(worths)[0] > 0:
         yield _allocate(f"Largest position: {max(worths)[1]}", max(worths)[0], total, cage.max_position_bps)
 
@@ -402,10 +403,10 @@ def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Meter:
     )
 
 
-def _say_locked(locked: Sequence[Mapping[str, str]]) -> str:
+def _say_locked(locked: Sequence[KeptLock]) -> str:
     """What cannot be taken out now and nobody knows until when."""
     return "; ".join(
-        f"not now: {_shorten(each['units'])}, {each['reason']}" if each["units"] else each["reason"] for each in locked
+        f"not now: {_shorten(each.units)}, {each.reason}" if each.units else each.reason for each in locked
     )
 
 

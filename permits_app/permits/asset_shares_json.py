@@ -1,18 +1,17 @@
-"""Computes how much of a portfolio moves with each asset, JSON-ready, as the cage's rule counts.
+"""Computes how much of a portfolio moves with each asset, as the cage's rule counts.
 
 The chain's coin and its wrapped form are one asset.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
+from permits_app.permits.kept_holdings import KeptShare
 from tools_app.portfolio.holdings import Holdings, Worth
 from tools_app.toolkit.views import NATIVE
 
 
-def tell_shares(held: Holdings) -> list[dict[str, Any]]:
-    """`symbol`, `address` and `micro_usd` of each asset with a price, the largest first."""
+def tell_shares(held: Holdings) -> list[KeptShare]:
+    """The share of each asset with a price, the largest first."""
     parts = [*held.list_parts(), *(part for each in held.positions for part in each.exposure)]
     coin = next((part.token for part in parts if part.token.address == NATIVE), None)
     wrapped = f"W{coin.symbol}" if coin is not None else ""
@@ -22,8 +21,8 @@ def tell_shares(held: Holdings) -> list[dict[str, Any]]:
     names: dict[str, str] = {}
     for part in parts:
         _add(part, home if part.token.address == NATIVE else part.token.address, sums, names)
-    told = [{"symbol": names[key], "address": key, "micro_usd": str(abs(sums[key]))} for key in sums if sums[key]]
-    return sorted(told, key=lambda each: -int(each["micro_usd"]))
+    told = [KeptShare(names[key], key, abs(sums[key])) for key in sums if sums[key]]
+    return sorted(told, key=lambda each: -each.micro_usd)
 
 
 def _add(part: Worth, key: str, sums: dict[str, int], names: dict[str, str]) -> None:

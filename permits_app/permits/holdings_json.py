@@ -1,12 +1,14 @@
-"""Writes a golem's holdings JSON-ready, for snapshots and pages."""
+"""Makes what snapshots keep and pages show of a golem's measured holdings."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from permits_app.permits.asset_shares_json import tell_shares
+from permits_app.permits.kept_holdings import KeptHoldings, KeptLock, KeptPosition, KeptTime, KeptToken
 from permits_app.permits.ranges_json import tell_range
+from tools_app.core.stored_json import write_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
 from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
@@ -17,76 +19,79 @@ CLAIM_NOTE = "counted as a position"
 NO_PRICE_NOTE = "not counted: no usable price"
 
 
-def tell_holdings(held: Holdings, *, now: datetime) -> dict[str, Any]:
-    """Tokens, positions and what is not counted. Micro-USD and base units as text, None where nobody knows; amounts
-    also in units; health in basis points; `free_at` a unix second. `liquid` is what did not wait at `now`.
-    """
-    return {
-        "tokens": [
+def tell_holdings(held: Holdings, *, now: datetime) -> dict[str, object]:
+    """The same as `sum_up_holdings`, as a snapshot's column keeps it."""
+    return write_stored(sum_up_holdings(held, now=now))
+
+
+def sum_up_holdings(held: Holdings, *, now: datetime) -> KeptHoldings:
+    """Tokens, positions and what is not counted. `liquid` is what did not wait at `now`."""
+    return KeptHoldings(
+        tokens=(
             *(_tell_token(each, NO_PRICE_NOTE if each.problem else "") for each in held.tokens),
-            *({**_tell_token(each, CLAIM_NOTE), "micro_usd": None} for each in held.claims),
-        ],
-        "positions": [_tell_position(each) for each in held.positions],
-        "value": str(held.nav_micro_usd),
-        "debt": str(held.debt_micro_usd),
-        "liquid": str(held.liquid_micro_usd(int(now.timestamp()))),
-        "problems": list(held.problems),
-        "shares": tell_shares(held),
-    }
+            *(replace(_tell_token(each, CLAIM_NOTE), micro_usd=None) for each in held.claims),
+        ),
+        positions=tuple(_tell_position(each) for each in held.positions),
+        value=held.nav_micro_usd,
+        debt=held.debt_micro_usd,
+        liquid=held.liquid_micro_usd(int(now.timestamp())),
+        problems=tuple(held.problems),
+        shares=tuple(tell_shares(held)),
+    )
 
 
-def _tell_token(held: Worth, note: str) -> dict[str, object]:
-    return {
-        "symbol": held.token.symbol,
-        "units": format_units(held.raw, held.token.decimals),
-        "micro_usd": _text(held.micro_usd),
-        "note": note,
-        "is_simulated": held.token.is_simulated,
-    }
+def _tell_token(held: Worth, note: str) -> KeptToken:
+    return KeptToken(
+        symbol=held.token.symbol,
+        units=format_units(held.raw, held.token.decimals),
+        micro_usd=held.micro_usd,
+        note=note,
+        is_simulated=held.token.is_simulated,
+    )
 
 
-def _tell_position(held: HeldPosition) -> dict[str, object]:
+def _tell_position(held: HeldPosition) -> KeptPosition:
     protocol = SHELF.get(held.ref.protocol)
-    return {
-        "ref": str(held.ref),
-        "label": held.position.label,
-        "protocol": protocol.label if protocol is not None else held.ref.protocol,
-        "is_simulated": SHELF.is_simulated(held.ref.protocol, held.ref.chain_id),
-        "holds": [_units(part) for part in held.parts if part.raw > 0],
-        "owes": [_units(part) for part in held.parts if part.raw < 0],
-        "micro_usd": _text(held.micro_usd),
-        "debt": str(held.debt_micro_usd),
-        "health_bps": held.health_bps,
-        "free_at": held.free_at,
-        "leaving_seconds": held.position.leaving_seconds,
-        "times": _tell_times(held),
-        "locked": _tell_locked(held),
-        "counted": list(tell_rules(held)),
-        "range": tell_range(held),
-    }
+    return KeptPosition(
+        ref=str(held.ref),
+        label=held.position.label,
+        protocol=protocol.label if protocol is not None else held.ref.protocol,
+        is_simulated=SHELF.is_simulated(held.ref.protocol, held.ref.chain_id),
+        holds=tuple(_units(part) for part in held.parts if part.raw > 0),
+        owes=tuple(_units(part) for part in held.parts if part.raw < 0),
+        micro_usd=held.micro_usd,
+        debt=held.debt_micro_usd,
+        health_bps=held.health_bps,
+        free_at=held.free_at,
+        leaving_seconds=held.position.leaving_seconds,
+        times=_tell_times(held),
+        locked=_tell_locked(held),
+        counted=tell_rules(held),
+        range=tell_range(held),
+    )
 
 
-def _tell_times(held: HeldPosition) -> list[dict[str, object]]:
+def _tell_times(held: HeldPosition) -> tuple[KeptTime, ...]:
     """When parts of it come free, and when claims in it are due, each time once; the first one first."""
     legs = held.position.legs
     free = {leg.free_at for leg in legs if leg.free_at is not None and leg.free_at != WHEN_REPAID}
     due = {leg.due.at for leg in legs if leg.due is not None}
-    return [
-        {"at": at, "what": what} for at, what in sorted({*((at, "free") for at in free), *((at, "due") for at in due)})
-    ]
+    return tuple(
+        KeptTime(at, what) for at, what in sorted({*((at, "free") for at in free), *((at, "due") for at in due)})
+    )
 
 
-def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:
+def _tell_locked(held: HeldPosition) -> tuple[KeptLock, ...]:
     """What of it cannot be taken out now, and why."""
     tokens = {part.token.address: part.token for part in held.parts}
-    return [
-        {
-            "units": format_units(each.raw, tokens[each.token].decimals, tokens[each.token].symbol) if each.raw else "",
-            "reason": LOCKED_WORDS.get(each.reason, each.reason),
-        }
+    return tuple(
+        KeptLock(
+            units=format_units(each.raw, tokens[each.token].decimals, tokens[each.token].symbol) if each.raw else "",
+            reason=LOCKED_WORDS.get(each.reason, each.reason),
+        )
         for each in held.position.locked
         if each.token in tokens
-    ]
+    )
 
 
 def tell_rules(held: HeldPosition) -> tuple[str, ...]:
@@ -138,7 +143,3 @@ def _tell_slashed(held: HeldPosition) -> list[str]:
 
 def _units(part: Worth) -> str:
     return format_units(abs(part.raw), part.token.decimals, part.token.symbol)
-
-
-def _text(micro_usd: int | None) -> str | None:
-    return None if micro_usd is None else str(micro_usd)

@@ -1,4 +1,4 @@
-"""Writes a liquidity position JSON-ready for drawing: its range and price, its fees and its hook."""
+"""Makes what is drawn of a liquidity position: its range and price, its fees and its hook."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
+from permits_app.permits.kept_holdings import KeptRange
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import HeldPosition
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
@@ -18,13 +19,9 @@ FEES_DRAWN_BPS: Final = 1_000
 _DIGITS: Final = 5
 
 
-def tell_range(held: HeldPosition) -> dict[str, Any] | None:
-    """`lower`, `upper`, `price` in `unit` (as `USDC per WETH`), `at` from 0 to 100 on the drawing, and whether it is
-    within; None for a position without a range. The price is the pool's, not a feed's.
-
-    `fees` are what waits of both tokens, `fees_bps` how much that is of what is in it, at that price, and `fees_at`
-    from 0 to 100 on the drawing. `hook` says what a stranger's code in its pool could do, empty without one, and
-    `powers` names it; `is_risky` is on where that is to take money or to keep it.
+def tell_range(held: HeldPosition) -> KeptRange | None:
+    """The range of a position with its fees and its hook; None for one without a range. The price is the pool's, not
+    a feed's.
     """
     facts = held.position.facts
     tokens = {part.token.address: part.token for part in held.parts}
@@ -40,27 +37,31 @@ def tell_range(held: HeldPosition) -> dict[str, Any] | None:
         prices = [1 / prices[1], 1 / prices[0], 1 / prices[2]]
         unit, at = f"{pair[0].symbol} per {pair[1].symbol}", 100 - at
     shown = [_show(each) for each in prices]
-    return {
-        "lower": shown[0],
-        "upper": shown[1],
-        "price": shown[2],
-        "unit": unit,
-        "at": at,
-        "is_within": bool(facts["in_range"]),
-        **_tell_fees(facts, (pair[0], pair[1])),
-        "hook": str(facts.get("hook_could", "")),
-        "powers": list(facts.get("hook_powers", ())),
-        "is_risky": bool(facts.get("hook_is_risky", False)),
-    }
+    fees, fees_bps = _tell_fees(facts, (pair[0], pair[1]))
+    return KeptRange(
+        lower=shown[0],
+        upper=shown[1],
+        price=shown[2],
+        unit=unit,
+        at=at,
+        is_within=bool(facts["in_range"]),
+        fees=fees,
+        fees_bps=fees_bps,
+        fees_at=min(100, fees_bps * 100 // FEES_DRAWN_BPS),
+        hook=str(facts.get("hook_could", "")),
+        powers=tuple(facts.get("hook_powers", ())),
+        is_risky=bool(facts.get("hook_is_risky", False)),
+    )
 
 
-def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> dict[str, object]:
+def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> tuple[tuple[str, ...], int]:
+    """What waits of both tokens in units, and how much that is of what is in it, in basis points."""
     fees, held = ([int(facts[f"{name}{place}"]) for place in (0, 1)] for name in ("fees", "at_pool_price"))
     price = ratio_of_sqrt_price(sqrt_price_at_tick(int(facts["pool_tick"])))
     worth, of = (price.of(amounts[0]) + amounts[1] for amounts in (fees, held))
     bps = worth * BPS // of if of else 0
     units = [format_units(raw, token.decimals, token.symbol) for raw, token in zip(fees, pair, strict=True) if raw]
-    return {"fees": units, "fees_bps": bps, "fees_at": min(100, bps * 100 // FEES_DRAWN_BPS)}
+    return tuple(units), bps
 
 
 def _price(pool_tick: int, token0: TokenMeta, token1: TokenMeta) -> Decimal:

@@ -141,7 +141,7 @@ def test_loans_nearest_to_their_end_come_first_and_liquidity_shows_where_the_pri
         ("Loan 16000", "warn", 30),
         ("Loan 40000", "good", 100),
     ]
-    assert [(each.label, each.range["at"]) for each in pictures.ranges] == [("WETH/USDC, no. 7", 52)]
+    assert [(each.label, each.range.at) for each in pictures.ranges] == [("WETH/USDC, no. 7", 52)]
     told = browser.get(page("archetypes_app.golem", "change", golem.pk)).content.decode()
     assert "<title>Health 1.40; your floor is 1.50, at 1.00 it is liquidated</title>" in told
     assert "In range at 3,001 USDC per WETH; 2,500 to 3,600" in told

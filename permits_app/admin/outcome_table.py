@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.permits.kept_bounds import read_bounds
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_amount
 from tools_app.wording.address_names import find_token
@@ -85,9 +86,9 @@ def _token_row(permit: ActionPermit, address: str, expected: int, actual: int) -
 
 def token_units(permit: ActionPermit, address: str) -> tuple[int, str]:
     """Decimals and symbol of a token the permit speaks of; zero decimals say that its units are not known."""
-    for flow in (*permit.bounds.get("spends", []), *permit.bounds.get("receives", [])):
-        if flow["token"]["address"] == address:
-            return int(flow["token"]["decimals"]), str(flow["token"]["symbol"])
+    for flow in read_bounds(permit.bounds).flows:
+        if flow.token.address == address:
+            return flow.token.decimals, flow.token.symbol
     token = find_token(permit.chain_id, address)
     return (token.decimals, token.symbol) if token else (0, f"base units of {address[:8]}…")
 

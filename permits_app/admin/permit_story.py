@@ -6,10 +6,9 @@ stay data and are escaped by the template.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -49,6 +48,7 @@ from permits_app.admin.story_lines import (
 from permits_app.approvals.loan_risk import say_growth
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.kept_bounds import KeptFlow, read_bounds
 from tools_app.core.models import AuditEntry
 from tools_app.pages.html import show_badge
 from tools_app.wording.address_names import name_address
@@ -118,6 +118,7 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
     audit = _list_audit(permit)
     episode = _find_episode(permit)
     is_open = PermitStatus(permit.status) in _OPEN
+    bounds = read_bounds(permit.bounds)
     return Story(
         permit=permit,
         headline=_headline(permit),
@@ -127,8 +128,8 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
         chain=format_chain(permit.chain_id),
         is_simulated_chain=permit.chain_id == 31337,
         venue_name=_venue_name(permit),
-        spends=tuple(describe_flow(flow, permit, sign=-1) for flow in permit.bounds.get("spends", [])),
-        receives=tuple(describe_flow(flow, permit, sign=1) for flow in permit.bounds.get("receives", [])),
+        spends=tuple(describe_flow(flow, permit, sign=-1) for flow in bounds.spends),
+        receives=tuple(describe_flow(flow, permit, sign=1) for flow in bounds.receives),
         steps=_steps(permit, outcome, episode is not None, audit),
         request=describe_request(permit),
         soft_params=_list_soft_changes(permit),
@@ -161,12 +162,10 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
 
 def _headline(permit: ActionPermit) -> str:
     words = permit.action_type.replace("_", " ").capitalize()
-    spends, receives = permit.bounds.get("spends", []), permit.bounds.get("receives", [])
-    risk = say_growth(permit.expected_outcome.get("positions", []))
-    more = f", {risk}" if risk else ""
-    if spends and receives:
-        return f"{words} {_symbols(spends)} for {_symbols(receives)}{more}"
-    return f"{words} {_symbols([*spends, *receives])}".strip() + more
+    bounds = read_bounds(permit.bounds)
+    if bounds.spends and bounds.receives:
+        return f"{words} {_symbols(bounds.spends)} for {_symbols(bounds.receives)}"
+    return f"{words} {_symbols(bounds.flows)}".strip()
 
 
 def _list_soft_changes(permit: ActionPermit) -> tuple[Fact, ...]:
@@ -191,8 +190,8 @@ def _link_episodes(episode_ids: Sequence[str]) -> SafeString | str:
     return format_html("because of {}{}", links, f" and {more} more" if more > 0 else "")
 
 
-def _symbols(flows: Sequence[Mapping[str, Any]]) -> str:
-    return " and ".join(str(flow["token"]["symbol"]) for flow in flows)
+def _symbols(flows: Sequence[KeptFlow]) -> str:
+    return " and ".join(flow.token.symbol for flow in flows)
 
 
 def _venue_name(permit: ActionPermit) -> str:

@@ -30,6 +30,7 @@ from permits_app.performance.monthly_statement import (
     list_months,
 )
 from permits_app.permits import laid_away
+from permits_app.permits.kept_bounds import read_bounds
 from permits_app.permits.laid_away import MOST_DAYS
 from permits_app.words.move_words import describe_move
 from permits_app.words.rule_words import describe_rule
@@ -173,7 +174,7 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
                 name_promised_at(row),
                 say_given(row),
                 say_amounts(row.chain_id, row.gets),
-                row.permit.bounds.get("recipients", ()),
+                read_bounds(row.permit.bounds).recipients,
             )
             for row in statement.filled
         ],

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_bounds import read_bounds
 from permits_app.safety.position_words import say_moved
 from permits_app.words.address_book import AddressBook, read_book
 from tools_app.core.units import format_units
@@ -63,27 +64,27 @@ def _parameter_token(permit: ActionPermit, name: str) -> str:
     for key in wanted:
         ref = permit.params.get(key)
         if isinstance(ref, str):
-            for flow in (*permit.bounds.get("spends", []), *permit.bounds.get("receives", [])):
-                if ref.lower() in (flow["token"]["address"].lower(), flow["token"]["symbol"].lower()):
-                    return str(flow["token"]["address"])
+            for flow in read_bounds(permit.bounds).flows:
+                if ref.lower() in (flow.token.address.lower(), flow.token.symbol.lower()):
+                    return flow.token.address
     return ""
 
 
 def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
     """The tool and the promises of its plan."""
-    bounds = permit.bounds
+    bounds = read_bounds(permit.bounds)
     facts = [
         Fact("Tool", f"{permit.tool_name} (schema {permit.schema_version})"),
         Fact("Kind of action", spell(permit.action_class.lower())),
     ]
-    if bounds.get("slippage_bps") is not None:
-        facts.append(Fact("Slippage at most", format_bps(int(bounds["slippage_bps"]))))
-    if bounds.get("price_impact_bps") is not None:
-        facts.append(Fact("Price impact", format_bps(int(bounds["price_impact_bps"]))))
-    if bounds.get("deadline"):
-        when = datetime.fromtimestamp(int(bounds["deadline"]), tz=permit.created_at.tzinfo)
+    if bounds.slippage_bps is not None:
+        facts.append(Fact("Slippage at most", format_bps(bounds.slippage_bps)))
+    if bounds.price_impact_bps is not None:
+        facts.append(Fact("Price impact", format_bps(bounds.price_impact_bps)))
+    if bounds.deadline:
+        when = datetime.fromtimestamp(bounds.deadline, tz=permit.created_at.tzinfo)
         facts.append(Fact("Deadline on chain", when.strftime("%Y-%m-%d %H:%M:%S UTC")))
-    for address in bounds.get("recipients", []):
+    for address in bounds.recipients:
         is_own = address in (permit.account, permit.signer)
         name = "the golem itself" if is_own else _book_of(permit).say(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
@@ -108,16 +109,15 @@ def _book_of(permit: ActionPermit) -> AddressBook:
 def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
     """Who may take how much, and what stays allowed."""
     facts = []
-    for allowance in permit.bounds.get("allowances", []):
-        token = allowance["token"]
-        granted = format_units(int(allowance["granted"]), int(token["decimals"]), token["symbol"])
-        left = format_units(int(allowance["left"]), int(token["decimals"]), token["symbol"])
-        spender = _book_of(permit).in_text(permit.chain_id, allowance["spender"])
-        if not int(allowance["granted"]) and not int(allowance["left"]):
-            facts.append(Fact(f"{spender} may take no more", token["symbol"], "an approval that stood is taken back"))
+    for allowance in read_bounds(permit.bounds).allowances:
+        decimals, symbol = allowance.token.decimals, allowance.token.symbol
+        granted, left = (format_units(raw, decimals, symbol) for raw in (allowance.granted, allowance.left))
+        spender = _book_of(permit).in_text(permit.chain_id, allowance.spender)
+        if not allowance.granted and not allowance.left:
+            facts.append(Fact(f"{spender} may take no more", symbol, "an approval that stood is taken back"))
             continue
-        hint = "used up inside this plan" if allowance["left"] == "0" else f"{left} stays allowed until revoked"
-        way = " through Permit2" if allowance.get("through") else ""
+        hint = f"{left} stays allowed until revoked" if allowance.left else "used up inside this plan"
+        way = " through Permit2" if allowance.through else ""
         facts.append(Fact(f"{spender} may take{way}", granted, hint))
     return tuple(facts)
 

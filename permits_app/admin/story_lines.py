@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -13,6 +12,7 @@ from permits_app.admin.outcome_table import token_units
 from permits_app.admin.sent_links import show_payload
 from permits_app.admin.story_facts import Fact
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_bounds import KeptFlow
 from permits_app.safety.hook_chain import SAFETY_HOOKS
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_age, show_amount, show_badge, show_hex
@@ -92,16 +92,16 @@ class SentLine:
     sent: str
 
 
-def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -> FlowArrow:
+def describe_flow(flow: KeptFlow, permit: ActionPermit, *, sign: int) -> FlowArrow:
     """One promised movement; `sign` -1 for a spend."""
-    token = flow["token"]
-    moved = _moved(permit, token["address"])
+    decimals, symbol = flow.token.decimals, flow.token.symbol
+    moved = _moved(permit, flow.token.address)
     least = "at most" if sign < 0 else "at least"
     return FlowArrow(
-        symbol=str(token["symbol"]),
-        amount=show_amount(format_units(int(flow["expected"]), int(token["decimals"]), token["symbol"])),
-        bound=f"{least} {shorten_amount(format_units(int(flow['bound']), int(token['decimals']), token['symbol']))}",
-        actual="" if moved is None else show_amount(format_units(abs(moved), int(token["decimals"]), token["symbol"])),
+        symbol=symbol,
+        amount=show_amount(format_units(flow.expected, decimals, symbol)),
+        bound=f"{least} {shorten_amount(format_units(flow.bound, decimals, symbol))}",
+        actual="" if moved is None else show_amount(format_units(abs(moved), decimals, symbol)),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.plan_bounds_text import say_bounds
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_bounds import KeptAllowance, KeptFlow, read_bounds
 from permits_app.safety.position_words import say_moved
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.wording.address_names import name_address
@@ -87,16 +88,17 @@ def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> l
     return [_spell_call(decode_call(call, chain_id=chain_id)) for call in calls]
 
 
-def summarize_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> dict[str, object]:
+def summarize_bounds(stored: Mapping[str, object], *, chain_id: int) -> dict[str, Any]:
     """The most that leaves, the least that comes back, allowances, contracts and recipients by name, and every other
     bound in words.
     """
+    bounds = read_bounds(stored)
     return {
-        "leaves_at_most": [_describe_flow(flow) for flow in bounds.get("spends", [])],
-        "returns_at_least": [_describe_flow(flow) for flow in bounds.get("receives", [])],
-        "allowances": [_describe_allowance(item, chain_id) for item in bounds.get("allowances", [])],
-        "contracts": [_name(address, chain_id) for address in bounds.get("contracts", [])],
-        "recipients": [_name(address, chain_id) for address in bounds.get("recipients", [])],
+        "leaves_at_most": [_describe_flow(flow) for flow in bounds.spends],
+        "returns_at_least": [_describe_flow(flow) for flow in bounds.receives],
+        "allowances": [_describe_allowance(each, chain_id) for each in bounds.allowances],
+        "contracts": [_name(address, chain_id) for address in bounds.contracts],
+        "recipients": [_name(address, chain_id) for address in bounds.recipients],
         "promises": say_bounds(bounds, chain_id=chain_id),
     }
 
@@ -114,24 +116,22 @@ def _spell_call(call: DecodedCall) -> dict[str, object]:
     }
 
 
-def _describe_flow(flow: Mapping[str, Any]) -> dict[str, str]:
-    token = flow["token"]
+def _describe_flow(flow: KeptFlow) -> dict[str, str]:
     return {
-        "token": str(token["symbol"]),
-        "address": str(token["address"]),
-        "raw": str(flow["bound"]),
-        "units": format_units(int(flow["bound"]), int(token["decimals"]), str(token["symbol"])),
+        "token": flow.token.symbol,
+        "address": flow.token.address,
+        "raw": str(flow.bound),
+        "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
     }
 
 
-def _describe_allowance(item: Mapping[str, Any], chain_id: int) -> dict[str, object]:
-    token = item["token"]
-    decimals, symbol = int(token["decimals"]), str(token["symbol"])
+def _describe_allowance(allowance: KeptAllowance, chain_id: int) -> dict[str, Any]:
+    decimals, symbol = allowance.token.decimals, allowance.token.symbol
     return {
         "token": symbol,
-        "spender": _name(item["spender"], chain_id),
-        "granted": format_units(int(item["granted"]), decimals, symbol),
-        "stays_allowed": format_units(int(item["left"]), decimals, symbol),
+        "spender": _name(allowance.spender, chain_id),
+        "granted": format_units(allowance.granted, decimals, symbol),
+        "stays_allowed": format_units(allowance.left, decimals, symbol),
     }
 
 

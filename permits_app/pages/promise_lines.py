@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from archetypes_app.models import Golem
 from permits_app.limits.signed_promises import list_open
 from permits_app.models import SignedPromise
+from permits_app.permits.kept_bounds import read_bounds
 from tools_app.pages.html import NOTHING, show_age
 from tools_app.toolkit.protocol import SHELF
 from tools_app.wording.address_names import find_token, format_token_amount
@@ -44,12 +45,13 @@ def say_given(row: SignedPromise) -> str:
     """What may go: tokens of the wallet as they are, what is taken out of a position at what it counts as, and what of
     somebody else's.
     """
-    kept = len(row.permit.bounds.get("spends", ()))
+    bounds = read_bounds(row.permit.bounds)
+    kept = len(bounds.spends)
     taken = [{**each, "is_position": _is_counted(row.chain_id, each)} for each in row.gives[kept:]]
     own = say_amounts(row.chain_id, [*row.gives[:kept], *taken])
     others = (
-        f"{format_token_amount(row.chain_id, flow['token']['address'], flow['most'])} of {flow['principal']}"
-        for flow in row.permit.bounds.get("principals", ())
+        f"{format_token_amount(row.chain_id, flow.token.address, flow.most)} of {flow.principal}"
+        for flow in bounds.principals
     )
     return ", ".join(filter(None, (own, *others)))
 

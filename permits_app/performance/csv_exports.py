@@ -14,6 +14,7 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, SignedPromise, SoldAnswer
 from permits_app.models.sold_answer import SaleState
 from permits_app.performance.nav_parts import PARTS
+from permits_app.permits.kept_bounds import read_bounds
 from permits_app.words.move_words import describe_move
 from tools_app.core.page_through import page_through
 
@@ -85,7 +86,7 @@ def list_promises(golem: Golem, year: int | None = None) -> Iterator[Row]:
             "venue": row.permit.venue,
             "chain_id": row.chain_id,
             "account": row.account,
-            "paid_to": " ".join(row.permit.bounds.get("recipients", ())),
+            "paid_to": " ".join(read_bounds(row.permit.bounds).recipients),
             "gives": _amounts(row.gives),
             "gets": _amounts(row.gets),
             "reference": row.reference,

@@ -24,6 +24,7 @@ from golem_project.heartbeat.strategies.catalog import (
 from golem_project.heartbeat.strategies.strategy import Sight
 from golem_project.heartbeat.yield_places import see_places
 from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.permits.kept_bounds import read_bounds
 from permits_app.permits.latest_action_per_wish import read_latest_actions
 from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
@@ -136,8 +137,7 @@ def is_about(action: ActionRecord, pair: frozenset[str]) -> bool:
     """
     if action.permit is None or not pair:
         return True
-    flows = (*action.permit.bounds.get("spends", ()), *action.permit.bounds.get("receives", ()))
-    moved = {flow["token"]["address"] for flow in flows}
+    moved: set[str | None] = {flow.token.address for flow in read_bounds(action.permit.bounds).flows}
     if NATIVE in moved:
         moved.add(get_deployment(action.permit.chain_id).wrapped_native)
     return pair <= moved

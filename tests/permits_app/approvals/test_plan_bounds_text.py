@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from permits_app.approvals.approval_statement import summarize_bounds
 from permits_app.approvals.plan_bounds_text import say_bounds
+from permits_app.permits.kept_bounds import read_bounds
 from permits_app.permits.plan_store import encode_bounds
 from tests.evm.world import CHAIN_ID
 from tools_app.toolkit.plan import Call, ItemGiven, Statement, TokenFlow, TxPlan
@@ -42,7 +43,7 @@ PLAN = TxPlan(
 
 
 def test_every_bound_beside_the_flows_is_said_with_its_figure() -> None:
-    assert say_bounds(encode_bounds(PLAN), chain_id=CHAIN_ID) == [
+    assert say_bounds(read_bounds(encode_bounds(PLAN)), chain_id=CHAIN_ID) == [
         "bank/account/31337/1: at most 6,600,000 base units of 0x000000… more owed",
         "bank/account/31337/1: health at least 1.50 afterwards",
         "a new account at bank: at least 4,900,000 base units of 0x000000… more in it, or less owed",

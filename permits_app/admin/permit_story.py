@@ -163,9 +163,11 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
 def _headline(permit: ActionPermit) -> str:
     words = permit.action_type.replace("_", " ").capitalize()
     bounds = read_bounds(permit.bounds)
+    risk = say_growth(permit.expected_outcome.get("positions", []))
+    more = f", {risk}" if risk else ""
     if bounds.spends and bounds.receives:
-        return f"{words} {_symbols(bounds.spends)} for {_symbols(bounds.receives)}"
-    return f"{words} {_symbols(bounds.flows)}".strip()
+        return f"{words} {_symbols(bounds.spends)} for {_symbols(bounds.receives)}{more}"
+    return f"{words} {_symbols(bounds.flows)}".strip() + more
 
 
 def _list_soft_changes(permit: ActionPermit) -> tuple[Fact, ...]:

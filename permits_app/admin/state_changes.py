@@ -12,6 +12,7 @@ from typing import Final
 
 from permits_app.admin.trace_view import BUDGET_MS, TraceFrame, name_own, rebuild_request
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_simulation import read_simulation
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import AccountDiff
@@ -60,9 +61,10 @@ def build_state(permit: ActionPermit, *, frames: Iterable[TraceFrame] = ()) -> S
 
     A node that cannot answer is a problem on the page and no error.
     """
-    if not permit.simulation:
+    run = read_simulation(permit.simulation)
+    if run is None:
         return StateChanges((), "", "This write sends no transaction, so it changes nothing on the chain.")
-    request, _ = rebuild_request(permit)
+    request, _ = rebuild_request(permit, run)
     try:
         result = run_simulation(
             replace(request, wants_state_diff=True),

@@ -13,6 +13,7 @@ from permits_app.admin.sent_links import show_payload
 from permits_app.admin.story_facts import Fact
 from permits_app.models import ActionPermit
 from permits_app.permits.kept_bounds import KeptFlow
+from permits_app.permits.kept_simulation import KeptCall, read_simulation
 from permits_app.safety.hook_chain import SAFETY_HOOKS
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_age, show_amount, show_badge, show_hex
@@ -115,58 +116,54 @@ def _moved(permit: ActionPermit, address: str) -> int | None:
 
 def list_calls(permit: ActionPermit) -> tuple[CallLine, ...]:
     """The plan's calls with what the simulation saw of each; carried by one transaction, only the last has figures."""
-    runs = permit.simulation.get("calls", []) if permit.simulation else []
+    simulation = read_simulation(permit.simulation)
+    runs: list[KeptCall | None] = list(simulation.calls) if simulation is not None else []
     if len(runs) < len(permit.batch):
-        runs = [{}] * (len(permit.batch) - 1) + runs
-    lines = []
-    for index, call in enumerate(permit.plan_calls):
-        run = runs[index] if index < len(runs) else {}
-        lines.append(
-            CallLine(
-                number=index + 1,
-                call=decode_call(call, chain_id=permit.chain_id),
-                simulated=format_gas(run["gas_used"]) if "gas_used" in run else "",
-                is_ok=bool(run.get("succeeded", True)),
-                revert_reason=str(run.get("revert_reason") or ""),
-            )
+        runs = [*[None] * (len(permit.batch) - 1), *runs]
+    runs += [None] * (len(permit.plan_calls) - len(runs))
+    return tuple(
+        CallLine(
+            number=number,
+            call=decode_call(call, chain_id=permit.chain_id),
+            simulated=format_gas(run.gas_used) if run is not None else "",
+            is_ok=run is None or run.succeeded,
+            revert_reason=(run.revert_reason or "") if run is not None else "",
         )
-    return tuple(lines)
+        for number, (call, run) in enumerate(zip(permit.plan_calls, runs, strict=False), start=1)
+    )
 
 
 def describe_simulation(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
     """Engine, block, gas and result."""
-    run = permit.simulation
-    if not run:
+    run = read_simulation(permit.simulation)
+    if run is None:
         return ()
-    block = run.get("block", {})
-    seen = datetime.fromtimestamp(int(block["timestamp"]), tz=now.tzinfo) if block.get("timestamp") else None
-    age = (permit.created_at - seen).total_seconds() if seen else 0
-    total = sum(int(call.get("gas_used", 0)) for call in run.get("calls", []))
+    age = (permit.created_at - datetime.fromtimestamp(run.block.timestamp, tz=now.tzinfo)).total_seconds()
     return (
-        Fact("Engine", str(run.get("engine", "")), describe_fidelity(run, at=permit.created_at)),
-        Fact("On block", f"{permit.block_number:,}", f"{format_seconds(age)} old at the preview" if seen else ""),
+        Fact("Engine", run.engine, describe_fidelity(run.fidelity, run.block, at=permit.created_at)),
+        Fact("On block", f"{permit.block_number:,}", f"{format_seconds(age)} old at the preview"),
         Fact("Block hash", show_hex(permit.block_hash)),
-        Fact("Base fee", format_gwei(block.get("base_fee", 0))),
-        Fact("Gas", format_gas(total)),
-        Fact("Result", "every call succeeded" if run.get("succeeded") else "a call reverted"),
+        Fact("Base fee", format_gwei(run.block.base_fee)),
+        Fact("Gas", format_gas(sum(call.gas_used for call in run.calls))),
+        Fact("Result", "every call succeeded" if run.succeeded else "a call reverted"),
     )
 
 
 def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
     """The golem's balances before and after, as simulated; a token that stands for a position is told with that."""
-    facts, claims = [], _list_claims(permit)
-    for row in permit.simulation.get("balances", []) if permit.simulation else []:
-        change = int(row["after"]) - int(row["before"])
-        if row["account"] != permit.account or row["token"] in claims or not change:
+    facts, run = [], read_simulation(permit.simulation)
+    for row in run.balances if run is not None else ():
+        change = row.after - row.before
+        if run is None or row.account != permit.account or row.token in run.claims or not change:
             continue
-        decimals, symbol = token_units(permit, row["token"])
+        decimals, symbol = token_units(permit, row.token)
         shown = format_units(change, decimals, symbol)
         facts.append(
             Fact(
                 symbol,
                 show_amount(f"+{shown}" if change > 0 else shown),
-                f"{shorten_amount(format_units(int(row['before']), decimals))} → "
-                f"{shorten_amount(format_units(int(row['after']), decimals))}",
+                f"{shorten_amount(format_units(row.before, decimals))} → "
+                f"{shorten_amount(format_units(row.after, decimals))}",
             )
         )
     return tuple(facts)
@@ -174,28 +171,18 @@ def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
 
 def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
     """Movements and rights the plan did not speak of; a token that stands for a position is told with the position."""
-    run, claims = permit.simulation or {}, _list_claims(permit)
+    run = read_simulation(permit.simulation)
+    if run is None:
+        return ()
     transfers = [
-        f"{format_token_amount(permit.chain_id, seen['token'], seen['amount'])} "
-        f"from {seen['sender']} to {seen['recipient']}"
-        for seen in run.get("unexpected_transfers", [])
-        if seen["token"] not in claims
+        f"{format_token_amount(permit.chain_id, seen.token, seen.amount)} from {seen.sender} to {seen.recipient}"
+        for seen in run.unexpected_transfers
+        if seen.token not in run.claims
     ]
     approvals = [
-        f"{seen['spender']} may take {seen['amount']} base units of {seen['token']}"
-        for seen in run.get("unexpected_approvals", [])
+        f"{seen.spender} may take {seen.amount} base units of {seen.token}" for seen in run.unexpected_approvals
     ]
     return (*transfers, *approvals)
-
-
-def _list_claims(permit: ActionPermit) -> set[str]:
-    """Tokens that stand for a position before or after."""
-    return {
-        token
-        for position in (permit.simulation or {}).get("positions", [])
-        for side in ("before", "after")
-        for token in (position[side] or {}).get("claim_tokens", [])
-    }
 
 
 DID_NOT_RUN = "did not run"

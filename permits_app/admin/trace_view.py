@@ -7,11 +7,12 @@ node no longer has is said instead of shown. Texts of contracts stay data and ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_simulation import KeptSimulation, read_simulation
 from permits_app.permits.plan_store import decode_calls, list_sent_calls
 from permits_app.safety.final_simulation import foretell_nothing
 from permits_app.words.address_book import read_book
@@ -19,7 +20,7 @@ from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion_limit import deep_calls
-from tools_app.simulation.engine import SigningTerms, SimulationRequest
+from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.select import describe_fidelity
 from tools_app.simulation.trace import trace_calls
 from tools_app.toolkit.protocol import SHELF
@@ -88,11 +89,11 @@ class PermitTrace:
 
 def build_trace(permit: ActionPermit) -> PermitTrace:
     """The trace of a permit's plan. A node that cannot answer is a problem on the page and no error."""
-    run = permit.simulation
-    if not run:
+    run = read_simulation(permit.simulation)
+    if run is None:
         return PermitTrace((), "", "This write sends no transaction, so there is nothing to trace.")
-    fidelity = describe_fidelity(run, at=permit.created_at)
-    request, block = rebuild_request(permit)
+    fidelity = describe_fidelity(run.fidelity, run.block, at=permit.created_at)
+    request, block = rebuild_request(permit, run)
     try:
         trees = trace_calls(request, deadline=Deadline.after_ms(BUDGET_MS), signatures=_list_signatures())
     except GolemError as error:
@@ -107,23 +108,15 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
 
 
-def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
-    """What was simulated for a permit that has a simulation, as it is signed, and the block it was simulated on."""
-    run = permit.simulation
-    block = BlockRef(
-        number=int(run["block"]["number"]),
-        hash=str(run["block"]["hash"]),
-        timestamp=int(run["block"]["timestamp"]),
-        base_fee=int(run["block"]["base_fee"]),
-    )
+def rebuild_request(permit: ActionPermit, run: KeptSimulation) -> tuple[SimulationRequest, BlockRef]:
+    """What was simulated for a permit, as it is signed, and the block it was simulated on."""
     # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
     # operation does, it had the EntryPoint do.
-    sender = str(run.get("sender") or permit.signer)
+    sender = run.sender or permit.signer
     calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
-    kept = run.get("signed_with")
-    randomness = foretell_nothing(permit.chain_id, block.hash)
-    terms = SigningTerms.of_dict(kept, randomness=randomness) if kept else None
-    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block, terms=terms), block
+    randomness = foretell_nothing(permit.chain_id, run.block.hash)
+    terms = replace(run.signed_with, randomness=randomness) if run.signed_with is not None else None
+    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=run.block, terms=terms), run.block
 
 
 def name_own(permit: ActionPermit) -> dict[str, str]:

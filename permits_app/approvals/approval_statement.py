@@ -12,6 +12,7 @@ from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.plan_bounds_text import say_bounds
 from permits_app.models import ActionPermit
 from permits_app.permits.kept_bounds import KeptAllowance, KeptFlow, read_bounds
+from permits_app.permits.kept_simulation import read_simulation
 from permits_app.safety.position_words import say_moved
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.wording.address_names import name_address
@@ -21,8 +22,7 @@ from tools_app.wording.formats import format_chain, format_coin
 
 def describe_permit(permit: ActionPermit) -> dict[str, Any]:
     """The statement of a permit: its calls decoded, what it moves and allows, at which block that was simulated."""
-    simulation = permit.simulation or {}
-    block = simulation.get("block") or {}
+    simulation = read_simulation(permit.simulation)
     return {
         "golem": permit.golem.name,
         "chain": format_chain(permit.chain_id),
@@ -42,9 +42,9 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
         "gas_at_most": _describe_gas(permit),
         "simulated": {
-            "engine": str(simulation.get("engine", "")),
-            "fidelity": str(simulation.get("fidelity", "")),
-            "block": str(block.get("number", "")),
+            "engine": simulation.engine if simulation is not None else "",
+            "fidelity": simulation.fidelity if simulation is not None else "",
+            "block": str(simulation.block.number) if simulation is not None else "",
         },
         "review": {
             "verdict": str((permit.review or {}).get("verdict", "")),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.blocks import parse_block
 from tools_app.chain.chains import get_pool
@@ -148,7 +148,7 @@ def check_head(pool: RpcPool, block: BlockRef, deadline: Deadline) -> None:
         )
 
 
-def describe_fidelity(simulation: dict[str, Any], *, at: datetime) -> str:
-    """The label of a stored result with its age at `at` (the permit's making): engine, block, age, rules."""
-    age = max(0, int(at.timestamp()) - int(simulation["block"]["timestamp"]))
-    return f"{simulation['fidelity']}; the block was {age} s old"
+def describe_fidelity(fidelity: str, block: BlockRef, *, at: datetime) -> str:
+    """The label of a result with its block's age at `at` (the permit's making): engine, block, age, rules."""
+    age = max(0, int(at.timestamp()) - block.timestamp)
+    return f"{fidelity}; the block was {age} s old"

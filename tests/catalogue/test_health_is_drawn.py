@@ -69,7 +69,7 @@ def test_however_many_ticks_there_were_the_last_ones_are_read(door: Door, monkey
     (ref,) = (str(each.ref) for each in door.stage.positions() if each.ref.protocol == "compound_v3")
 
     def count() -> int:
-        return len(draw_health(live.golem.pk, [ref], now=clock.now())[ref]["points"].split())
+        return len(draw_health(live.golem.pk, [ref], now=clock.now())[ref].points.split())
 
     assert count() == 3
     monkeypatch.setattr(health_lines, "MOST_TICKS", 2)

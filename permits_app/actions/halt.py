@@ -53,9 +53,10 @@ from tools_app.toolkit.tooldef import ReadTool
 
 POSITIONS_TOOL = "data_get_positions_by_owner"
 UNWOUND_STEP = "positions unwound"
+"""The step that tells what came of each position."""
 IT_WAITS = "it waits"
 ITS_OWNER = "its owner"
-"""The step that tells what came of each position."""
+"""Who does the next step of a position that no tool leaves now."""
 EXCHANGED_STEP = "exchanged for the base asset"
 """The step that tells what came of each token of the wallet."""
 _DROPPED = (Scope.COMMIT,)

@@ -122,7 +122,7 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
         help_text="US dollars; above this the safety-guardian must approve",
     )
     most_alike_calls = forms.IntegerField(
-        label="Of the last 20 actions, so many alike",
+        label="Of 20 actions, how many may be alike",
         min_value=1,
         max_value=ALIKE_WINDOW,
         initial=ALIKE_WINDOW,

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
 from permits_app.permits.kept_bounds import read_bounds
 from permits_app.safety.position_words import say_moved
 from permits_app.words.address_book import AddressBook, read_book
@@ -169,7 +170,9 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
         Fact(
             "Valid until",
             permit.expires_at.strftime("%Y-%m-%d %H:%M:%S UTC"),
-            f"or heartbeat tick {permit.expires_at_tick}",
+            "that is how long its owners have"
+            if permit.status == PermitStatus.AWAITING_APPROVAL
+            else f"or heartbeat tick {permit.expires_at_tick}",
         ),
     )
 

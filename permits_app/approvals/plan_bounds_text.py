@@ -99,7 +99,7 @@ def _say_terms(bounds: KeptBounds) -> Iterator[str]:
     if bounds.slippage_bps is not None:
         yield f"slippage: at most {format_bps(bounds.slippage_bps)}"
     if bounds.collateral_ratio_bps is not None:
-        yield f"collateral over debt as planned: {format_bps(bounds.collateral_ratio_bps)}"
+        yield f"its cover is worth {format_ratio(bounds.collateral_ratio_bps)} times what is owed, as planned"
     if bounds.deadline is not None:
         yield f"deadline: {datetime.fromtimestamp(bounds.deadline, UTC):%Y-%m-%d %H:%M:%S} UTC"
 

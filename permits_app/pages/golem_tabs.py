@@ -277,7 +277,7 @@ _LABELS = {
     "trading_costs_per_venue_micro_usd": "Trading at one venue may cost in 24 h",
     "hot_lane_micro_usd": "In one action without the safety guardian, at most",
     "writes_per_hour": "Writes per hour",
-    "most_alike_calls": "Of the last 20 actions, so many alike",
+    "most_alike_calls": "Of 20 actions, how many may be alike",
     "max_slippage_bps": "Slippage at most",
     "max_price_impact_bps": "Price impact at most",
     "allowlist_mode": "Allowlist",
@@ -318,7 +318,7 @@ def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:
         kind=wallet.get_kind_display() if wallet else "watched address, no key here",
         backup=f"backed up {format_age(wallet.backed_up_at, now=now)}"
         if wallet and wallet.backed_up_at
-        else "never backed up",
+        else "no backup: if its file is lost, so is its money",
         is_backed_up=bool(wallet and wallet.backed_up_at),
         wallet_pk=wallet.pk if wallet else None,
         is_safe=bool(wallet and wallet.kind in SAFES),

@@ -53,7 +53,7 @@ def test_every_bound_beside_the_flows_is_said_with_its_figure() -> None:
         f"{POOL} is told the agentURI of agent 4: https://example.org/<script>",
         f"number 9 of {POOL} goes to {TAKER}",
         "slippage: at most 50 bps (0.5%)",
-        "collateral over debt as planned: 20000 bps (200%)",
+        "its cover is worth 2.00 times what is owed, as planned",
         "deadline: 2030-03-17 17:46:40 UTC",
     ]
 

@@ -138,7 +138,7 @@ class PeoplePages:
             "opts": admin.opts,
             "golem": golem,
             "lines": lines,
-            "own_role": role.value.lower() if role else "",
+            "own_role": "owner" if golem.owner_id == request.user.pk else role.value.lower() if role else "",
             "invitations": list_open(golem, now=clock.now()),
             "may_administer": role is Role.ADMINISTRATOR or request.user.is_superuser,
             "link": f"{request.build_absolute_uri(reverse('join'))}#{secret}" if secret else "",

@@ -174,7 +174,7 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         state=show_stage(read_stage(request, now=now, mirror=find_mirrors({request.golem_id}).get(request.golem_id))),
         worth=show_stake(request),
         asked=show_age(request.created_at, now=now),
-        deadline=format_age(request.deadline_at, now=now),
+        deadline=f"{request.deadline_at:%Y-%m-%d %H:%M} UTC, {format_age(request.deadline_at, now=now)}",
         cooling=format_seconds(request.cooling_seconds) if request.cooling_seconds else "",
         due=format_age(request.executes_at, now=now) if request.executes_at else "",
         asker=name_asker(request),

@@ -123,7 +123,8 @@ def _can_lose(
     """No more than its limits leave, nor than it owns where all of that is counted."""
     question = "What can it lose today?"
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
-    fall = f"Prices can take more: after a fall of {format_bps(cage.max_drawdown_bps)} in 24 h it opens nothing."
+    most = format_bps(cage.max_drawdown_bps)
+    fall = f"Falling prices are not counted here; once it lost {most} in 24 h, it opens nothing."
     address = (("Limits", reverse("admin:archetypes_app_golem_rules", args=[golem.pk])),)
     if spends.answer == "No":
         return OwnerAnswer(

@@ -173,7 +173,7 @@ def test_one_glance_says_what_it_can_lose_today_and_that_prices_can_take_more(go
     )
     told = answer_of(golem, "lose")
     assert "$900.00 at most" in told and "$40.00 more of it" not in told.split("trades")[0]
-    assert "trades may lose $40.00" in told and "Prices can take more" in told
+    assert "trades may lose $40.00" in told and "Falling prices are not counted here" in told
     _halt(golem)
     assert "Nothing by spending" in answer_of(golem, "lose")
 

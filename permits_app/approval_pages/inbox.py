@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from archetypes_app.actors import spell_actors
 from archetypes_app.ownership import has_power, is_operator, list_deciders, list_golems_with
 from archetypes_app.roles import Power
+from permits_app.approvals.address_lines import split_warnings
 from permits_app.approvals.request_sentences import describe_asked, foresee_refusal
 from permits_app.approvals.second_factor import HeldFactors, find_held, has_second_factor
 from permits_app.approvals.stale_requests import find_staleness
@@ -123,6 +124,8 @@ class DecisionPage:
     only_passkey: bool
     audit: tuple[tuple[AuditEntry, str], ...]
     refresh: bool
+    warned: tuple[dict[str, Any], ...]
+    first_used: tuple[dict[str, Any], ...]
 
 
 def list_waiting(user: object) -> QuerySet[ChangeRequest]:
@@ -168,6 +171,7 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
     stale = find_staleness(request) if is_open else ""
     may_decide = is_open and mine and not has_decided and not stale
     held = find_held(user)
+    warned, first_used = split_warnings(request.shown)
     return DecisionPage(
         request=request,
         risk=show_badge(request.risk_tier),
@@ -195,6 +199,8 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         only_passkey=request.needs_second_factor and held.has_passkey and not held.has_code,
         audit=_list_audit(request),
         refresh=request.state == ChangeState.APPROVED and not request.cooling_seconds,
+        warned=tuple(warned),
+        first_used=tuple(first_used),
     )
 
 

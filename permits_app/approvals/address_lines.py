@@ -22,6 +22,9 @@ from tools_app.wording.address_names import name_address
 MOST_TOLD: Final = 40
 _MOST_OPEN: Final = 50
 FIRST_USE: Final = "no golem of yours has dealt with it before"
+_FIRST_USE_MARK: Final = "First use:"
+MOST_FIRST_USED: Final = 3
+"""Addresses used for the first time of which each has a notice of its own; more are told together."""
 
 
 def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, object]]:
@@ -45,7 +48,7 @@ def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: i
             if asked > MOST_TOLD:
                 warnings.append("Among too many addresses to look up whether it was used before")
             elif not _is_used(golem, chain_id, address):
-                warnings.append(f"First use: {FIRST_USE}")
+                warnings.append(f"{_FIRST_USE_MARK} {FIRST_USE}")
         lines.append({"address": address, "name": name, "warnings": warnings})
     warned = [line for line in lines if line["warnings"]]
     plain = sorted((line for line in lines if not line["warnings"]), key=lambda line: bool(line["name"] != UNKNOWN))
@@ -59,6 +62,17 @@ def sum_up_warnings(shown: Mapping[str, Any]) -> str:
     if twins:
         return f"WARNING: {twins} address{'es' if twins > 1 else ''} made to look like a known one"
     return f"with {len(lines)} address{'es' if len(lines) > 1 else ''} never used before" if lines else ""
+
+
+def split_warnings(shown: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The warned lines of a request: those that are read one by one, and those used for the first time of which there
+    are more than MOST_FIRST_USED, which are told together.
+    """
+    lines = [line for line in shown.get("addresses", []) if line["warnings"]]
+    first = [line for line in lines if all(warning.startswith(_FIRST_USE_MARK) for warning in line["warnings"])]
+    if len(first) <= MOST_FIRST_USED:
+        return lines, []
+    return [line for line in lines if line not in first], first
 
 
 def _list_asked_about(owner_id: int) -> list[tuple[str, str]]:

@@ -32,18 +32,6 @@ _TIMING = """() => {
 _HEIGHT = "document.documentElement.scrollHeight"
 HIGHEST_PX: Final = 2_500
 """Of a page on a phone that is no record of what happened and no text to read."""
-HIGHER_STILL: Final = {
-    "08-cage-contract": 3_200,
-    "08-cage-request": 2_800,
-    "08-cage-another-request": 2_950,
-    "08-cage-another-followed": 3_600,
-    "08-cage-another-done": 3_200,
-    "08-cage-follow-request": 3_900,
-    "08-cage-follow-waits": 3_750,
-}
-"""Pages of a contract that a Safe enforces, which list all that it enforces: higher than they should be, never higher
-than this.
-"""
 MOST_PROCESSOR_SECONDS: Final = 1.0
 """Of this process, which serves the page and drives the browser, while a page is asked for and comes."""
 
@@ -104,7 +92,7 @@ class Journey:
             file.write(json.dumps(asdict(PageTime(name, self.size, elapsed, height))) + "\n")
         if self.visit.overflow() > 0:
             self.problems.append(f"{name}: wider than its window by {self.visit.overflow()} px")
-        if self.size == "phone" and height > HIGHER_STILL.get(name, HIGHEST_PX) and not is_record:
+        if self.size == "phone" and height > HIGHEST_PX and not is_record:
             self.problems.append(f"{name}: {height} px high on a phone")
         self.problems += [f"{name}: {each['id']} {each['nodes']}" for each in find_serious(self.page)]
         dark = look_in_the_dark(self.visit, f"journeys/{name}-{self.size}")

@@ -44,7 +44,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
     const section = named && (named.closest("details") || named.querySelector("details[data-fold]"));
     if (!section) return;
-    section.open = true;
+    for (let fold = section; fold; fold = fold.parentElement.closest("details")) fold.open = true;
     named.scrollIntoView();
   };
   addEventListener("hashchange", openNamed);

@@ -14,6 +14,7 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutboundTransaction, OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
+from permits_app.models.record_archive import RecordKeeping
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
@@ -93,7 +94,7 @@ def _keep(
         earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, block_number__lt=last.block_number)
         older = list(earlier.order_by("-block_number").values_list("pk", flat=True)[:_COMPARED_BEFORE])
         NavSnapshot.objects.filter(pk__in=older).exclude(state={}).update(state={}, holdings={})
-    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept()).delete()
+    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept(golem.owner_id)).delete()
     row = NavSnapshot(
         golem=golem,
         at=now,
@@ -110,9 +111,12 @@ def _keep(
     return row
 
 
-def values_kept() -> timedelta:
-    """How long values are kept, as the operator says; never shorter than a month's statement needs."""
-    return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS))
+def values_kept(owner_id: int) -> timedelta:
+    """How long values of an owner's golems are kept: as long as they chose for their records, else as the operator
+    says; never shorter than a month's statement needs.
+    """
+    chosen = RecordKeeping.objects.filter(person_id=owner_id).values_list("days", flat=True).first()
+    return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS if chosen is None else chosen))
 
 
 def _find_last(golem: Golem, chain_id: int) -> NavSnapshot | None:

@@ -97,7 +97,7 @@ class StatementPages:
             "is_year": year is not None,
             "records": kept,
             "keep_form": form if is_owner else None,
-            "kept_days": values_kept().days,
+            "kept_days": values_kept(golem.owner_id).days,
             **_spell(statement),
         }
         return TemplateResponse(request, "admin/golem/statement.html", context)

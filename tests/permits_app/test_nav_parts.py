@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from permits_app.actions.record_nav import record_nav
 from permits_app.models import ActionPermit, NavSnapshot
+from permits_app.models.record_archive import RecordKeeping
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, StoredQuote, split_change
 from permits_app.performance.profit_days import read_worth, read_worths
 from tests.factories.golems import make_golem, make_owner
@@ -137,6 +138,10 @@ def test_a_value_is_kept_every_ten_minutes_for_as_long_as_is_said_and_the_day_is
     assert keep(7) is not None and NavSnapshot.objects.count() == 3
     now = ended + timedelta(days=70, hours=1)
     assert keep(8) is not None and NavSnapshot.objects.count() == 2
+    # An owner who keeps records for longer keeps values for as long.
+    RecordKeeping.objects.create(person=golem.owner, days=4_000)
+    now = ended + timedelta(days=3_000)
+    assert keep(9) is not None and NavSnapshot.objects.count() == 3
 
 
 @pytest.mark.django_db

@@ -68,11 +68,14 @@ class StatementPages:
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One month, the last whole one unless another is asked for, or one year."""
         admin, now = _admin(self), clock.now()
-        golem: Golem = admin.find_golem_with(request, golem_id, Power.SEE)
+        is_said = request.method == "POST"
+        golem: Golem = (
+            admin.find_golem_with(request, golem_id, Power.SEE) if is_said else admin.get_seen_golem(request, golem_id)
+        )
         is_owner = request.user.pk == golem.owner_id
         kept = laid_away.read_kept(golem_id=golem.pk, owner_id=golem.owner_id)
         form = KeepRecordsForm(initial={"days": kept.days})
-        if request.method == "POST":
+        if is_said:
             if not is_owner:
                 raise PermissionDenied("how long records stay at hand is said by the golem's owner alone")
             form = KeepRecordsForm(request.POST)

@@ -49,11 +49,12 @@ class DeathPages:
             title=f"Take everything out of {golem.name} and retire it",
             submit="Take out and retire",
             is_dangerous=True,
-            explanation="It is halted, approvals and promises are taken back, and each position is left by its own "
-            "exit into the golem's wallet; debts are paid by selling only if you chose that for a halt. Then its "
-            "memory is exported and it is retired, its keys revoked. What is in its wallet stays there until you "
-            "withdraw it to an address that you registered, before or after that. Where only you can get something "
-            "out it waits for you. Until it is retired you can stop it here.",
+            explanation="First it is halted, and what others may take from it is taken back. Then each position is "
+            "left, its debt paid from what lies in the wallet; tokens are sold for that only if you chose so for a "
+            "halt. Then its memory is exported and it is retired, its keys revoked. What is in its wallet stays there "
+            "until you withdraw it, before or after that, to an address that you registered: one can be used 48 hours "
+            "after its approval. Where a step needs you, it waits and tells you. Until it is retired you can stop it "
+            "here.",
             done=f"{golem.name} is on its way out.",
         )
         return begun

@@ -96,7 +96,8 @@ def _refuse(window: _Window, amount_micro_usd: int) -> Reject:
     amount, limit, left = (format_micro_usd(figure) for figure in (amount_micro_usd, window.limit_micro_usd, remaining))
     return Reject(
         rule=window.rule,
-        reason=f"this could cost {amount} {window.words}; the limit is {limit} and {left} of it remains",
+        reason=f"this could cost {amount} {window.words}; the limit is {limit}"
+        + (f" and {left} of it remains" if window.used_micro_usd else ""),
         observed=amount,
         limit=limit,
         remaining=left,

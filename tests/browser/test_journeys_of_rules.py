@@ -70,7 +70,8 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     sign_and_approve(journey, owner)
     page.reload()
     journey.look("08-cage-done")
-    assert "9.50%" in journey.go(own(golem, "cage"))
+    journey.go(own(golem, "cage"))
+    assert "9.50%" in str(page.locator("#limits").text_content()), "also where it is folded"
     journey.go(f"/admin/cage/{golem.pk}/")
     assert "343,200 gas" in journey.text(), "what a caged swap takes is told before there is a key"
     journey.press("Make its session key")

@@ -25,9 +25,9 @@ class ArchetypeCategory(models.TextChoices):
 
 
 class InferenceTier(models.TextChoices):
-    T0 = "T0", "T0: no model"
-    T1 = "T1", "T1: structured queries"
-    T2 = "T2", "T2: multi-step work"
+    T0 = "T0", "no model: rules alone"
+    T1 = "T1", "small model: single questions"
+    T2 = "T2", "large model: several steps"
 
 
 class Archetype(TimeStamped):

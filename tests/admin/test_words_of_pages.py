@@ -23,6 +23,10 @@ NOT_UNDERSTOOD: Final = (
     "Building calls",
     "Tool definitions",
     "Per transaction micro usd",
+    "structured queries",
+    "so many alike",
+    "starts no commit",
+    "collateral over debt as planned",
 )
 _ROOMS: Final = ("permits_app/", "golem_project/", "archetypes_app/", "memory_app/", "templates/")
 

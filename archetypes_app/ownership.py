@@ -96,6 +96,11 @@ def find_role(golem: Golem, user: Any) -> Role | None:
     return Role(row.role) if row is not None else None
 
 
+def may_own(user: Any) -> bool:  # Any: which model accounts have is a setting
+    """Whether somebody owns a golem or may make one; members with a lesser role do not."""
+    return bool(user.has_perm("archetypes_app.add_golem") or list_owned_golems(user).exists())
+
+
 def is_operator(user: Any) -> bool:
     """Operators run the server: they see every row and edit the built-ins."""
     return bool(user.is_active and user.is_superuser)

@@ -20,6 +20,7 @@ from archetypes_app.admin.scoped_filters import GolemFilter
 from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import AgentSignIn, ApiKey, Golem
 from archetypes_app.models.api_key import Scope
+from archetypes_app.ownership import may_own
 from archetypes_app.sample_calls import PERMIT_HERE, find_commit, find_first_action, list_examples
 from tools_app.core import clock
 from tools_app.pages.confirmation import show_confirmation
@@ -90,9 +91,17 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         """A revoked key stays as a record."""
         return False
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Django's permission, and there is a golem for it or may be one: who only looks makes no key."""
+        may = super().has_add_permission(request)
+        return bool(may and (may_own(request.user) or self._operates_one(request)))
+
     def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Whoever may make a key may end one; the row itself is looked up among theirs."""
-        return bool(self.has_add_permission(request))
+        """Whoever may make a key may end one of a golem that they operate."""
+        return bool(self.has_add_permission(request)) and not self.is_only_seen(request, object_id)
+
+    def _operates_one(self, request: HttpRequest) -> bool:
+        return bool(self.list_choices(Golem, request).exists())
 
     @display(description="Made by")
     def made_by(self, obj: ApiKey) -> str:
@@ -193,7 +202,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     @action(description="Rotate", icon="autorenew", url_path="rotate", permissions=["end"])
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Replace the key by a fresh one with the same scopes."""
-        key = self.get_row(request, object_id)
+        key = self.get_row_to_act_on(request, object_id)
         if key.revoked_at:
             messages.warning(request, "This key is revoked already.")
             return HttpResponseRedirect(self._page(key))
@@ -218,7 +227,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     @action(description="Revoke", icon="key_off", url_path="revoke", permissions=["end"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Make the key useless."""
-        key = self.get_row(request, object_id)
+        key = self.get_row_to_act_on(request, object_id)
         if request.method == "POST":
             revoke_api_key(key=key, revoked_by=request.user, now=clock.now())
             messages.success(request, f"{key} no longer works.")

@@ -83,7 +83,7 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """A golem with a history is not deleted; one without is."""
         return super().has_delete_permission(request, obj)
 
-    def get_actions(self, request: HttpRequest) -> object:
+    def get_actions(self, request: HttpRequest) -> dict[str, object]:
         """Without deleting what is ticked: a golem is deleted on its own page, which says what goes with it."""
         return {name: each for name, each in super().get_actions(request).items() if name != "delete_selected"}
 

@@ -127,6 +127,29 @@ class OwnerScopedAdmin(PlainAdmin):
             raise Http404(f"no such {self.opts.verbose_name}")
         return found
 
+    def get_row_to_act_on(self, request: HttpRequest, object_id: object) -> Any:  # Any: a row of the page's model
+        """The row at the address of what is done with it, also while that is only looked at. Raises Http404, and
+        PermissionDenied where this person may only see it.
+        """
+        found = self.get_row(request, object_id)
+        if self.is_only_seen(request, found):
+            raise PermissionDenied("your role in this golem does not allow this")
+        return found
+
+    def is_only_seen(self, request: HttpRequest, row: object) -> bool:
+        """Whether this person's role lets them see the row and not act on it. Its key will do; no row is none such."""
+        return not self._is_theirs(request, row, self.write_power) and self._is_theirs(request, row, Power.SEE)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, object]:
+        """What is done with ticked rows, where this person may act on any."""
+        found: dict[str, object] = super().get_actions(request)
+        return found if found and self._acts_on_some(request) else {}
+
+    def get_actions_row(self, request: HttpRequest) -> list[object]:
+        """The buttons of each row of the list, likewise."""
+        found: list[object] = super().get_actions_row(request)
+        return found if found and self._acts_on_some(request) else []
+
     def find_golem_with(self, request: HttpRequest, golem_id: Any, power: Power) -> Golem:
         """The golem at a page's address. Raises Http404, and PermissionDenied where this person may only see it."""
         golems = Golem.objects.select_related("archetype").filter(pk=golem_id)
@@ -151,6 +174,15 @@ class OwnerScopedAdmin(PlainAdmin):
         if asked not in known:
             known[asked] = self._match_key(request.user, key, power)
         return known[asked]
+
+    def _acts_on_some(self, request: HttpRequest) -> bool:
+        if is_operator(request.user):
+            return True
+        known: dict[object, bool] = request.__dict__.setdefault("_acts_on", {})
+        if self.model not in known:
+            mine = self.model._default_manager.filter(self._match_theirs(request.user, self.write_power))
+            known[self.model] = bool(mine.exists())
+        return known[self.model]
 
     def _match_key(self, user: object, key: object, power: Power) -> bool:
         try:

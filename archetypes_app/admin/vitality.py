@@ -108,6 +108,8 @@ class ModelSpendDayAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "No golem has asked a language model. Rules think for free."
     list_display = ("golem", "day", "spent", "held", "cap", "requests", "refused")
+    fields = list_display
+    readonly_fields = ("spent", "held", "cap")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     ordering = ("-day", "golem__name")

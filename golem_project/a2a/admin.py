@@ -176,13 +176,13 @@ class OpenedReadAdmin(OwnerScopedAdmin):
         return False
 
     def has_manage_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Whoever may open a read may close one; the row itself is looked up among theirs."""
-        return bool(self.has_add_permission(request))
+        """Whoever may open a read may close one, of a golem that they operate."""
+        return bool(self.has_add_permission(request)) and not self.is_only_seen(request, object_id)
 
     @action(description="Close", icon="visibility_off", url_path="close", permissions=["manage"])
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Strangers read it no more."""
-        row = self.get_row(request, object_id)
+        row = self.get_row_to_act_on(request, object_id)
         if request.method == "POST":
             row.delete()
             messages.success(request, f"{row} is closed.")

@@ -23,7 +23,7 @@ from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Hea
 from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
-from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
+from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm, tell_typed
 from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from golem_project.heartbeat.strategy_form import STRATEGY_FIELDS, TITLES, name_field
 from permits_app.models.action_record import ActionRecord
@@ -36,6 +36,7 @@ from tools_app.core.units import format_micro_usd
 from tools_app.pages.confirmation import report_refusal, show_confirmation
 from tools_app.pages.html import NOTHING, show_age, show_badge, show_unchecked
 from tools_app.pages.opened_rows import OPENED
+from tools_app.wording.formats import format_usd
 
 _TONES = {
     "EXECUTED": "good",
@@ -90,6 +91,17 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         context = {"show_save_and_add_another": False, **(extra_context or {})}
         response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
         return response
+
+    def get_fieldsets(self, request: HttpRequest, obj: Heartbeat | None = None) -> object:
+        """Who may only look reads its rules as the form says them: they are no columns of their own."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return found
+        form = HeartbeatForm(instance=obj)
+        return [
+            (title, {key: [tell_typed(form, name) for name in said] if key == "fields" else said for key, said in told})
+            for title, told in ((title, told.items()) for title, told in found)
+        ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> object:
         """A heartbeat stays with its golem."""
@@ -254,13 +266,18 @@ class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem", "tick")
     search_fields = ("=action_type",)
     ordering = ("-created_at",)
-    exclude = ("reason",)
-    readonly_fields = ("wanted_because",)
+    exclude = ("reason", "gas_micro_usd")
+    readonly_fields = ("gas_paid", "wanted_because")
 
     @display(description="Why it was wanted")
     def wanted_because(self, obj: ActionRecord) -> SafeString:
         """In the words of its planner."""
         return show_unchecked(obj.reason)
+
+    @display(description="Gas paid")
+    def gas_paid(self, obj: ActionRecord) -> str:
+        """In dollars."""
+        return format_usd(obj.gas_micro_usd)
 
     @display(description="State", ordering="state")
     def badge(self, obj: ActionRecord) -> SafeString:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
 from django import forms
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.models import Heartbeat
@@ -15,7 +16,9 @@ from golem_project.heartbeat.strategies.catalog import parse_strategies
 from golem_project.heartbeat.strategy_form import list_fields, name_field, read_initial, read_typed
 from permits_app.forms import PercentField, UsdField
 from tools_app.core.errors import InvalidParams
-from tools_app.pages.opened_rows import OpenedRowForm
+from tools_app.pages.html import NOTHING
+from tools_app.pages.opened_rows import OPENED, OpenedRowForm
+from tools_app.wording.formats import format_bps, format_usd
 
 RULE_FIELDS: Final = tuple(field.name for field in fields(LiquidityRule))
 _FEES = [(fee, f"{fee / 10_000:g}%") for fee in FEE_TIERS]
@@ -94,6 +97,37 @@ class HeartbeatForm(OpenedRowForm):
                     self.add_error(shown if shown in self.fields else None, why)
         else:
             self.instance.strategies = {each.kind: each.as_json() for each in kept}
+
+
+def tell_typed(form: HeartbeatForm, name: str) -> str | Callable[[object], str]:
+    """A field of a rule or a strategy as a column that only tells; the name itself of what is a column of the row."""
+    field = form.declared_fields.get(name)
+    if field is None or name == OPENED:
+        return name
+    value = form.fields[name].initial
+
+    @display(description=str(field.label or ""))
+    def told(_row: object) -> str:
+        return _tell_value(field, value)
+
+    told.__name__ = f"told_{name}"
+    columned: Callable[[object], str] = told
+    return columned
+
+
+def _tell_value(field: forms.Field, value: object) -> str:
+    if value in (None, "", []):
+        return NOTHING
+    if isinstance(field, UsdField) and isinstance(value, int):
+        return format_usd(value)
+    if isinstance(field, PercentField) and isinstance(value, int):
+        return format_bps(value)
+    if isinstance(field, forms.ChoiceField):
+        choices: Any = field.choices  # Any: of the shapes that Django allows, ours are pairs
+        labels = dict(choices)
+        chosen = value if isinstance(value, list) else [value]
+        return ", ".join(str(labels.get(each, each)) for each in chosen)
+    return str(field.prepare_value(value))
 
 
 for _, _, _shown, _field in list_fields():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from archetypes_app.ownership import may_own
 from golem_project.outside.access import ServiceLine, list_services, switch_off, switch_on
 from golem_project.outside.forms import ServiceForm
 from tools_app.core import clock
@@ -19,7 +21,9 @@ from tools_app.toolkit.outside_services import SERVICES
 @never_cache
 @require_http_methods(["GET", "POST"])
 def show_services(request: HttpRequest) -> HttpResponse:
-    """The page. Each person sees and changes their own."""
+    """The page. Each owner sees and changes their own; who owns no golem has none to lend to."""
+    if not may_own(request.user):
+        raise PermissionDenied("services are lent to golems by their owners")
     did, name = (str(request.POST.get(word, "")) for word in ("do", "service"))
     service = SERVICES.get(name) if request.method == "POST" else None
     form = None

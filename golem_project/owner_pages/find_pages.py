@@ -14,6 +14,7 @@ from django.urls import reverse
 from archetypes_app.models import Golem
 from golem_project.help.documents import DOCS, list_documents, make_anchor
 from golem_project.owner_pages.search_hit import SearchHit
+from golem_project.owner_pages.theme import list_account_pages
 from golem_project.settings.admin_theme import MACHINERY, UNFOLD
 from permits_app.forms import GolemOfChainsForm, PolicyCageForm, SpendingLimitsForm
 
@@ -39,7 +40,7 @@ def _holds(name: str, words: str) -> bool:
 def _find_pages(request: HttpRequest, words: str) -> Iterator[SearchHit]:
     groups = [("", group["items"]) for group in UNFOLD["SIDEBAR"]["navigation"]]
     groups += [(str(group["title"]), group["items"]) for group in MACHINERY]
-    groups.append(("Your account", UNFOLD["ACCOUNT"]["navigation"]))
+    groups.append(("Your account", list_account_pages(request)))
     for where, items in groups:
         for item in items:
             may_see = item.get("permission")

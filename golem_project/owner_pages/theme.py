@@ -6,7 +6,9 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from archetypes_app.demo_golems import APART, link_to
+from archetypes_app.ownership import may_own
 from golem_project.owner_pages.first_page import LOCAL_CHAIN_ID, build_board, show_machinery
+from golem_project.settings.admin_theme import ACCOUNT_PAGES, OWNER_PAGES
 from tools_app.core import clock
 
 
@@ -18,6 +20,11 @@ def fill_dashboard(request: HttpRequest, context: dict[str, object]) -> dict[str
     context["board"], context["machinery"] = board, show_machinery(board)
     context["title"] = "Overview"
     return context
+
+
+def list_account_pages(request: HttpRequest) -> list[dict[str, object]]:
+    """The pages of a person's own account that they may open."""
+    return [*ACCOUNT_PAGES, *(OWNER_PAGES if may_own(request.user) else [])]
 
 
 def describe_environment(request: HttpRequest) -> list[str] | None:

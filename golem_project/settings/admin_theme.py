@@ -139,6 +139,16 @@ def _is_machinery(request: HttpRequest) -> bool:
     return any(item["active"](request) for group in MACHINERY for item in group["items"] if "active" in item)
 
 
+ACCOUNT_PAGES: list[dict[str, object]] = [
+    {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
+    {"title": "Your second factors", "link": reverse_lazy("admin:permits_app_changerequest_second_factors")},
+    {"title": "Budget over all your golems", "link": reverse_lazy("admin:permits_app_ownerbudget_mine")},
+    {"title": "Alerts", "link": reverse_lazy("alerts")},
+    {"title": "Sign an agent in", "link": reverse_lazy("sign_in_agent")},
+]
+OWNER_PAGES: list[dict[str, object]] = [{"title": "Services", "link": reverse_lazy("services")}]
+"""Pages of a person's own account, and those of who owns a golem or may make one."""
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Golem",
     "SITE_HEADER": "Golem",
@@ -155,16 +165,7 @@ UNFOLD: dict[str, Any] = {
     "ENVIRONMENT": "golem_project.owner_pages.theme.describe_environment",
     # Colours stand in theme.css: the theme would write them into a style element, which the policy forbids.
     "COLORS": "golem_project.owner_pages.theme.leave_colors",
-    "ACCOUNT": {
-        "navigation": [
-            {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
-            {"title": "Your second factors", "link": reverse_lazy("admin:permits_app_changerequest_second_factors")},
-            {"title": "Budget over all your golems", "link": reverse_lazy("admin:permits_app_ownerbudget_mine")},
-            {"title": "Alerts", "link": reverse_lazy("alerts")},
-            {"title": "Sign an agent in", "link": reverse_lazy("sign_in_agent")},
-            {"title": "Services", "link": reverse_lazy("services")},
-        ]
-    },
+    "ACCOUNT": {"navigation": "golem_project.owner_pages.theme.list_account_pages"},
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

@@ -23,7 +23,9 @@ from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.pages.confirmation import ReasonForm, show_confirmation
 from tools_app.pages.html import QUOTED, show_age, show_badge, show_unchecked
+from tools_app.wording.formats import format_bps
 
+_ERROR = "prediction_error_bps"
 _TONES = {"RUNNING": "busy", "DONE": "good", "INTERRUPTED": "warn", "FAILED": "bad"}
 
 
@@ -98,11 +100,20 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     @display(description="Journal")
     def whole(self, obj: DreamJournal) -> SafeString:
-        """Indented."""
-        entries = format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.entries, indent=2, sort_keys=True))
+        """Indented, with its figures in percent."""
+        told = json.dumps([_tell(entry) for entry in obj.entries], indent=2, sort_keys=True, ensure_ascii=False)
+        entries = format_html('<pre class="gx-pre">{}</pre>', told)
         return show_unchecked(entries, of=QUOTED)
 
     def _may_stop(self, request: HttpRequest, row: DreamJournal) -> bool:
         return bool(
             request.user.has_perm("memory_app.change_dreamjournal") and self._is_theirs(request, row, self.write_power)
         )
+
+
+def _tell(entry: object) -> object:
+    """An entry as it is kept, but how far a prediction was off in percent."""
+    if not isinstance(entry, dict) or not isinstance(error := entry.get(_ERROR), int):
+        return entry
+    kept = {name: value for name, value in entry.items() if name != _ERROR}
+    return {**kept, "prediction error": format_bps(error)}

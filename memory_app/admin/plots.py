@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memory_app.decay import ARCHIVE_BELOW, compute_retention, days_between
 from memory_app.models import Episode, Insight
+from tools_app.wording.formats import format_bps
 
 WIDTH, HEIGHT = 640, 200
 LEFT, BOTTOM, TOP, RIGHT = 46, 26, 12, 28
@@ -101,7 +102,7 @@ def plot_retention(
 
 
 def plot_errors_by_week(*, golem_ids: Sequence[UUID], now: datetime) -> ErrorPlot:
-    """Mean prediction error of verified outcomes by week, oldest first, in basis points."""
+    """Mean prediction error of verified outcomes by week, oldest first, in percent."""
     start = now - timedelta(weeks=WEEKS)
     rows = Episode.objects.filter(
         golem_id__in=golem_ids, prediction_error_bps__isnull=False, occurred_at__gt=start, is_quarantined=False
@@ -118,11 +119,11 @@ def plot_errors_by_week(*, golem_ids: Sequence[UUID], now: datetime) -> ErrorPlo
             continue
         top = _up(mean / highest)
         when = (start + timedelta(weeks=index)).strftime("%b %d")
-        text = f"week of {when}: {mean} bps on average of {len(weeks[index])}"
+        text = f"week of {when}: {format_bps(mean)} on average of {len(weeks[index])}"
         top = min(top, HEIGHT - BOTTOM - 2)
         bars.append(WeekBar(LEFT + index * room + 4, top, room - 8, HEIGHT - BOTTOM - top, text))
     marks = sorted({0, highest // 2, highest})  # with a mean of 1 there is no half
-    up = tuple(AxisLabel(LEFT - 6, _up(mark / highest), f"{mark} bps") for mark in marks)
+    up = tuple(AxisLabel(LEFT - 6, _up(mark / highest), format_bps(mark)) for mark in marks)
     return ErrorPlot(tuple(bars), up, sum(map(len, weeks)))
 
 

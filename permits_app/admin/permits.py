@@ -73,8 +73,8 @@ class ActionPermitAdmin(OwnerScopedAdmin):
 
     def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Who operates the golem, and operators of the server."""
-        is_theirs = object_id is None or self._is_theirs(request, object_id, self.write_power)
-        return bool(request.user.has_perm("permits_app.change_actionpermit")) and is_theirs
+        may = request.user.has_perm("permits_app.change_actionpermit")
+        return bool(may) and not self.is_only_seen(request, object_id)
 
     def get_changelist_instance(self, request: HttpRequest) -> object:
         """The list without what no line of it tells: plans and simulations are long."""
@@ -162,7 +162,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     @action(description="Cancel", url_path="cancel", permissions=["end"])
     def cancel(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """End the permit and give its reservation back."""
-        permit = self._get_permit(request, object_id)
+        permit = self._get_permit_to_act_on(request, object_id)
         return self._end(
             request,
             permit,
@@ -175,7 +175,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     @action(description="Block", url_path="block", permissions=["end"])
     def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """End the permit as something the owner does not want."""
-        permit = self._get_permit(request, object_id)
+        permit = self._get_permit_to_act_on(request, object_id)
         return self._end(
             request,
             permit,
@@ -188,7 +188,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     @action(description="Shorten its life", url_path="shorten", permissions=["end"])
     def shorten(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let it end earlier."""
-        permit = self._get_permit(request, object_id)
+        permit = self._get_permit_to_act_on(request, object_id)
         now = clock.now()
         form = ShortenForm(request.POST or None, initial={"seconds_left": 10})
         if request.method == "POST" and form.is_valid():
@@ -208,7 +208,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     @action(description="Add a note", url_path="note", permissions=["end"])
     def annotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Write down something about it."""
-        permit = self._get_permit(request, object_id)
+        permit = self._get_permit_to_act_on(request, object_id)
         form = NoteForm(request.POST or None, initial={"note": permit.owner_note}, stored={"note": permit.owner_note})
         if request.method == "POST" and form.is_valid():
             return self._call(
@@ -265,6 +265,10 @@ class ActionPermitAdmin(OwnerScopedAdmin):
 
     def _get_permit(self, request: HttpRequest, object_id: str) -> ActionPermit:
         found: ActionPermit = self.get_row(request, object_id)
+        return found
+
+    def _get_permit_to_act_on(self, request: HttpRequest, object_id: str) -> ActionPermit:
+        found: ActionPermit = self.get_row_to_act_on(request, object_id)
         return found
 
     def _page(self, permit: ActionPermit) -> str:

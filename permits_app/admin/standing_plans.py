@@ -59,13 +59,14 @@ class StandingPlanAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return f"by {obj.ended_by}" if obj.ended_at is not None else "not before its time"
 
     def has_end_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Whoever may change plans; the row itself is looked up among theirs."""
-        return bool(request.user.has_perm("permits_app.change_standingplan"))
+        """Whoever may change plans, of a golem that they operate."""
+        may = request.user.has_perm("permits_app.change_standingplan")
+        return bool(may) and not self.is_only_seen(request, object_id)
 
     @action(description="End this plan", url_path="end", permissions=["end"])
     def end(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """End the plan, with a reason."""
-        plan: StandingPlan = self.get_row(request, object_id)
+        plan: StandingPlan = self.get_row_to_act_on(request, object_id)
         if not self.has_end_permission(request):
             raise PermissionDenied
         back = reverse("admin:permits_app_standingplan_change", args=[plan.pk])

@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import DefinitionApproval, Golem
+from archetypes_app.ownership import is_operator
 from archetypes_app.roles import Power
 from archetypes_app.toolset import view_golem
 from permits_app.actions.approve_definition import approve_definition, compare_definitions, compare_with_replaced
@@ -291,12 +292,28 @@ class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         "state",
         "fingerprint",
         "definition",
-        "approved_by",
+        "approver",
         "approved_at",
         "revoked_reason",
     )
-    readonly_fields = fields
+    readonly_fields = (*fields, "version")
     actions_detail = ("revoke",)
+
+    def get_fields(self, request: HttpRequest, obj: DefinitionApproval | None = None) -> list[str]:
+        """The definition leads to its page, which its owner alone opens; others read which it is."""
+        is_own = obj is None or is_operator(request.user) or obj.definition.owner_id == request.user.pk
+        found: list[str] = super().get_fields(request, obj)
+        return [name if is_own or name != "definition" else "version" for name in found]
+
+    @display(description="Definition")
+    def version(self, obj: DefinitionApproval) -> str:
+        """Which one."""
+        return str(obj.definition)
+
+    @display(description="Approved by")
+    def approver(self, obj: DefinitionApproval) -> str:
+        """A name without a link: people are the operators' to see."""
+        return str(obj.approved_by or "this server")
 
     @display(description="State")
     def state(self, obj: DefinitionApproval) -> SafeString:
@@ -309,13 +326,14 @@ class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_hex(obj.definition_hash)
 
     def has_revoke_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Whoever may change approvals; the row itself is looked up among theirs."""
-        return bool(request.user.has_perm("archetypes_app.change_definitionapproval"))
+        """Whoever may change approvals, of a golem that they operate."""
+        may = request.user.has_perm("archetypes_app.change_definitionapproval")
+        return bool(may) and not self.is_only_seen(request, object_id)
 
     @action(description="Revoke", url_path="revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Take the tool back, with a reason."""
-        row: DefinitionApproval = self.get_row(request, object_id)
+        row: DefinitionApproval = self.get_row_to_act_on(request, object_id)
         if not self.has_revoke_permission(request):
             raise PermissionDenied
         back = reverse("admin:archetypes_app_definitionapproval_change", args=[row.pk])

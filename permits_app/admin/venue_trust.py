@@ -69,13 +69,14 @@ class VenueTrustAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return f"by {obj.restored_by}: {obj.restored_reason}" if not obj.is_low else "not yet"
 
     def has_restore_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Whoever may change the golem's limits; the row itself is looked up among theirs."""
-        return bool(request.user.has_perm("permits_app.change_venuetrust"))
+        """Whoever may change the limits of a golem, of one that they operate."""
+        may = request.user.has_perm("permits_app.change_venuetrust")
+        return bool(may) and not self.is_only_seen(request, object_id)
 
     @action(description="Trust it again", url_path="restore", permissions=["restore"])
     def restore(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Restore the trust, with a reason."""
-        trust: VenueTrust = self.get_row(request, object_id)
+        trust: VenueTrust = self.get_row_to_act_on(request, object_id)
         if not self.has_restore_permission(request):
             raise PermissionDenied
         back = reverse("admin:permits_app_venuetrust_change", args=[trust.pk])

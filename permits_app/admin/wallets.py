@@ -31,7 +31,8 @@ from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
 from tools_app.pages.confirmation import report_refusal, show_confirmation
-from tools_app.pages.html import show_age, show_badge, show_hex
+from tools_app.pages.html import NOTHING, show_age, show_badge, show_hex
+from tools_app.wording.formats import format_usd
 
 _KINDS = [
     (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),
@@ -110,8 +111,8 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     actions_detail: ClassVar[tuple[str, ...]] = ("back_up", "choose_signer", "ask_session", "take_addresses")
 
     def has_back_up_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Owners and operators; the row itself is looked up among theirs."""
-        return bool(request.user.has_perm("permits_app.view_wallet"))
+        """Who administers its golem, and operators of the server."""
+        return bool(request.user.has_perm("permits_app.view_wallet")) and not self.is_only_seen(request, object_id)
 
     @display(description="Address")
     def address_short(self, obj: Wallet) -> SafeString:
@@ -132,7 +133,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @action(description="Back up", icon="download", url_path="back-up", permissions=["back_up"])
     def back_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Hand out the encrypted keystore file, after the account's password was given again."""
-        wallet: Wallet = self.get_row(request, object_id)
+        wallet: Wallet = self.get_row_to_act_on(request, object_id)
         page = _page_of(wallet)
         form = PasswordForm(request.POST or None, user=request.user)
         if request.method == "POST":
@@ -167,7 +168,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @action(description="Change the signer", icon="key", url_path="signer", permissions=["back_up"])
     def choose_signer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the owners to let the golem act with another account or signer."""
-        wallet: Wallet = self.get_row(request, object_id)
+        wallet: Wallet = self.get_row_to_act_on(request, object_id)
         form = SignerForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return self._ask(
@@ -198,7 +199,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @action(description="Next session key", icon="autorenew", url_path="session", permissions=["back_up"])
     def ask_session(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Make the next session key of the cage and ask the owners to appoint it."""
-        wallet: Wallet = self.get_row(request, object_id)
+        wallet: Wallet = self.get_row_to_act_on(request, object_id)
         form = WhyForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             reason = form.cleaned_data["reason"]
@@ -219,7 +220,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             "from that block on the former key has no rights there. Send the new key coins for gas.",
         )
 
-    @action(description="Addresses", icon="list_alt", url_path="addresses", permissions=["back_up"])
+    @action(description="Addresses", icon="list_alt", url_path="addresses", permissions=["view"])
     def take_addresses(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Every account, cage and key of the golem as CSV."""
         wallet: Wallet = self.get_row(request, object_id)
@@ -253,7 +254,7 @@ class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         "external_id",
         "state_badge",
         "reason",
-        "granted",
+        "given",
         "delegated",
         "asked_at",
         "activated_at",
@@ -273,6 +274,22 @@ class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_badge(
             obj.get_state_display().split(":")[0], {"ACTIVE": "good", "STAGED": "info"}.get(obj.state, "quiet")
         )
+
+    @display(description="What its owners gave it")
+    def given(self, obj: SigningKey) -> str:
+        """Until when, how many operations, and how much they may move."""
+        if not obj.granted:
+            return NOTHING
+        named = ("expires_at", "operations", "budget_micro_usd")
+        end, operations, budget = (int(obj.granted.get(name, 0)) for name in named)
+        return f"{_tell_end(end)}; {operations:,} operations; {format_usd(budget)}"
+
+
+def _tell_end(expires_at: int) -> str:
+    try:
+        return f"until {clock.tell_unix_time(expires_at)}"
+    except (ValueError, OverflowError, OSError):  # a chain counts further than a calendar
+        return "without an end"
 
 
 def _page_of(wallet: Wallet) -> str:

@@ -179,8 +179,8 @@ def comment(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Ht
 
 @require_http_methods(["GET", "POST"])
 def cancel(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
-    """Withdraw a request, with a reason."""
-    change = _get(request, model_admin, object_id)
+    """Withdraw a request, with a reason; who only looks does not open the page."""
+    change = _get(request, model_admin, object_id, to_act=True)
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -253,8 +253,9 @@ def _tell_safe(change: ChangeRequest) -> dict[str, object]:
     return {"safe_now": looked.as_dict()}
 
 
-def _get(request: HttpRequest, model_admin: Any, object_id: Any) -> ChangeRequest:
-    found: ChangeRequest = model_admin.get_row(request, object_id)
+def _get(request: HttpRequest, model_admin: Any, object_id: Any, *, to_act: bool = False) -> ChangeRequest:
+    find = model_admin.get_row_to_act_on if to_act else model_admin.get_row
+    found: ChangeRequest = find(request, object_id)
     return found
 
 

@@ -11,11 +11,17 @@ from django.db import models
 from archetypes_app.models import Golem
 from archetypes_app.profiles import list_effective_profiles, writes_per_hour_cap
 from permits_app.models import PolicyCage, SpendingLimits
-from permits_app.safety.figures import format_bps
+from permits_app.models.spending import AllowlistMode
 from tools_app.core.units import format_micro_usd
+from tools_app.wording.formats import format_percent, format_span
 
 FROM_SERVER: Final = "default of this server"
 FROM_OWNER: Final = "set for this golem"
+_ALLOWED: Final = {
+    AllowlistMode.STRICT: "only what is listed",
+    AllowlistMode.WARN: "all; what is not listed is noted in the permit",
+    AllowlistMode.OFF: "off",
+}
 
 _OF_THE_ROW_ITSELF: Final = frozenset({"id", "golem", "created_at", "updated_at"})
 
@@ -80,7 +86,9 @@ def _show(name: str, value: Any) -> str:
     if name.endswith("_micro_usd"):
         return format_micro_usd(int(value))
     if name.endswith("_bps"):
-        return format_bps(int(value))
+        return format_percent(int(value))
     if name.endswith("_seconds"):
-        return f"{value} s"
+        return format_span(int(value))
+    if name == "allowlist_mode":
+        return _ALLOWED[AllowlistMode(value)]
     return str(value)

@@ -14,8 +14,8 @@ from tools_app.core import clock
     [
         ("Per transaction", "$10,000.00", "default of this server"),
         ("Writes per hour", "500", "set for this golem"),
-        ("One position, of the portfolio", "10000 bps (100%)", "set for this golem"),
-        ("Drawdown within 24 h", "1300 bps (13%)", "default of this server"),
+        ("One position, of the portfolio", "100%", "set for this golem"),
+        ("Drawdown within 24 h", "13%", "default of this server"),
     ],
 )
 def test_each_limit_shows_its_value_and_its_origin(live_golem: LiveGolem, name: str, value: str, source: str) -> None:

@@ -90,12 +90,34 @@ def make_rows(golem: Golem, person: Any) -> dict[str, Any]:
     return {**rows, "permits_app.policycage": golem.policy_cage}
 
 
+# Alerts to this person, an agent they sign in, the budget over golems of their own, and names for what they filter by.
+_OWN: Final = (*_OWN_ACCOUNT, "alerts", "sign_in_agent", "permits_app_ownerbudget_mine")
+_FILTERS: Final = ("_keep_filter", "_remove_filter")
+
+
 def is_own(path: str) -> bool:
     """Whether a form there is about the person's own account."""
     try:
-        return resolve(path).url_name in _OWN_ACCOUNT
+        name = resolve(path).url_name or ""
     except Resolver404:
         return False
+    return name in _OWN or name.endswith(_FILTERS)
+
+
+def test_no_page_shows_a_viewer_what_they_cannot_do_nor_a_raw_field(golem: Golem) -> None:
+    viewer = make_member(golem, Role.VIEWER, name="vera")
+    browser = log_in(viewer)
+    pages = open_all(browser, make_rows(golem, viewer), golem)
+    assert len(pages) > 100
+    posts = {(page.name, path) for page in pages for path in page.list_posts() if not is_own(path)}
+    raw = {(page.name, found) for page in pages for found in _RAW.findall(page.words)}
+    named: dict[str, str] = {}
+    browser.raise_request_exception = False
+    for page in pages:
+        for link in page.list_links():
+            named.setdefault(link, page.name)
+    dead = {(page, link) for link, page in named.items() if browser.get(link).status_code in (403, 404, 500)}
+    assert (sorted(posts), sorted(raw), sorted(dead)) == ([], [], [])
 
 
 DUST: Final = {

@@ -31,7 +31,10 @@ def test_a_golem_without_rows_has_the_defaults_and_gets_no_rows(golem: Golem) ->
     assert {limit.source for limit in found.values()} == {FROM_SERVER}
     assert found["per_transaction_micro_usd"].value == "$10,000.00"
     assert found["writes_per_hour"].value == "20"
-    assert found["permit_ttl_seconds"].value == "60 s"
+    assert found["permit_ttl_seconds"].value == "1 minute"
+    assert found["min_rebalance_interval_seconds"].value == "1 hour"
+    assert found["max_position_bps"].value == "25%"
+    assert found["allowlist_mode"].value == "only what is listed"
     assert not SpendingLimits.objects.exists()
 
 

@@ -12,6 +12,7 @@ from tools_app.core.units import format_micro_usd, format_units
 
 _WEI_PER_GWEI: Final = 10**9
 _STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_SPANS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 def shorten_hex(text: str, *, head: int = 6, tail: int = 4) -> str:
@@ -38,6 +39,16 @@ def format_seconds(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {unit}"
     return "0 s"
+
+
+def format_span(seconds: int) -> str:
+    """`1 hour`, `1 minute 30 seconds`: whole, nothing rounded."""
+    parts, left = [], abs(seconds)
+    for size, unit in _SPANS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {unit}{'s' if count > 1 else ''}")
+    return " ".join(parts) or "0 seconds"
 
 
 def format_age(when: datetime | None, *, now: datetime | None = None) -> str:
@@ -93,6 +104,11 @@ def format_coin(wei: int | str, chain_id: int) -> str:
 def format_bps(bps: int) -> str:
     """`250` -> `2.50%`."""
     return f"{Decimal(bps) / 100:.2f}%"
+
+
+def format_percent(bps: int) -> str:
+    """`10000` -> `100%`, `250` -> `2.5%`: a limit as it is said."""
+    return f"{Decimal(bps) / 100:,f}".rstrip("0").rstrip(".") + "%" if bps % 100 else f"{bps // 100:,}%"
 
 
 def format_ticks(ticks: int) -> str:

@@ -94,7 +94,8 @@ def _keep(
         earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, block_number__lt=last.block_number)
         older = list(earlier.order_by("-block_number").values_list("pk", flat=True)[:_COMPARED_BEFORE])
         NavSnapshot.objects.filter(pk__in=older).exclude(state={}).update(state={}, holdings={})
-    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept(golem.owner_id)).delete()
+    chosen = RecordKeeping.objects.filter(person_id=golem.owner_id).values_list("days", flat=True).first()
+    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept(chosen)).delete()
     row = NavSnapshot(
         golem=golem,
         at=now,
@@ -111,11 +112,10 @@ def _keep(
     return row
 
 
-def values_kept(owner_id: int) -> timedelta:
-    """How long values of an owner's golems are kept: as long as they chose for their records, else as the operator
+def values_kept(chosen: int | None) -> timedelta:
+    """How long values of an owner's golems are kept: as many days as they chose for their records, else as the operator
     says; never shorter than a month's statement needs.
     """
-    chosen = RecordKeeping.objects.filter(person_id=owner_id).values_list("days", flat=True).first()
     return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS if chosen is None else chosen))
 
 

@@ -100,7 +100,7 @@ class StatementPages:
             "is_year": year is not None,
             "records": kept,
             "keep_form": form if is_owner else None,
-            "kept_days": values_kept(golem.owner_id).days,
+            "kept_days": values_kept(kept.days if kept.is_chosen else None).days,
             **_spell(statement),
         }
         return TemplateResponse(request, "admin/golem/statement.html", context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -124,8 +124,8 @@ class DecisionPage:
     only_passkey: bool
     audit: tuple[tuple[AuditEntry, str], ...]
     refresh: bool
-    warned: tuple[dict[str, Any], ...]
-    first_used: tuple[dict[str, Any], ...]
+    warned: tuple[Mapping[str, object], ...]
+    first_used: tuple[Mapping[str, object], ...]
 
 
 def list_waiting(user: object) -> QuerySet[ChangeRequest]:

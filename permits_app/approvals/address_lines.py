@@ -57,22 +57,30 @@ def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: i
 
 def sum_up_warnings(shown: Mapping[str, Any]) -> str:
     """The warnings of a request in a few words for a line of an alert; empty where there are none."""
-    lines = [line for line in shown.get("addresses", []) if line["warnings"]]
-    twins = sum(any("LOOKS LIKE" in warning for warning in line["warnings"]) for line in lines)
+    lines = _list_warned(shown)
+    twins = sum(any("LOOKS LIKE" in warning for warning in warnings) for _, warnings in lines)
     if twins:
         return f"WARNING: {twins} address{'es' if twins > 1 else ''} made to look like a known one"
     return f"with {len(lines)} address{'es' if len(lines) > 1 else ''} never used before" if lines else ""
 
 
-def split_warnings(shown: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def split_warnings(
+    shown: Mapping[str, Any],  # Any: what owners are shown, as JSON
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """The warned lines of a request: those that are read one by one, and those used for the first time of which there
     are more than MOST_FIRST_USED, which are told together.
     """
-    lines = [line for line in shown.get("addresses", []) if line["warnings"]]
-    first = [line for line in lines if all(warning.startswith(_FIRST_USE_MARK) for warning in line["warnings"])]
+    lines = _list_warned(shown)
+    first = [line for line, warnings in lines if all(each.startswith(_FIRST_USE_MARK) for each in warnings)]
     if len(first) <= MOST_FIRST_USED:
-        return lines, []
-    return [line for line in lines if line not in first], first
+        return [line for line, _ in lines], []
+    return [line for line, _ in lines if line not in first], first
+
+
+def _list_warned(
+    shown: Mapping[str, Any],  # Any: what owners are shown, as JSON
+) -> list[tuple[dict[str, object], list[str]]]:
+    return [(line, line["warnings"]) for line in shown.get("addresses", []) if line["warnings"]]
 
 
 def _list_asked_about(owner_id: int) -> list[tuple[str, str]]:

@@ -55,7 +55,8 @@ def tell_failure(deliberation: Mapping[str, object], costs: Mapping[str, Any]) -
         instead = "What it had begun by then is listed with the tick's actions."
     else:
         instead = "Nobody acted in its place."
-    return f"It could not think to the end: {describe_failure(code)}. That cost {cost}. {instead}"
+    bills = _tell_bills(deliberation)
+    return f"It could not think to the end: {describe_failure(code)}. That cost {cost}.{bills} {instead}"
 
 
 def tell_thinking(deliberation: Mapping[str, object], costs: Mapping[str, object]) -> list[str]:
@@ -114,10 +115,18 @@ def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> lis
     read, written = (int(costs.get(name) or 0) for name in ("input_llm_tokens", "output_llm_tokens"))
     others = int(costs.get("delegates_micro_usd") or 0)
     of_them = f", {format_micro_usd(others)} of it for whom it asked" if others else ""
-    doubted = int(deliberation.get("doubted_bills") or 0)
-    bills = f" {doubted} of its bills could not be true and count as the worst case." if doubted else ""
+    bills = _tell_bills(deliberation)
     cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
     return [f"Thinking cost {cost}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"]
+
+
+def _tell_bills(deliberation: Mapping[str, Any]) -> str:
+    """How many bills of its provider were not what its tokens come to, and what counts in their place."""
+    doubted, dearer = (int(deliberation.get(name) or 0) for name in ("doubted_bills", "dearer_bills"))
+    lines = [f" {doubted} of its bills could not be true and count as the worst case."] if doubted else []
+    if dearer:
+        lines.append(f" Above the prices in the settings, and counted as billed: {dearer} of its bills.")
+    return "".join(lines)
 
 
 def _tell_nothing(deliberation: Mapping[str, object]) -> str:

@@ -300,6 +300,7 @@ def _describe_thinking(state: CycleState) -> dict[str, object]:
         "refusals": [code for each in state.deliberations for code in each.refusals],
         "stopped_by": thought.stopped_by,
         "doubted_bills": thought.doubted_bills,
+        "dearer_bills": thought.dearer_bills,
         "touched": [
             {"permit_id": str(each.permit_id), "action_type": each.action_type, "step": each.step.value}
             for deliberation in state.deliberations

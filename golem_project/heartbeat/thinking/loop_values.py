@@ -57,11 +57,24 @@ class ModelTurn:
     calls: tuple[AskedCall, ...]
     input_llm_tokens: int
     output_llm_tokens: int
+    billed_micro_usd: int | None = None
+    """What it says that it costs; None where it says nothing of money."""
 
     @property
     def is_billed(self) -> bool:
         """Whether there is a bill; whoever reads a request reads something."""
         return self.input_llm_tokens > 0
+
+
+class Bill(StrEnum):
+    """How a provider's bill stands to what its tokens come to at the prices in the settings."""
+
+    COUNTED = "counted"
+    """Tokens at their prices count: the bill says nothing of money, or no more than they come to."""
+    DEARER = "dearer"
+    """It is for more, and counts."""
+    DOUBTED = "doubted"
+    """It is missing or cannot be; the worst case of the request counts."""
 
 
 MOST_CHARACTERS_PER_LLM_TOKEN: Final = 200
@@ -145,7 +158,7 @@ class Purse(Protocol):
         """Reserve the worst case of the next request. Raises ModelBudgetSpent, ThinkingTooDear."""
         ...
 
-    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> None:
+    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> Bill:
         """Put the real cost in its place; None when no answer came back, `is_free` when nobody can have read it."""
         ...
 
@@ -236,3 +249,5 @@ class Transcript:
     output_llm_tokens: int = 0
     doubted_bills: int = 0
     """Answers whose bill was missing or could not be; each counted as the worst case of its request."""
+    dearer_bills: int = 0
+    """Answers billed at more than their tokens come to; each counted as billed."""

@@ -23,6 +23,7 @@ from golem_project.heartbeat.thinking.errors import (
     ThinkingTooDear,
 )
 from golem_project.heartbeat.thinking.loop_values import (
+    Bill,
     ConversationLimits,
     Dialogue,
     Exchange,
@@ -38,6 +39,9 @@ PROVIDER_URLS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",
 }
 _LLM_TOKENS_PER_PRICE = 1_000_000
+_LEAST_SHARE_BILLED = 20
+"""A bill under a twentieth of what its tokens come to cannot be: the deepest discount, on text out of a cache, is nine
+tenths."""
 _CHARACTERS_PER_LLM_TOKEN = 2
 """Fewer than any text needs: a reservation is a worst case."""
 
@@ -169,18 +173,29 @@ class GolemPurse:
             golem_id=self._golem_id, most_micro_usd=most, cap_micro_usd=self._cap, now=clock.now()
         )
 
-    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> None:
+    def settle(self, *, turn: ModelTurn | None, is_free: bool = False) -> Bill:
         """Put the real cost in its place. What is not known, or cannot be, counts as the worst case; what was never
-        sent, or turned away unread, costs nothing.
+        sent, or turned away unread, costs nothing. A provider's bill counts where it is above its tokens' prices.
         """
         if self._held is None:
-            return
-        cost = 0 if is_free else self._held.micro_usd
-        if turn is not None and turn.is_billed:
-            cost = self._price.cost(input_llm_tokens=turn.input_llm_tokens, output_llm_tokens=turn.output_llm_tokens)
+            return Bill.COUNTED
+        bill, cost = Bill.DOUBTED, self._held.micro_usd
+        if turn is None and is_free:
+            bill, cost = Bill.COUNTED, 0
+        elif turn is not None:
+            bill, cost = self._read_bill(turn, worst=cost)
         settle_model_cost(reservation=self._held, cost_micro_usd=cost)
         self.spent_micro_usd += cost
         self._held = None
+        return bill
+
+    def _read_bill(self, turn: ModelTurn, *, worst: int) -> tuple[Bill, int]:
+        """How the bill of `turn` stands to its tokens, and the micro-USD that count; `worst` where it is doubted."""
+        counted = self._price.cost(input_llm_tokens=turn.input_llm_tokens, output_llm_tokens=turn.output_llm_tokens)
+        billed = counted if turn.billed_micro_usd is None else turn.billed_micro_usd
+        if not turn.is_billed or billed * _LEAST_SHARE_BILLED < counted:
+            return Bill.DOUBTED, max(worst, counted, billed)
+        return (Bill.DEARER, billed) if billed > counted else (Bill.COUNTED, counted)
 
 
 def read_client(*, write_tools: ToolWriter, cost_little: ToolWeigher) -> ModelClient | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, cast
 
@@ -67,7 +68,8 @@ class ModelDialogue:
         history: Sequence[Exchange] = (),
     ) -> None:
         self._runner = asyncio.Runner()
-        self._client = make_client(endpoint, most_bytes=most_response_bytes)
+        self._billed_micro_usd: int | None = None
+        self._client = make_client(endpoint, most_bytes=most_response_bytes, note_bill=self._note_bill)
         open_model = _open_anthropic if provider == "anthropic" else _open_openai
         # A local server often asks for no key; the clients insist on one.
         key = api_key.reveal() if api_key is not None else "none"
@@ -114,6 +116,7 @@ class ModelDialogue:
         request = ModelRequest(parts=self._waiting, instructions=self._instructions)
         limits: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
         settings = cast("ModelSettings", {**limits, **self._cache_marks})
+        self._billed_micro_usd = None
         try:
             response = self._runner.run(self._request(request, settings, seconds, is_cancelled))
         except (ModelEndpointRefused, ModelAnswerInvalid, ThinkingCancelled):
@@ -130,7 +133,7 @@ class ModelDialogue:
             raise ModelAnswerInvalid("the endpoint's answer has not the shape of a model's") from None
         self._messages += [request, response]
         self._waiting = []
-        turn = _read_turn(response)
+        turn = replace(_read_turn(response), billed_micro_usd=self._billed_micro_usd)
         self._written += len(turn.text) + sum(len(call.arguments) for call in turn.calls)
         return turn
 
@@ -156,6 +159,9 @@ class ModelDialogue:
         """Say `instructions` from the next request on, in the place of those before."""
         self._written += len(instructions) - len(self._instructions)
         self._instructions = instructions
+
+    def _note_bill(self, micro_usd: int | None) -> None:
+        self._billed_micro_usd = micro_usd
 
     async def _request(
         self, request: ModelRequest, settings: ModelSettings, seconds: float, is_cancelled: Callable[[], bool]

@@ -118,6 +118,7 @@ class ModelPlanner:
             model=report.model,
             rounds=transcript.rounds,
             doubted_bills=transcript.doubted_bills,
+            dearer_bills=transcript.dearer_bills,
             directives=report.standing.versions,
             left_out=report.standing.left_out,
             told=report.told,

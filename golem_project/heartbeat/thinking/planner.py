@@ -83,7 +83,8 @@ class Deliberation:
 
     `refusals` are codes of errors the planner ran into (a limit, a veto, a budget), in order; `stopped_by` is the code
     that ended the thinking early, or empty. Costs are integer micro-USD;
-    `doubted_bills` counts answers of a model whose bill was missing or could not be. `directives` are the versions of
+    `doubted_bills` counts answers of a model whose bill was missing or could not be, `dearer_bills` those that were
+    billed at more than their tokens come to. `directives` are the versions of
     STRATEGY and PLAYBOOK that were shown, `left_out` the titles of their sections for which there was no room. `told`
     are the sections of the request with about how many tokens each takes, and `asked` the first calls.
     """
@@ -100,6 +101,7 @@ class Deliberation:
     model: str = ""
     rounds: int = 0
     doubted_bills: int = 0
+    dearer_bills: int = 0
     directives: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: tuple[tuple[str, int], ...] = ()

@@ -186,6 +186,7 @@ def think(
             "input_llm_tokens": transcript.input_llm_tokens,
             "output_llm_tokens": transcript.output_llm_tokens,
             "doubted_bills": transcript.doubted_bills,
+            "dearer_bills": transcript.dearer_bills,
             "directives": {name: str(version) for name, version in standing.versions.items()},
             "cost_micro_usd": str(spent),
             "refusals": transcript.refusals[:20],

@@ -31,6 +31,7 @@ from golem_project.heartbeat.thinking.loop_values import (
     MOST_LINES,
     AskedCall,
     AskedToolCall,
+    Bill,
     CallDesk,
     ConversationLimits,
     Dialogue,
@@ -135,7 +136,6 @@ class _Loop:
         self._tell(HappeningKind.ASKED)
         turn = self._ask_again()
         transcript.rounds += 1
-        transcript.doubted_bills += not turn.is_billed
         transcript.input_llm_tokens += turn.input_llm_tokens
         transcript.output_llm_tokens += turn.output_llm_tokens
         self._tell(HappeningKind.PAID)
@@ -168,7 +168,9 @@ class _Loop:
             is_free = error.costs_nothing
             raise
         finally:
-            self.purse.settle(turn=turn, is_free=is_free)
+            bill = self.purse.settle(turn=turn, is_free=is_free)
+        self.transcript.doubted_bills += bill is Bill.DOUBTED
+        self.transcript.dearer_bills += bill is Bill.DEARER
         return turn
 
     def _wait(self, seconds: float) -> None:

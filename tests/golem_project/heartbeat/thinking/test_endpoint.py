@@ -115,7 +115,8 @@ def test_a_name_counts_as_local_only_when_all_its_addresses_are(monkeypatch: pyt
 
 def fetch(url: str, *, base: str | None = None, most_bytes: int = 100_000) -> httpx2.Response:
     async def run() -> httpx2.Response:
-        async with make_client(parse_endpoint(base or url, allow_local=True), most_bytes=most_bytes) as client:
+        endpoint = parse_endpoint(base or url, allow_local=True)
+        async with make_client(endpoint, most_bytes=most_bytes, note_bill=lambda _: None) as client:
             return await client.post(url, json={"messages": []})
 
     return asyncio.run(run())

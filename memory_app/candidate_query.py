@@ -99,7 +99,7 @@ _NO_VECTOR = "by_vector AS (SELECT NULL::uuid AS id, NULL::float8 AS distance WH
 _JOIN = """
 WITH {by_words}, {by_vector}
 SELECT {episode}.id, last_accessed_at, stability_days, {episode}.occurred_at, rank, distance,
-    coalesce(pointed.points, 0), {away}
+    coalesce(pointed.points, 0), {away}, {episode}.tool_name
 FROM by_words FULL JOIN by_vector USING (id) JOIN {episode} USING (id) LEFT JOIN pointed USING (id)
     LEFT JOIN {vector} ON {vector}.episode_id = {episode}.id
 WHERE {episode}.golem_id = %s
@@ -120,6 +120,7 @@ class EpisodeCandidate(NamedTuple):
     """What the question's words that it holds are worth together."""
     away: float | None = None
     """Its distance in meaning, also where it is not among the nearest."""
+    tool_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from django.db import transaction
 
 from memory_app.candidate_query import EpisodeCandidate, EpisodeScope, find_candidates, find_nearest, size_up
 from memory_app.decay import retention_at
+from memory_app.deeds import weigh_deeds
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused
 from memory_app.filters import EpisodeFilters, select_episodes
@@ -92,7 +93,7 @@ def retrieve_episodes(
             others = matching.exclude(pk__in=[candidate.pk for candidate in candidates]).order_by("-occurred_at", "pk")
             rows = others.values_list("pk", "last_accessed_at", "stability_days", "occurred_at")
             candidates += [EpisodeCandidate(*row, None, None) for row in rows[: limit - len(candidates)]]
-        best = _score(candidates, now=now, apply_decay=apply_decay)[:limit]
+        best = _score(_favour_deeds(candidates, query), now=now, apply_decay=apply_decay)[:limit]
         episodes = Episode.objects.defer("search", "search_text").in_bulk([scored.candidate.pk for scored in best])
     return Retrieval(
         hits=tuple(
@@ -113,6 +114,12 @@ class _Scored:
     text_rank: int | None
     vector_rank: int | None
     similarity: float | None
+
+
+def _favour_deeds(candidates: Sequence[EpisodeCandidate], query: str) -> list[EpisodeCandidate]:
+    """The candidates, worth more where their tool does what the question asks about."""
+    gains = weigh_deeds(query, [each.tool_name for each in candidates])
+    return [each._replace(points=each.points + gain) for each, gain in zip(candidates, gains, strict=True)]
 
 
 def _score(candidates: Sequence[EpisodeCandidate], *, now: datetime, apply_decay: bool) -> list[_Scored]:

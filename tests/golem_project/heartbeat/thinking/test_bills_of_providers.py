@@ -94,14 +94,12 @@ def test_a_bill_that_is_no_higher_leaves_what_its_tokens_come_to(
     "usage",
     [
         None,
-        {},
         {**TOKENS, "cost": 0},
         {**TOKENS, "cost": 0.0001},
         {**TOKENS, "cost": -5},
         {**TOKENS, "cost": True},
         {**TOKENS, "cost": "a gift"},
         with_own_key(0, None),
-        {"cost": 0.0033},
         {"prompt_tokens": 1, "completion_tokens": 40, "total_tokens": 41, "cost": 0.0033},
     ],
     ids=str,
@@ -114,10 +112,18 @@ def test_a_bill_that_is_missing_or_cannot_be_counts_as_the_worst_case(
     assert_told(live_golem, found, cost=found.cost_micro_usd, doubted=1)
 
 
+@pytest.mark.parametrize("usage", [{}, {"cost": 0.0033}], ids=str)
+def test_a_bill_without_its_counts_is_no_answer_and_counts_as_the_worst_case(
+    live_golem: LiveGolem, think: Think, usage: dict[str, Any]
+) -> None:
+    found, _ = think(live_golem.golem, bill(usage))
+    assert found.stopped_by == "MODEL_ANSWER_INVALID" and found.cost_micro_usd > WORST
+
+
 def test_a_bill_above_the_worst_case_counts_even_where_its_tokens_cannot_be(
     live_golem: LiveGolem, think: Think
 ) -> None:
-    found, _ = think(live_golem.golem, bill({"prompt_tokens": -1, "completion_tokens": 0, "cost": 0.9}))
+    found, _ = think(live_golem.golem, bill({**TOKENS, "prompt_tokens": -1, "cost": 0.9}))
     assert_told(live_golem, found, cost=900_000, doubted=1)
 
 

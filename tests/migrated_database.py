@@ -24,9 +24,14 @@ from tests.once_for_all import one_at_a_time
 from tests.services import SERVERS
 
 # Beside the migrations, what they import of the product.
-_PRODUCT_FILES = ("memory_app/glossary.py", "tools_app/core/clock.py", "permits_app/models/spending.py")
+_PRODUCT_FILES = (
+    "memory_app/glossary.py",
+    "memory_app/likeness.py",
+    "tools_app/core/clock.py",
+    "permits_app/models/spending.py",
+)
 # What one of these reads.
-_READ = ("memory_app/glossary.txt",)
+_READ = ("memory_app/glossary.txt", "memory_app/likeness.f16")
 _MOST_KEPT = 3
 
 

@@ -120,7 +120,7 @@ def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> lis
     return [f"Thinking cost {cost}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"]
 
 
-def _tell_bills(deliberation: Mapping[str, Any]) -> str:
+def _tell_bills(deliberation: Mapping[str, Any]) -> str:  # Any: the stored JSON of a thought
     """How many bills of its provider were not what its tokens come to, and what counts in their place."""
     doubted, dearer = (int(deliberation.get(name) or 0) for name in ("doubted_bills", "dearer_bills"))
     lines = [f" {doubted} of its bills could not be true and count as the worst case."] if doubted else []

@@ -120,6 +120,7 @@ ONLY_FROM_OUTSIDE = {
     "follow_wall": "a test ends what it had the clock compared with",
     "forget_silence": "a test begins with a service that may be asked",
     "WatchedTransport": "the settings name it to Celery where Sentinels watch the broker",
+    "tell_left": "the settings name it to Django, for every page",
     "load_last_release": "a test holds the migrated database against what the last release knows",
     "as_json_schema": "a test holds the catalogue of events against it",
 }

@@ -79,7 +79,7 @@ class _CheckedTransport(httpx2.AsyncHTTPTransport):
         return to_json(_doubt_usage(answer))
 
 
-def _read_bill(answer: Any) -> int | None:
+def _read_bill(answer: Any) -> int | None:  # Any: what a provider answers
     """Micro-USD, rounded up, that the answer says it costs: `cost` of its usage in dollars, as OpenRouter tells it, and
     where the maker bills the owner's own key what the maker takes. None where nothing is said; what is no amount is 0.
     """
@@ -93,7 +93,7 @@ def _read_bill(answer: Any) -> int | None:
     return min(_MOST_MICRO_USD, _read_micro_usd(cost) + _read_micro_usd(makers))
 
 
-def _read_micro_usd(dollars: Any) -> int:
+def _read_micro_usd(dollars: Any) -> int:  # Any: what a provider answers
     if isinstance(dollars, bool) or not isinstance(dollars, int | float) or dollars <= 0:
         return 0
     return math.ceil(Decimal(str(min(dollars, _MOST_MICRO_USD))) * 1_000_000)

@@ -14,6 +14,7 @@ from golem_project.alerts.topics import tell_event
 from permits_app.actions.change_policy import change_policy
 from permits_app.admin.halt_forecast import foretell_halts
 from permits_app.admin.story_facts import describe_plan
+from permits_app.approvals.address_lines import MOST_FIRST_USED, split_warnings
 from permits_app.approvals.request_digest import hash_request
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress
 from permits_app.words.address_book import read_book
@@ -117,6 +118,17 @@ def test_a_request_names_its_addresses_and_warns_of_a_twin_and_of_a_first_use(go
     event = OutboxEvent.objects.get(golem_id=golem.pk, type="approval:requested")
     told, _ = tell_event(event.type, event.payload, golem="Alpha")
     assert "WARNING: 1 address made to look like a known one" in told
+
+
+def test_many_first_uses_are_told_together_and_a_twin_by_itself() -> None:
+    first = [
+        {"address": f"0x{number:040x}", "name": "unknown", "warnings": ["First use: never"]} for number in range(4)
+    ]
+    twin = {"address": TWIN, "name": "unknown", "warnings": [f"It LOOKS LIKE Treasury {FRIEND}", "First use: never"]}
+    plain = {"address": FRIEND, "name": "Treasury", "warnings": []}
+    assert split_warnings({"addresses": [twin, *first[:MOST_FIRST_USED], plain]}) == ([twin, *first[:3]], [])
+    assert split_warnings({"addresses": [twin, *first, plain]}) == ([twin], first)
+    assert split_warnings({}) == ([], [])
 
 
 def test_the_twin_of_an_address_that_another_request_asks_for_is_told_while_that_one_waits(golem: Golem) -> None:

@@ -112,6 +112,15 @@ def test_a_bill_that_is_missing_or_cannot_be_counts_as_the_worst_case(
     assert_told(live_golem, found, cost=found.cost_micro_usd, doubted=1)
 
 
+def test_a_bill_under_a_twentieth_of_its_tokens_is_doubted_and_at_a_twentieth_not(
+    live_golem: LiveGolem, think: Think
+) -> None:
+    found, _ = think(live_golem.golem, bill({**TOKENS, "cost": 0.000165}))
+    assert (found.cost_micro_usd, found.doubted_bills) == (COUNTED, 0)
+    found, _ = think(live_golem.golem, bill({**TOKENS, "cost": 0.000164}))
+    assert found.cost_micro_usd > WORST and found.doubted_bills == 1
+
+
 @pytest.mark.parametrize("usage", [{}, {"cost": 0.0033}], ids=str)
 def test_a_bill_without_its_counts_is_no_answer_and_counts_as_the_worst_case(
     live_golem: LiveGolem, think: Think, usage: dict[str, Any]

@@ -28,6 +28,7 @@ MAY_SAY_SO = {
     "golem_project/demo": "shows one swap from end to end",
     "golem_project/embedded": "deploys the local chain's protocols, file by file",
     "tests/proof": "attacks with real calls of real venues",
+    "memory_app/deeds.txt": "words by which people ask memory for what was done at a venue, beside other words",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
     "tools_app/subsystems/lending/cases.py": "the lender at which the cases of tools for any lender are played",
     "permits_app/tools/cases.py": "the lender at which a golem has a debt that its alerts watch",

@@ -165,7 +165,10 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
     assert any(each.ref.protocol == kind.protocol for each in before)
     steps = leave_for_base(live_golem)
     told = {line["position"]: line for line in steps["positions unwound"]["positions"]}
-    left = [each for each in stage.positions() if any(leg.raw for leg in each.legs)]
+    # What accrued between two blocks and is less than its protocol's folder calls worth a call stays.
+    left = [
+        each for each in stage.positions() if any(abs(leg.raw) >= int(each.facts.get("dust", 1)) for leg in each.legs)
+    ]
     assert not any(leg.raw < 0 for each in left for leg in each.legs), "a debt is left"
     for each in left:
         line = told.get(str(each.ref))

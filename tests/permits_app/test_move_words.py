@@ -10,7 +10,8 @@ from permits_app.words.move_words import describe_move
 
 
 def flow(amount: int, symbol: str, decimals: int = 6) -> dict[str, Any]:
-    return {"expected": str(amount), "token": {"symbol": symbol, "decimals": decimals}}
+    token = {"address": f"0x{1:040x}", "symbol": symbol, "decimals": decimals}
+    return {"expected": str(amount), "bound": str(amount), "token": token}
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,8 @@ def is_own(path: str) -> bool:
     return name in _OWN or name.endswith(_FILTERS)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_no_page_shows_a_viewer_what_they_cannot_do_nor_a_raw_field(golem: Golem) -> None:
     viewer = make_member(golem, Role.VIEWER, name="vera")
     browser = log_in(viewer)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
 from archetypes_app.models import Golem
 from permits_app.models import NavSnapshot, OutcomeRecord
@@ -34,10 +34,14 @@ class Freshness:
 
 def read_freshness(golems: QuerySet[Golem], *, now: datetime) -> Freshness:
     """Of all of `golems` together, in two questions."""
-    ids = golems.filter(retired_at__isnull=True).values("pk")
+    living = golems.filter(retired_at__isnull=True)
     since = NavSnapshot.objects.filter(
         golem=OuterRef("permit__golem"), chain_id=OuterRef("permit__chain_id"), at__gte=OuterRef("created_at")
     )
-    behind = OutcomeRecord.live.filter(~Exists(since), created_at__gt=now - LOOK_BACK, permit__golem__in=ids)
-    newest = NavSnapshot.objects.filter(golem__in=ids).aggregate(at=Max("at"))["at"]
+    behind = OutcomeRecord.live.filter(
+        ~Exists(since), created_at__gt=now - LOOK_BACK, permit__golem__in=living.values("pk")
+    )
+    # The newest of each by its index: all that were ever kept would be read for the newest of all at once.
+    kept = NavSnapshot.objects.filter(golem=OuterRef("pk")).order_by("-at").values("at")[:1]
+    newest = living.annotate(measured_at=Subquery(kept)).aggregate(at=Max("measured_at"))["at"]
     return Freshness(newest, behind.exists())

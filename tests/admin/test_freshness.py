@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import Max
 from django.test import Client
 from django.urls import reverse
@@ -17,6 +18,7 @@ from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.pages.freshness import LOOK_BACK, read_freshness
 from tests import factories
 from tests.architecture.sources import ROOT
+from tests.explained import explain_second
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
@@ -50,6 +52,26 @@ def test_an_outcome_that_nobody_could_measure_is_waited_for_an_hour(live_golem: 
     golems = Golem.objects.filter(pk=live_golem.golem.pk)
     assert read_freshness(golems, now=ended + LOOK_BACK - second).is_behind
     assert not read_freshness(golems, now=ended + LOOK_BACK + second).is_behind
+
+
+@pytest.mark.django_db
+def test_years_of_kept_values_are_not_read_to_tell_the_newest() -> None:
+    golem, now = factories.make_golem(owner=factories.make_owner(name="ana")), clock.now()
+    NavSnapshot.objects.bulk_create(
+        NavSnapshot(
+            golem=golem,
+            at=now - timedelta(minutes=10 * number),
+            chain_id=31_337,
+            block_number=10_000 - number,
+            value_micro_usd=1,
+        )
+        for number in range(3_000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE permits_app_navsnapshot")
+    golems = Golem.objects.filter(pk=golem.pk)
+    assert read_freshness(golems, now=now).measured_at == now
+    assert explain_second(lambda: read_freshness(golems, now=now)).list_long(more_than=20) == []
 
 
 @pytest.mark.django_db

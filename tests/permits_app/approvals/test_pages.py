@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -394,3 +395,14 @@ def test_what_is_announced_of_another_owners_golem_stands_in_nobody_elses_inbox(
     for person, permit in ((ana, mine), (eve, theirs)):
         inbox = _browser(person).get(reverse(INBOX)).context["inbox"]
         assert [line.announcement.permit_id for line in inbox.announced] == [permit.pk]
+
+
+def test_differences_that_are_all_of_one_group_are_shown_in_it(golem: Golem, ana: Any) -> None:
+    request = factories.make_change_request(golem=golem)
+    line = {"words": "Calls", "before": "none", "after": "one of them", "note": "loosens", "group": "What it may call"}
+    # What was asked for is never rewritten: another one, which shows nothing else.
+    request.pk, request.shown = uuid4(), {**request.shown, "differences": [line]}
+    request.fold_hash = f"0x{1:064x}"
+    request.save(force_insert=True)
+    text = _browser(ana).get(page("permits_app.changerequest", "change", request.pk)).content.decode()
+    assert "What it may call" in text and "one of them" in text

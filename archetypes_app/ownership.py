@@ -43,6 +43,11 @@ def list_golems_with(user: object, power: Power) -> QuerySet[Golem]:
     return Golem.objects.filter(match_golems(user, power))
 
 
+def list_seen_golems(user: object) -> QuerySet[Golem]:
+    """Every golem whose pages `user` may see: all of them for an operator."""
+    return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
+
+
 def list_owned_golems(user: object) -> QuerySet[Golem]:
     """Every golem `user` owns or co-owns."""
     return list_golems_with(user, Power.ADMINISTER)

@@ -9,9 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from archetypes_app.demo_golems import APART, link_to, read_set_apart, shorten_names
-from archetypes_app.models import Golem
-from archetypes_app.ownership import is_operator, list_golems_with
-from archetypes_app.roles import Power
+from archetypes_app.ownership import list_seen_golems
 
 
 class GolemFilter(SimpleListFilter):
@@ -26,7 +24,7 @@ class GolemFilter(SimpleListFilter):
     def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: ModelAdmin[Any]) -> None:
         given = params.pop(APART, None)
         self.is_with_apart = bool(given)
-        golems = Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+        golems = list_seen_golems(request.user)
         self._golems = golems
         self._apart = read_set_apart(golems)
         super().__init__(request, params, model, model_admin)

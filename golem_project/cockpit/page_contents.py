@@ -9,15 +9,14 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max
 from django.utils.safestring import SafeString
 
 from archetypes_app.demo_golems import read_set_apart, shorten_names
 from archetypes_app.models import Golem, Heartbeat, VitalityRecord
 from archetypes_app.models.archetype import InferenceTier
-from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.ownership import list_seen_golems
 from archetypes_app.pages.demo_mark import show_maker
-from archetypes_app.roles import Power
 from golem_project.cockpit.chart_spans import Span
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
@@ -162,11 +161,6 @@ class Fleet:
     is_with_apart: bool
 
 
-def list_visible_golems(user: object) -> QuerySet[Golem]:
-    """An owner's own and co-owned golems; all of them for an operator."""
-    return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
-
-
 def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL, has_book: bool = True) -> Cockpit:
     """The page of `golem` as of `now`, its plots over `span`. Reads rows only; no node is asked.
 
@@ -235,7 +229,7 @@ def build_fleet(user: object, *, now: datetime, is_with_apart: bool = False) -> 
     number of queries however many there are.
     """
     cursor = event_log.read_head().cursor()
-    visible = list_visible_golems(user).filter(retired_at__isnull=True)
+    visible = list_seen_golems(user).filter(retired_at__isnull=True)
     apart = read_set_apart(visible)
     if apart and not is_with_apart:
         visible = visible.exclude(pk__in=apart)

@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from archetypes_app.demo_golems import APART, link_to
-from archetypes_app.ownership import has_power, is_operator
+from archetypes_app.ownership import has_power, is_operator, list_seen_golems
 from archetypes_app.roles import Power
 from golem_project.cockpit.chart_spans import Span, read_span
 from golem_project.cockpit.live_feed import TELLING
-from golem_project.cockpit.page_contents import build_cockpit, build_fleet, list_visible_golems
+from golem_project.cockpit.page_contents import build_cockpit, build_fleet
 from golem_project.cockpit.risks import build_risks
 from golem_project.cockpit.strategy_page import DaysForm, build_trial, list_sentences
 from tools_app.core import clock
@@ -46,7 +46,7 @@ def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 def show_risks(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The risk board of one golem of this person's, measured now. Raises Http404 for any other."""
     _check_may_see(request)
-    golem = list_visible_golems(request.user).select_related("archetype").filter(pk=golem_id).first()
+    golem = list_seen_golems(request.user).select_related("archetype").filter(pk=golem_id).first()
     if golem is None:
         raise Http404("no such golem")
     board = build_risks(golem, now=clock.now())
@@ -61,7 +61,7 @@ def show_risks(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 def show_strategies(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """A form of how many days; once it is sent, what the golem's strategies would have done in them. Raises Http404."""
     _check_may_see(request)
-    golem = list_visible_golems(request.user).select_related("heartbeat").filter(pk=golem_id).first()
+    golem = list_seen_golems(request.user).select_related("heartbeat").filter(pk=golem_id).first()
     heartbeat = getattr(golem, "heartbeat", None)
     if golem is None or heartbeat is None:
         raise Http404("no such golem, or it has no heartbeat")
@@ -106,7 +106,7 @@ def _build_fleet(request: HttpRequest) -> dict[str, object]:
 def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, object]:
     _check_may_see(request)
     golem = (
-        list_visible_golems(request.user)
+        list_seen_golems(request.user)
         .select_related("archetype", "heartbeat", "vitality_record")
         .filter(pk=golem_id)
         .first()

@@ -20,9 +20,8 @@ from redis import RedisError
 
 from archetypes_app.demo_golems import read_set_apart, shorten_names
 from archetypes_app.models import ApiKey, Golem, Heartbeat
-from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.ownership import is_operator, list_seen_golems
 from archetypes_app.pages.demo_mark import show_maker
-from archetypes_app.roles import Power
 from permits_app.approval_pages.inbox import Inbox, build_inbox
 from permits_app.limits import ledger
 from permits_app.limits.owner_budget import find_limit
@@ -151,9 +150,7 @@ class Board:
 
 def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Board:
     """What `user` may see of everything, as of `now`; of golems that are set apart where `is_with_apart`."""
-    seen = (Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)).filter(
-        retired_at__isnull=True
-    )
+    seen = list_seen_golems(user).filter(retired_at__isnull=True)
     apart = read_set_apart(seen)
     golems = seen if is_with_apart or not apart else seen.exclude(pk__in=apart)
     permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()

@@ -6,9 +6,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from archetypes_app.models import Golem
-from archetypes_app.ownership import is_operator, list_golems_with
-from archetypes_app.roles import Power
+from archetypes_app.ownership import list_seen_golems
 from permits_app.pages.freshness import read_freshness
 from tools_app.core import clock
 
@@ -17,6 +15,6 @@ from tools_app.core import clock
 @require_safe
 def show_freshness(request: HttpRequest) -> JsonResponse:
     """`is_behind` and `measured_at` of all golems that the person sees; nothing of anybody else's."""
-    golems = Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+    golems = list_seen_golems(request.user)
     found = read_freshness(golems, now=clock.now())
     return JsonResponse({"is_behind": found.is_behind, "measured_at": found.mark})

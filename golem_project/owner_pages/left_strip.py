@@ -7,8 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from archetypes_app.models import Golem
-from archetypes_app.ownership import is_operator, list_golems_with
+from archetypes_app.ownership import list_golems_with, list_seen_golems
 from archetypes_app.roles import Power
 from permits_app.pages.left_lines import list_left_lines
 
@@ -20,7 +19,7 @@ def tell_left(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}
-    golems = Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
+    golems = list_seen_golems(user)
     operated = list_golems_with(user, Power.OPERATE)
     return {
         "left_lines": SimpleLazyObject(lambda: list_left_lines(golems)),

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_safe
 
 from archetypes_app.demo_golems import APART, link_to, read_set_apart, shorten_names
 from archetypes_app.models import Golem
-from archetypes_app.ownership import is_operator, list_golems_with
-from archetypes_app.roles import Power
+from archetypes_app.ownership import list_seen_golems
 from golem_project.owner_pages.find_pages import find_beside
 from golem_project.owner_pages.search_hit import SearchHit
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
@@ -37,7 +36,7 @@ def show_found(request: HttpRequest) -> HttpResponse:
     """What `q` finds."""
     words = " ".join(str(request.GET.get("q", "")).split())[:LONGEST]
     is_with_apart = APART in request.GET
-    seen = Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+    seen = list_seen_golems(request.user)
     apart = read_set_apart(seen)
     # What is asked for by its whole id or hash is meant.
     is_meant = bool(_HASH.fullmatch(words)) or is_id(words)

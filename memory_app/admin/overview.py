@@ -16,7 +16,7 @@ from django.urls import path, reverse
 from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
-from archetypes_app.ownership import has_power, is_operator, list_golems_with
+from archetypes_app.ownership import has_power, is_operator, list_seen_golems
 from archetypes_app.roles import Power
 from memory_app.actions.purge import purge_everything
 from memory_app.actions.scan_poison import scan_for_poison
@@ -150,7 +150,7 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         return self.find_golem_with(request, golem_id, power)
 
     def _list_seen(self, request: HttpRequest) -> QuerySet[Golem]:
-        return Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+        return list_seen_golems(request.user)
 
     def may_act_for(self, request: HttpRequest, golem: Golem) -> bool:
         """Whether this person may scan this golem's memory, keep and write it out."""

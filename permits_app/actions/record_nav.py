@@ -14,12 +14,12 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutboundTransaction, OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
-from permits_app.models.record_archive import RecordKeeping
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.performance.slash_text import tell_slashes
 from permits_app.permits.holdings_json import tell_holdings
+from permits_app.permits.laid_away import read_chosen_days
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.slashes import list_slashes
@@ -94,8 +94,8 @@ def _keep(
         earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, block_number__lt=last.block_number)
         older = list(earlier.order_by("-block_number").values_list("pk", flat=True)[:_COMPARED_BEFORE])
         NavSnapshot.objects.filter(pk__in=older).exclude(state={}).update(state={}, holdings={})
-    chosen = RecordKeeping.objects.filter(person_id=golem.owner_id).values_list("days", flat=True).first()
-    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept(chosen)).delete()
+    kept = values_kept(read_chosen_days(golem.owner_id))
+    NavSnapshot.objects.filter(golem=golem, at__lt=now - kept).delete()
     row = NavSnapshot(
         golem=golem,
         at=now,

@@ -42,11 +42,16 @@ class KeptRecords:
 
 def read_kept(*, golem_id: UUID, owner_id: int) -> KeptRecords:
     """Of one golem, without what its archives hold."""
-    chosen = RecordKeeping.objects.filter(person_id=owner_id).values_list("days", flat=True).first()
+    chosen = read_chosen_days(owner_id)
     rows = RecordArchive.objects.filter(golem_id=golem_id).defer("content").order_by("-number")
     found = list(rows[: _MOST_SHOWN + 1])
     days = max(LEAST_DAYS, int(settings.GOLEM_RECORDS_KEPT_DAYS) if chosen is None else chosen)
     return KeptRecords(days, chosen is not None, tuple(found[:_MOST_SHOWN]), len(found) > _MOST_SHOWN)
+
+
+def read_chosen_days(owner_id: int) -> int | None:
+    """How long an owner said that records of their golems stay at hand; None where they said nothing."""
+    return RecordKeeping.objects.filter(person_id=owner_id).values_list("days", flat=True).first()
 
 
 def keep_for(*, golem: Golem, days: int, now: datetime) -> None:

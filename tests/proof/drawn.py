@@ -152,10 +152,9 @@ def list_row(seed: str, kept: Path | None = None) -> Iterator[Drawn]:
 
 def draw(count: int, kept: Path | None = None, *, seed: str) -> list[Drawn]:
     """The first `count` that change something, and with them those before that change nothing."""
-    drawn, counted = [], 0
-    for each in list_row(seed, kept):
-        if counted == count:
-            break
+    drawn, counted, row = [], 0, list_row(seed, kept)
+    # No further one is asked for: its whole module would be read.
+    while counted < count and (each := next(row, None)) is not None:
         drawn.append(each)
         counted += each.reason is None
     return drawn

@@ -62,13 +62,27 @@ def create_next_market(world: World, before: Place, sy: str = "") -> str:
     return market
 
 
+class _Recount(dict[str, None]):
+    """What a patch puts in and takes out again as its last: the shelf's version rises both times and never goes back,
+    so that nothing that was worked out from one shelf is taken for another's.
+    """
+
+    def __setitem__(self, key: str, value: None) -> None:
+        super().__setitem__(key, value)
+        SHELF.version += 1
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        SHELF.version += 1
+
+
 def name_market(world: World, market: str, patch: pytest.MonkeyPatch) -> Place:
     """What the operator does who names it: the server knows it, as if it had been started anew."""
     told = ask_market(make_context(world).chain(), market)
+    patch.setitem(_Recount(), "shelf", None)
     patch.setitem(named_places._NAMED, (NAME, CHAIN_ID), (*list_named(NAME, CHAIN_ID), told.text))
     load_registry()
     patch.setitem(SHELF._by_name, NAME, describe_protocol())
-    patch.setattr(SHELF, "version", SHELF.version + 1)
     return find_places(CHAIN_ID)[-1]
 
 

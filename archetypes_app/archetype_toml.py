@@ -42,13 +42,13 @@ def _without_nul(text: str) -> str:
 _Text = Annotated[str, AfterValidator(_without_nul)]
 
 
-class _Shape(BaseModel):
+class _TableShape(BaseModel):
     """A table of the file: every key is known, and no value is taken for one of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-class _Prompt(_Shape):
+class _Prompt(_TableShape):
     role: _Text = ""
     expertise: list[_Text] = []
     safety_rules: list[_Text] = []
@@ -56,18 +56,18 @@ class _Prompt(_Shape):
     output_format: _Text = ""
 
 
-class _Overrides(_Shape):
+class _Overrides(_TableShape):
     include: list[_Text] = []
     exclude: list[_Text] = []
 
 
-class _Tools(_Shape):
+class _Tools(_TableShape):
     profile: _Text = ""
     enable: list[_Text] = []
     disable: list[_Text] = []
 
 
-class _File(_Shape):
+class _File(_TableShape):
     name: str = Field(pattern=rf"^[a-z0-9_-]{{1,{MOST_NAME}}}$")
     category: _Text
     description: _Text = ""

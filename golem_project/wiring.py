@@ -59,8 +59,8 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import followed_contracts, log_expiry
 from tools_app.portfolio import pegs
-from tools_app.sandbox.host_functions import MemorySearch
-from tools_app.sandbox.written_call import OutsideReads, OwnReads
+from tools_app.sandbox.host_functions import SearchMemory
+from tools_app.sandbox.owner_http_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.standards.x402.host_asking import HostAsker
 from tools_app.subsystems.coding.operations import Workspaces
@@ -217,7 +217,7 @@ def _build_services() -> dict[type, object]:
 
     return {
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
-        MemorySearch: search_memory,
+        SearchMemory: search_memory,
         OnlyFalling: list_retiring,
         CallableContracts: may_be_called,
         SignedOrders: find_signed_order,

@@ -15,12 +15,12 @@ from django.db.models import F, FloatField, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Least
 from pgvector.django import CosineDistance
 
-from memory_app.claims import tell_insight
 from memory_app.decay import INSIGHT_FLOOR, REINFORCEMENT, STABILITY_CAP_DAYS, retention_at
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
 from memory_app.models.provenance import Source, Trust
+from memory_app.redact_unverified_facts import tell_insight
 from memory_app.retrieval import fuse_ranks, weaken
 from memory_app.text_query import AnyWordQuery
 

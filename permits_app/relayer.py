@@ -36,7 +36,7 @@ from permits_app.custody.signers.base import SignedAuthorization, SignedTransact
 from permits_app.custody.signers.choose_signer import open_keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import SimulationRecognised
-from permits_app.execution import broadcast, payload_delivery, second_reading
+from permits_app.execution import broadcast, confirm_transaction, payload_delivery
 from permits_app.execution.replacement import Fees, raise_fees
 from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose, RelayState
@@ -191,7 +191,7 @@ def _find_confirmed(chain_id: int, tx_hashes: Sequence[str]) -> ReceiptView | No
     """A receipt counts once a second reading says the same; a node that just mined it may need a moment for that."""
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
     receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline)
-    if receipt is None or not second_reading.confirm(chain_id, receipt, deadline=deadline):
+    if receipt is None or not confirm_transaction.confirm(chain_id, receipt, deadline=deadline):
         return None
     return receipt
 
@@ -239,10 +239,10 @@ def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
     if not rows and not newest:
         return []
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
-    hashes, head = second_reading.find_block_hashes(chain_id, _blocks_of([*rows, *newest]), deadline=deadline)
+    hashes, head = confirm_transaction.find_block_hashes(chain_id, _blocks_of([*rows, *newest]), deadline=deadline)
     if newest and _has_left(newest[0], hashes):
         rows += finals[:_MOST_FINALS]
-        hashes, head = second_reading.find_block_hashes(chain_id, _blocks_of(rows), deadline=deadline)
+        hashes, head = confirm_transaction.find_block_hashes(chain_id, _blocks_of(rows), deadline=deadline)
     lost = []
     for row in rows:
         if _has_left(row, hashes):
@@ -478,9 +478,9 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
         hashes = _hashes_of_nonce(row)
         receipt = broadcast.find_any_receipt(chain_id=row.chain_id, tx_hashes=hashes, deadline=deadline)
         if receipt is not None:
-            if second_reading.confirm(row.chain_id, receipt, deadline=deadline):
+            if confirm_transaction.confirm(row.chain_id, receipt, deadline=deadline):
                 _record(row, receipt)
-        elif second_reading.is_taken_by_another(
+        elif confirm_transaction.is_taken_by_another(
             chain_id=row.chain_id,
             sender=row.sender,
             nonce=row.nonce,

@@ -12,7 +12,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.test")
 django.setup(set_prefix=False)
 
-from golem_project.front.last_answers import LastAnswers  # noqa: E402
+from golem_project.front.shutdown_responses import LastAnswers  # noqa: E402
 from golem_project.runtime.checked_start import CheckedStart  # noqa: E402
 
 

@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, create_api_key, hash_token
 from archetypes_app.actions.decide_sign_in import is_over
 from archetypes_app.actions.revoke_api_key import end_key, record_end
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.errors import RenewalRefused, SignInOver
 from archetypes_app.models import AccessToken, AgentSignIn, ApiKey
 from archetypes_app.models.agent_sign_in import SignInState

@@ -11,7 +11,7 @@ from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest
 
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from tools_app.core import audit_log, clock
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from archetypes_app.admin.graph_picture import draw_graph
+from archetypes_app.admin.draw_delegation_graph import draw_graph
 from archetypes_app.empty_categories import list_stocked
 from tools_app.toolkit.enums import Category
 

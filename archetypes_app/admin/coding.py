@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from archetypes_app.actions.include_coding_tools import include_coding_tools
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.coding_form import CodingWorkspaceForm, PresetForm
 from archetypes_app.models import CodingWorkspace
 from archetypes_app.models.coding_workspace import WorkspacePlace

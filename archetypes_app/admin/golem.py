@@ -30,7 +30,7 @@ class FoldedToolOverrides(ToolOverrideInline):
     classes = _FOLDS
 
 
-class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
+class GolemFormAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     """What an owner may change of a golem; address, phase and halt have actions of their own."""
 
     owner_path = "owner"

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.edit_conflicts import bump_version
 from archetypes_app.forms import EDIT_CONFLICT
 from archetypes_app.models import Golem

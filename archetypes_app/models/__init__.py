@@ -8,6 +8,7 @@ from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.artifact import Artifact
 from archetypes_app.models.chat import ChatStep, ChatTurn
 from archetypes_app.models.coding_workspace import CodingWorkspace
+from archetypes_app.models.deactivation_followup import StoppedAccount
 from archetypes_app.models.definition_approval import DefinitionApproval
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.member import GolemMember, Invitation, SignIn
@@ -16,7 +17,6 @@ from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
 from archetypes_app.models.seen_definition import SeenDefinition
 from archetypes_app.models.service_access import KeptAnswer, ServiceAccess
-from archetypes_app.models.stopped_account import StoppedAccount
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
 

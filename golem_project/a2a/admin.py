@@ -18,8 +18,8 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
 from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task, TaskState
-from golem_project.a2a.opened_reads import list_openable
 from golem_project.a2a.payment_gas_account import find_address
+from golem_project.a2a.public_queries import list_openable
 from golem_project.a2a.selling import PAID_IN
 from tools_app.adapters import normalize_key
 from tools_app.admin.read_only import ReadOnlyAdminMixin

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.actions.create_api_key import hash_token
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.errors import OwnerGone
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.ownership import is_owned

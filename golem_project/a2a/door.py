@@ -39,7 +39,7 @@ from golem_project.a2a.errors import PartNotTaken
 from golem_project.a2a.message_parsing import check_parts, read_body
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
-from golem_project.front.last_answers import ENDS_WITH_SERVER
+from golem_project.front.shutdown_responses import ENDS_WITH_SERVER
 from golem_project.middleware.request_id import set_request_id
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
 from golem_project.pi.exception_handler import describe_problem

@@ -9,7 +9,7 @@ from a2a.types import a2a_pb2 as wire
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.callers import A2ACaller
-from golem_project.a2a.opened_reads import describe_opened
+from golem_project.a2a.public_queries import describe_opened
 from golem_project.a2a.task_messages import JSON
 from golem_project.pi.definitions import define_tools, describe_key
 from golem_project.pi.endpoint import has_memory

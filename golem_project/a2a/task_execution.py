@@ -10,8 +10,8 @@ from django.conf import settings
 
 from golem_project.a2a.errors import PaymentInWork, PaymentNeeded
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
-from golem_project.a2a.opened_reads import answer_stranger
 from golem_project.a2a.permit_of_task import STATE_OF, describe_permit
+from golem_project.a2a.public_queries import answer_stranger
 from golem_project.a2a.task_states import move_task
 from golem_project.pi.exception_handler import describe_problem
 from golem_project.pi.internal_call import ToolAnswer, call_tool

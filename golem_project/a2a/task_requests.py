@@ -16,8 +16,8 @@ from golem_project.a2a.callers import A2ACaller
 from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, TaskUnknown, TooManyTasks
 from golem_project.a2a.message_parsing import Ask
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
-from golem_project.a2a.opened_reads import check_pace
 from golem_project.a2a.permit_of_task import follow_task
+from golem_project.a2a.public_queries import check_pace
 from golem_project.a2a.task_messages import WIRE_STATES
 from golem_project.a2a.task_states import move_task, tell_change
 from golem_project.pi.internal_call import call_tool

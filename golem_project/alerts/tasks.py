@@ -7,9 +7,9 @@ from uuid import UUID
 from celery import shared_task
 
 from golem_project.alerts import channels
-from golem_project.stream.delivery_tasks import ask_for_turns
 from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
+from golem_project.stream.publish_delivery_tasks import ask_for_turns
 from tools_app.core import clock
 
 

@@ -26,7 +26,7 @@ from golem_project.backups import manifest, postgres_programs
 from golem_project.backups.errors import BackupFailed, RestoreRefused
 from golem_project.backups.make_backup import list_archives, list_keys
 from golem_project.runtime.start_conditions import UNFINISHED_RESTORE
-from permits_app.actions.hold_restored import Held, hold_restored
+from permits_app.actions.hold_restored import HeldGolem, hold_restored
 from tools_app.core import broker
 from tools_app.core.event_log import begin_new_log
 
@@ -44,7 +44,7 @@ class Restored:
 
     made_at: datetime
     version: str
-    held: tuple[Held, ...]
+    held: tuple[HeldGolem, ...]
 
 
 def restore_backup(*, folder: Path, keys: Path | None, now: datetime) -> Restored:
@@ -82,7 +82,7 @@ def restore_backup(*, folder: Path, keys: Path | None, now: datetime) -> Restore
     return Restored(made.made, made.version, finish_restore(now=now))
 
 
-def finish_restore(*, now: datetime) -> tuple[Held, ...]:
+def finish_restore(*, now: datetime) -> tuple[HeldGolem, ...]:
     """Hold all golems and compare their accounts with the chain; safe to repeat. Raises RestoreRefused."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass(%s)", [UNFINISHED_RESTORE])

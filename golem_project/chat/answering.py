@@ -15,7 +15,7 @@ from django.db import connection
 from archetypes_app.models import ChatStep, ChatTurn
 from archetypes_app.models.chat import ChatStepKind
 from golem_project.chat.converse import converse, get_client
-from golem_project.chat.messages import begin_turn, end_turn, is_to_end, read_history, tell
+from golem_project.chat.turn_states import begin_turn, end_turn, is_to_end, read_history, tell
 from golem_project.heartbeat.thinking.loop_values import Happening, HappeningKind
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain_value

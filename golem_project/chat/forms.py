@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
-from golem_project.chat.messages import LONGEST_WORDS
+from golem_project.chat.turn_states import LONGEST_WORDS
 from tools_app.core.plain_text import PlainTextField
 
 

@@ -19,8 +19,8 @@ from archetypes_app.ownership import has_power, list_golems_with
 from archetypes_app.roles import Power
 from golem_project.chat.converse import get_client
 from golem_project.chat.forms import WordsForm
-from golem_project.chat.messages import ask_golem, end_turn, stop_turn
 from golem_project.chat.tasks import answer_turn_task
+from golem_project.chat.turn_states import ask_golem, end_turn, stop_turn
 from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from tools_app.core import clock, event_log
 from tools_app.core.errors import BrokerUnavailable, GolemError

@@ -17,7 +17,14 @@ from tools_app import runner
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
-from tools_app.subsystems.intel.calibration import LEAST_ACTIONS, MEANS, MODELS, CalibratedClass, Judgement, calibrate
+from tools_app.subsystems.intel.calibration import (
+    LEAST_ACTIONS,
+    MEANS,
+    MODELS,
+    CalibratedClass,
+    PredictionJudgement,
+    calibrate,
+)
 from tools_app.subsystems.safety.health_tools import NOT_WHOLE_NOW
 from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.protocol import SHELF
@@ -34,11 +41,11 @@ _PREDICTIONS: Final = (
 _HELD: Final = "Nothing is held."
 _TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
 _JUDGED: Final = {
-    Judgement.TOO_FEW: ("not judged", ""),
-    Judgement.NO_CHANCE: ("no chance named", ""),
-    Judgement.AS_PREDICTED: ("as predicted", "good"),
-    Judgement.MORE_OFTEN: ("more often", "bad"),
-    Judgement.LESS_OFTEN: ("less often", "warn"),
+    PredictionJudgement.TOO_FEW: ("not judged", ""),
+    PredictionJudgement.NO_CHANCE: ("no chance named", ""),
+    PredictionJudgement.AS_PREDICTED: ("as predicted", "good"),
+    PredictionJudgement.MORE_OFTEN: ("more often", "bad"),
+    PredictionJudgement.LESS_OFTEN: ("less often", "warn"),
 }
 _GROUPS: Final = (
     ("By protocol", "by_protocol", _HELD),

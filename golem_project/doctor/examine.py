@@ -13,12 +13,12 @@ from django.db import DatabaseError
 from golem_project.doctor.broker import examine_broker
 from golem_project.doctor.database import examine_database, tell_why_away
 from golem_project.doctor.files import examine_files
-from golem_project.doctor.findings import Finding, Verdict, bad, good
+from golem_project.doctor.findings import Finding, bad, good
 from golem_project.doctor.nodes import examine_nodes
 from golem_project.status import read_version
 from tools_app.toolkit.registry import REGISTRY
 
-__all__ = ["Finding", "Verdict", "examine"]
+__all__ = ["Finding", "examine"]
 _AWAY: Final = {
     "broker": "start Valkey, or set REDIS_URL",
     "files": "see what it names",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class Health(StrEnum):
     """How it is."""
 
     GOOD = "good"
@@ -19,7 +19,7 @@ class Finding:
     """One thing that was looked at, and what to do where it is not good."""
 
     name: str
-    verdict: Verdict
+    verdict: Health
     words: str
     to_do: str = ""
 
@@ -30,14 +30,14 @@ class Finding:
 
 def good(name: str, words: str) -> Finding:
     """As it has to be."""
-    return Finding(name, Verdict.GOOD, words)
+    return Finding(name, Health.GOOD, words)
 
 
 def doubtful(name: str, words: str, to_do: str) -> Finding:
     """It goes on like this, and may hurt some day."""
-    return Finding(name, Verdict.DOUBTFUL, words, to_do)
+    return Finding(name, Health.DOUBTFUL, words, to_do)
 
 
 def bad(name: str, words: str, to_do: str) -> Finding:
     """It does not go on like this, or loses something."""
-    return Finding(name, Verdict.BAD, words, to_do)
+    return Finding(name, Health.BAD, words, to_do)

@@ -85,7 +85,7 @@ def _answers(postgres: EmbeddedPostgres, port: int) -> bool:
 def _start_keeper(paths: Paths, environment: MutableMapping[str, str]) -> None:
     reading, writing = os.pipe()
     log = os.open(paths.log_dir / "keeper.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    argv = [sys.executable, "-m", "golem_project.embedded.keeper"]
+    argv = [sys.executable, "-m", "golem_project.embedded.keep_database_running"]
     keeper_environment = {
         "PATH": environment.get("PATH", "/usr/bin:/bin"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(CHECKOUT), environment.get("PYTHONPATH")])),

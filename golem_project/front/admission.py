@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from golem_project.front.request_bodies import Bodies, CallerLeft, has_body, replay
-from golem_project.front.waiting_lines import Lanes, PlaceInLine
+from golem_project.front.request_queues import Lanes, PlaceInLine
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.pi.mcp_door import ENVELOPE_BYTES, MCP_PATH
 from golem_project.pi.parsers import MAX_BODY_BYTES

@@ -15,10 +15,10 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact

@@ -27,8 +27,8 @@ from golem_project.heartbeat.still_watch import StillToken
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick
-from memory_app.claims import is_only_said, leave_out_claims
 from memory_app.insights_for_situation import RecalledInsight
+from memory_app.redact_unverified_facts import is_only_said, leave_out_claims
 from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from permits_app.models.action_record import RESCUE_KEY
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.toolkit.enums import LEAVING

@@ -19,7 +19,7 @@ from golem_project.heartbeat.strategies.catalog import parse_strategies
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.permits.latest_action_per_wish import read_latest_actions
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import BPS, apply_bps_up, format_micro_usd
 

@@ -20,7 +20,7 @@ from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.actions.decide_sign_in import is_over
 from archetypes_app.actions.hand_out_access import Access, collect_sign_in, find_renewable, renew_access
 from archetypes_app.actions.revoke_api_key import revoke_as
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.errors import RenewalRefused, SignInOver
 from archetypes_app.models import AgentSignIn
 from archetypes_app.models.agent_sign_in import SignInState

@@ -31,6 +31,7 @@ from tools_app.toolkit.outside_services import (
     Answered,
     M,
     OutsideService,
+    OutsideSource,
     Question,
     ServiceAnswerRefused,
     ServiceFailed,
@@ -38,7 +39,6 @@ from tools_app.toolkit.outside_services import (
     ServiceNotSwitchedOn,
     ServiceQuotaUsedUp,
     ServiceRefusedQuestion,
-    Source,
     say_age,
 )
 
@@ -239,5 +239,5 @@ def _keep(access: ServiceAccess, digest: str, value: Any, now: datetime) -> None
 def _tell(value: M, service: OutsideService, base: str, answered_at: datetime, now: datetime) -> Answered[M]:
     parts = urlsplit(base)
     said_at = answered_at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    source = Source(service.name, f"{parts.scheme}://{parts.netloc}", said_at, say_age(answered_at, now))
+    source = OutsideSource(service.name, f"{parts.scheme}://{parts.netloc}", said_at, say_age(answered_at, now))
     return Answered(value, source)

@@ -20,7 +20,7 @@ from rest_framework.request import Request
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
 from archetypes_app.actions.hand_out_access import ACCESS_LENGTH, ACCESS_MINUTES, ACCESS_PREFIX
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.errors import OwnerGone
 from archetypes_app.models import AccessToken, ApiKey, Golem
 from archetypes_app.ownership import is_owned

@@ -17,7 +17,7 @@ from django.conf import settings
 from golem_project.pi.errors import TooManyAtOnce
 
 
-class Places:
+class ThreadPlaces:
     """Who holds how many threads of this process."""
 
     def __init__(self) -> None:
@@ -45,4 +45,4 @@ class Places:
                     del self._taken[owner_id]
 
 
-PLACES: Final = Places()
+PLACES: Final = ThreadPlaces()

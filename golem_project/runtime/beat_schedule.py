@@ -17,7 +17,7 @@ from tools_app.core import clock, liveness
 LOOK_EVERY_MS: Final = 1_000
 
 
-class Entry(ModelEntry):
+class BeatEntry(ModelEntry):
     """One row. It never ran later than now."""
 
     last_run_at: Any
@@ -47,7 +47,7 @@ class Entry(ModelEntry):
 class Schedule(DatabaseScheduler):
     """The rows of `PeriodicTask`; a change of one is seen within a second."""
 
-    Entry = Entry
+    BeatEntry = BeatEntry
     _looked_at_ms: float | None = None
     _offset: datetime | None = None
     _pulse_ms: float | None = None

@@ -13,7 +13,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.models.api_key import Scope
 from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power

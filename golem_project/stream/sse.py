@@ -22,7 +22,7 @@ from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
 
 from golem_project.front.addresses import is_trusted, read_address
-from golem_project.front.last_answers import ENDS_WITH_SERVER
+from golem_project.front.shutdown_responses import ENDS_WITH_SERVER
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.stream.callers import EventFollower, identify_caller

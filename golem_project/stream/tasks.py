@@ -8,7 +8,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from golem_project.stream import deliveries, delivery_tasks, retention, webhooks
+from golem_project.stream import deliveries, publish_delivery_tasks, retention, webhooks
 from golem_project.stream.delivery_turns import LASTS_SECONDS, DeliveryTurn
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock
@@ -37,6 +37,6 @@ def forget_old_events_task() -> int:
 
 def _ask_for_turns() -> int:
     now = clock.now()
-    return delivery_tasks.ask_for_turns(
+    return publish_delivery_tasks.ask_for_turns(
         kind=TurnKind.WEBHOOK, wanting=deliveries.list_wanting(now=now), task=deliver_webhooks_task, now=now
     )

@@ -16,12 +16,12 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from memory_app import embedding, likeness
-from memory_app.claims import is_only_said
 from memory_app.models import Episode, EpisodeVector, Insight
 from memory_app.models.provenance import Source
 from memory_app.near_duplicates import make_near_keys
 from memory_app.poison import describe_poison, find_poison
-from memory_app.steering import find_steering
+from memory_app.prompt_injection_score import find_steering
+from memory_app.redact_unverified_facts import is_only_said
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.transaction_retry import retry_aborted

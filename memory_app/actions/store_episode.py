@@ -14,7 +14,6 @@ from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
 from memory_app import embedding, likeness
-from memory_app.claims import is_only_said
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
@@ -23,9 +22,10 @@ from memory_app.models import Episode, EpisodeVector
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measure_cosine
 from memory_app.poison import describe_poison, find_poison
+from memory_app.prompt_injection_score import find_steering
 from memory_app.provenance import Provenance
+from memory_app.redact_unverified_facts import is_only_said
 from memory_app.reflection import Reflection, reflect
-from memory_app.steering import find_steering
 from memory_app.text_cleaning import clean_text, clean_value
 from tools_app.core import audit_log, event_bus
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement

@@ -14,7 +14,7 @@ from django.urls import path, reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from memory_app.actions.export_grimoire import archive_folder, export_grimoire, list_archives
 from memory_app.archive_file import find_archive

@@ -13,9 +13,9 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from memory_app.actions.restore_directive import restore_directive, write_directive
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.admin.agent_written_marks import is_by_agent

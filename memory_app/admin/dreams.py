@@ -13,9 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from memory_app.dreams.run_dream import request_stop
 from memory_app.models import DreamJournal
 from memory_app.models.dream import DreamState

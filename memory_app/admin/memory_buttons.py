@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.audit_actor_names import name_actor
 from memory_app.actions.keep_or_archive import Keeping, keep_memory
 from memory_app.actions.purge import purge_memories
 from memory_app.models import Episode, Insight

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power, is_operator, list_seen_golems
 from archetypes_app.roles import Power

@@ -14,7 +14,7 @@ from typing import Any
 
 from typing_extensions import TypeIs
 
-from memory_app.augment import LONGEST_DEADLINE_SECONDS
+from memory_app.memory_adjustments import LONGEST_DEADLINE_SECONDS
 from memory_app.models import Episode
 from tools_app import runner
 from tools_app.core.clock import Deadline

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from archetypes_app.actors import KEY_ACTOR
+from archetypes_app.audit_actor_names import KEY_ACTOR
 from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit

@@ -113,7 +113,7 @@ def _work(permit: ActionPermit, lease: Lease, *, is_signed: bool) -> None:
     _conclude(permit, tool, execution)
 
 
-def _conclude(permit: ActionPermit, tool: WriteTool | None, execution: executor.Execution) -> None:
+def _conclude(permit: ActionPermit, tool: WriteTool | None, execution: executor.ExecutedCalls) -> None:
     """Judge what is seen. What was sent just now and is not mined yet stays COMMITTING, for the follower to see."""
     waits_until = (permit.committing_at or permit.created_at) + timedelta(seconds=settings.GOLEM_RECEIPT_WAIT_SECONDS)
     is_young = permit.status == S.COMMITTING and clock.now() < waits_until
@@ -149,7 +149,7 @@ def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
     _conclude(permit, None, executor.resume(permit=permit, lease=lease))
 
 
-def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.Execution:
+def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.ExecutedCalls:
     check_in_time(permit)
     now = clock.now()
     call = recheck_permit(permit, tool, now)

@@ -20,7 +20,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import Standing
+from tools_app.toolkit.principals import RightStanding
 from tools_app.toolkit.protocol import SHELF
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def _follow(row: ReceivedRight, now: datetime) -> bool:
     return row.state == RightState.STANDING != after
 
 
-def look_at(row: ReceivedRight, *, now: datetime) -> tuple[Standing, bool]:
+def look_at(row: ReceivedRight, *, now: datetime) -> tuple[RightStanding, bool]:
     """What its contract says at the newest block, and whether its time is over by the chain's clock.
 
     Raises the node's errors, and PositionsUnreadable where its contract says nothing.
@@ -60,7 +60,7 @@ def look_at(row: ReceivedRight, *, now: datetime) -> tuple[Standing, bool]:
     chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
     protocol, view = SHELF.get(row.protocol), view_right(row)
     if chain.block.timestamp >= view.limit.ends_at:
-        return Standing(False, 0, "its time is over"), True
+        return RightStanding(False, 0, "its time is over"), True
     if protocol is None or protocol.received is None:
         raise PositionsUnreadable("nobody here knows its protocol any more")
     return protocol.received.judge(view, chain.call_many(protocol.received.ask(view))), False

@@ -28,7 +28,7 @@ from permits_app.execution.halt_exchange import exchange_holdings, list_exchange
 from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
 from permits_app.execution.position_unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
-from permits_app.execution.received_dropping import describe_received, drop_received
+from permits_app.execution.renounce_rights_on_halt import describe_received, drop_received
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
 from permits_app.halts.halt_choices import SAYS, HaltChoice, does_unwind, find_exchange, read_choice
 from permits_app.halts.resume import lock_keys

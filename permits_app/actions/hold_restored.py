@@ -47,7 +47,7 @@ class UnknownNonces:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldGolem:
     """One golem: what its accounts did that no row knows, what was counted for it (micro-USD), and the code of what
     kept a chain from being read.
     """
@@ -64,7 +64,7 @@ class Held:
         return not self.trouble
 
 
-def hold_restored(*, made_at: datetime, now: datetime) -> tuple[Held, ...]:
+def hold_restored(*, made_at: datetime, now: datetime) -> tuple[HeldGolem, ...]:
     """Hold every golem that is not retired, then compare each; what was compared before counts once."""
     golems = list(Golem.objects.filter(retired_at__isnull=True).order_by("pk"))
     for golem in golems:
@@ -80,7 +80,7 @@ def _hold(golem: Golem, reason: str, now: datetime) -> None:
     HaltRecord.objects.filter(golem=golem, actor=ACTOR, completed_at__isnull=True).update(completed_at=now)
 
 
-def _compare(golem: Golem, *, now: datetime) -> Held:
+def _compare(golem: Golem, *, now: datetime) -> HeldGolem:
     gaps, trouble = [], ""
     for cursor in _list_cursors(golem):
         try:
@@ -98,7 +98,7 @@ def _compare(golem: Golem, *, now: datetime) -> Held:
                 UnknownNonces(cursor.chain_id, cursor.address, cursor.next_nonce, counts.mined - cursor.next_nonce)
             )
     counted = _count(golem, gaps, now) if gaps else 0
-    return Held(golem.pk, golem.name, tuple(gaps), counted, trouble)
+    return HeldGolem(golem.pk, golem.name, tuple(gaps), counted, trouble)
 
 
 def _list_cursors(golem: Golem) -> list[NonceCursor]:

@@ -1,6 +1,6 @@
 """A read of the product for a tool that an owner wrote: through the agent's own door, with the golem's own tools.
 
-Locks nothing; the events of the read are told as ever. Keeps `tools_app.sandbox.written_call.OwnReads`.
+Locks nothing; the events of the read are told as ever. Keeps `tools_app.sandbox.owner_http_call.OwnReads`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from permits_app.permits.permit_hashes import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall
-from permits_app.safety.record_reader import RecordReader, records_of
+from permits_app.safety.load_call_records import RecordReader, records_of
 from permits_app.safety.tiers import check_tier_holds
 from tools_app.core import clock
 from tools_app.core.rows import change_rows

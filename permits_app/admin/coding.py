@@ -24,7 +24,7 @@ REASON: Final = "_why"
 
 
 @admin.register(CodingWorkspace)
-class CodingWorkspaceAdmin(WorkspaceFormAdmin):
+class CodingWorkspaceGuardAdmin(WorkspaceFormAdmin):
     """The form, unless what is posted would loosen what holds a live golem."""
 
     write_power = Power.ADMINISTER

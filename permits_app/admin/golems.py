@@ -17,8 +17,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.actors import name_actor
-from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
+from archetypes_app.admin.golem import GolemFormAdmin as GolemFormAdmin
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.pages.demo_mark import show_maker
 from archetypes_app.roles import Power

@@ -11,10 +11,10 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.audited import AuditedEditMixin, lock_rows
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening_forms import LooseningMixin

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from unfold.decorators import display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.audit_actor_names import name_actor
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
 from permits_app.approval_pages.second_factor_forms import FactorForm
 from permits_app.approvals import second_factor

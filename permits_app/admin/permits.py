@@ -14,9 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.pages.demo_mark import show_maker
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
 from permits_app.admin.permit_story import build_story

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.actors import name_actor, spell_actors
+from archetypes_app.audit_actor_names import name_actor, spell_actors
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from archetypes_app.actions.change_phase import worsen_phase
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from archetypes_app.roles import Power

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from permits_app.actions.note_safe import note_safe
 from permits_app.admin.safe_card import build_wallet_card
 from permits_app.approval_pages.forms import WhyForm

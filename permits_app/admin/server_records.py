@@ -10,10 +10,10 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.records import GolemIdScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.ownership import is_operator
 from permits_app.actions.forget_contract import forget_contract
 from permits_app.models import HighWaterMark, IdempotencyRecord, KnownContract

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from permits_app.actions.end_standing_plans import end_standing_plans
 from permits_app.models import ActionRecord, StandingPlan
 from permits_app.models.action_record import ActionState

@@ -17,7 +17,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from unfold.widgets import UnfoldBooleanWidget
 
-from archetypes_app.actors import name_actor
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power

@@ -10,9 +10,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from permits_app.actions.restore_venue_trust import restore_venue_trust
 from permits_app.models import VenueTrust
 from tools_app.admin.read_only import ReadOnlyAdminMixin

@@ -13,9 +13,9 @@ from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation

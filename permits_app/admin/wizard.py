@@ -20,8 +20,8 @@ from django.urls import reverse
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldBooleanWidget
 
 from archetypes_app.actions.create_api_key import create_api_key
-from archetypes_app.actors import name_actor
 from archetypes_app.admin.api_keys import redirect_to_token
+from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.empty_categories import tell_unmet
 from archetypes_app.errors import UnknownProfile
 from archetypes_app.intents import CUSTOM, INTENTS

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Case, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
-from archetypes_app.actors import spell_actors
+from archetypes_app.audit_actor_names import spell_actors
 from archetypes_app.ownership import has_power, is_operator, list_deciders, list_golems_with
 from archetypes_app.roles import Power
 from permits_app.approvals.address_lines import split_warnings

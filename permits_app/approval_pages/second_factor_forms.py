@@ -54,7 +54,7 @@ class FactorForm(forms.Form):
             del self.fields["old_code"]
 
 
-class PasswordForm(FactorForm):
+class CodeAndPasswordForm(FactorForm):
     """And the password of who is signed in."""
 
     proof = forms.CharField(
@@ -75,7 +75,7 @@ class PasswordForm(FactorForm):
         return proof
 
 
-class EnrolForm(PasswordForm):
+class EnrolForm(CodeAndPasswordForm):
     """The first code of a new device, and the proof of who sets it up."""
 
     code = make_code_field(help_text="What the new device shows now")
@@ -88,7 +88,7 @@ class EnrolForm(PasswordForm):
             self.fields["old_code"].label = "Code of the device you have"
 
 
-class AddPasskeyForm(PasswordForm):
+class AddPasskeyForm(CodeAndPasswordForm):
     """A new passkey under a name."""
 
     name = make_name_field(help_text="So that you know it again: the device it is on")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from permits_app.permits.kept_bounds import KeptBounds, KeptChange, KeptGauge, KeptPrincipal
-from permits_app.safety.figures import format_bps, format_ratio
-from permits_app.safety.foresight import DEBT
+from permits_app.safety.format_rule_figures import format_bps, format_ratio
+from permits_app.safety.predicted_holdings import DEBT
 from tools_app.toolkit.plan import AmountGiven, Arrival, ItemGiven, Statement
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.wording.address_names import format_token_amount, name_address

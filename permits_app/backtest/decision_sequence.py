@@ -26,8 +26,8 @@ from permits_app.backtest.past_decisions import PastDecision
 from permits_app.backtest.usage_correction import UsedUp
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.drawdown import fall_of
+from permits_app.safety.hook_inputs_json import JudgedFacts
 from permits_app.safety.hooks.policy_cage import CageRows
-from permits_app.safety.judged_facts import JudgedFacts
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 Predictions = Sequence[tuple[datetime, bool]]

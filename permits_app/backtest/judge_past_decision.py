@@ -26,16 +26,16 @@ from permits_app.safety.assets import RAISING
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import LoadedRules
+from permits_app.safety.hook_inputs_json import JudgedFacts
 from permits_app.safety.hooks.policy_cage import (
+    CageReads,
     CageRows,
-    Holdings,
     judge_approved,
     judge_rows,
     judge_standing,
 )
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
-from permits_app.safety.judged_facts import JudgedFacts
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY
@@ -130,7 +130,7 @@ class DraftQuestion:
     def ask(self, fall: Fall | None) -> DraftAnswer:
         """What hooks 1 to 4 answer. `fall` is what the draft measured, None when it did not come to it."""
         portfolio = self.facts.portfolio
-        holdings = Holdings(
+        holdings = CageReads(
             is_known=True,
             wrapped_native=find_wrapped(self.call),
             portfolio=portfolio,

@@ -13,7 +13,7 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.models.spending import SpendState
 from permits_app.permits.plan_store import decode_plan
-from permits_app.safety.judged_facts import JudgedFacts, decode_facts
+from permits_app.safety.hook_inputs_json import JudgedFacts, decode_facts
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 

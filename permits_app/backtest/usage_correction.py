@@ -15,8 +15,8 @@ from permits_app.backtest.past_decisions import PastDecision
 from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
 from permits_app.safety.hook import HookCall
+from permits_app.safety.hook_inputs_json import JudgedFacts
 from permits_app.safety.hooks.spending_limiter import counts_per_day
-from permits_app.safety.judged_facts import JudgedFacts
 
 DAY: Final = timedelta(hours=24)
 HOUR: Final = timedelta(hours=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.record_denial import record_commit_denial

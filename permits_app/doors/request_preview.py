@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.models import ApiKey, Golem
 from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app.execution import second_reading
+from permits_app.execution import confirm_transaction
 from permits_app.models import ChainMark
 from tools_app.chain.networks import Network
 from tools_app.chain.node_errors import RpcWrongChain
@@ -48,7 +48,7 @@ def look(network: Network, *, now: datetime) -> bool:
 def _read(network: Network, watch: ChainMark, now: datetime) -> bool:
     deadline = Deadline.after_ms(_BUDGET_MS)
     marked = {watch.mark_number} if watch.mark_hash else set()
-    hashes, head = second_reading.find_block_hashes(network.chain_id, marked, deadline=deadline)
+    hashes, head = confirm_transaction.find_block_hashes(network.chain_id, marked, deadline=deadline)
     next_mark = max(0, head - network.confirmations + 1)
     has_lost = bool(marked) and hashes.get(watch.mark_number, watch.mark_hash) != watch.mark_hash
     changes: dict[str, object] = {"head_number": head, "looked_at": now}
@@ -61,7 +61,7 @@ def _read(network: Network, watch: ChainMark, now: datetime) -> bool:
         )
         changes |= {"rolled_back_at": now, "mark_number": 0, "mark_hash": ""}
     elif next_mark != watch.mark_number or not marked:
-        found, _ = second_reading.find_block_hashes(network.chain_id, {next_mark}, deadline=deadline)
+        found, _ = confirm_transaction.find_block_hashes(network.chain_id, {next_mark}, deadline=deadline)
         if found.get(next_mark):
             changes |= {"mark_number": next_mark, "mark_hash": found[next_mark]}
     ChainMark.objects.filter(pk=watch.pk).update(updated_at=now, **changes)

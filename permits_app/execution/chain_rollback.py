@@ -16,7 +16,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F
 
-from permits_app.execution import chain_health_check, payload_delivery, second_reading
+from permits_app.execution import chain_health_check, confirm_transaction, payload_delivery
 from permits_app.execution.payload_states import advance, list_siblings, record_receipt
 from permits_app.execution.payloads import send_payload
 from permits_app.limits import ledger
@@ -59,7 +59,9 @@ def confirm_mined(chain_id: int, now: datetime) -> Counter[str]:
     rows = [*seen.select_related("permit")[:_BATCH], *final[:1]]
     if not rows:
         return done
-    hashes, head = second_reading.find_block_hashes(chain_id, {_block_of(row) for row in rows}, deadline=_deadline())
+    hashes, head = confirm_transaction.find_block_hashes(
+        chain_id, {_block_of(row) for row in rows}, deadline=_deadline()
+    )
     is_past_final = False
     for row in rows:
         if _is_lost(row, hashes):
@@ -134,7 +136,9 @@ def _take_finals_back(chain_id: int, now: datetime) -> int:
         below = _block_of(step[-1])
         # A block's payloads are taken together: a step never ends inside one.
         step += [row for row in rows.filter(block_number=below) if row not in step]
-        hashes, _ = second_reading.find_block_hashes(chain_id, {_block_of(row) for row in step}, deadline=_deadline())
+        hashes, _ = confirm_transaction.find_block_hashes(
+            chain_id, {_block_of(row) for row in step}, deadline=_deadline()
+        )
         gone = [row for row in step if _is_lost(row, hashes)]
         lost += gone
         if len(gone) < len(step):

@@ -56,7 +56,7 @@ _LONGEST_PAUSE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class ExecutedCalls:
     """What became of the calls: one receipt per call in order, None where it is not seen yet.
 
     `is_awaited` says that whatever is not seen was sent and may be mined any moment.
@@ -76,7 +76,7 @@ class Execution:
 
 def execute(
     *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, chain: ChainReader, lease: Lease
-) -> Execution:
+) -> ExecutedCalls:
     """Sign the permit's calls, store the bytes, send them, look for the receipts for a moment.
 
     `worth_micro_usd` is what they can spend at the prices of now, gas left out. `chain` reads its newest block.
@@ -99,7 +99,7 @@ def execute(
     return _send_and_look(permit, rows, lease)
 
 
-def resume(*, permit: ActionPermit, lease: Lease) -> Execution:
+def resume(*, permit: ActionPermit, lease: Lease) -> ExecutedCalls:
     """Look what became of what was sent, and send the rest, in nonce order; also after a crash, with the same bytes.
 
     A golem that was halted sends nothing new: what was not sent stays unsent, and its nonce is filled.
@@ -214,7 +214,7 @@ def _list_live(permit: ActionPermit) -> list[OutboundTransaction]:
     return list(permit.transactions.filter(is_live=True).order_by("call_index"))
 
 
-def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease: Lease) -> Execution:
+def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease: Lease) -> ExecutedCalls:
     """Send what is not in a block, then look for receipts: a moment only, for the thread is needed elsewhere."""
     is_new = any(not row.broadcast_count for row in rows)
     for position, row in enumerate(rows):
@@ -249,7 +249,7 @@ def _look(
     rows: Sequence[OutboundTransaction],
     payloads: Mapping[int, Sequence[OutboundTransaction]],
     seen: dict[int, payload_delivery.Mined],
-) -> Execution:
+) -> ExecutedCalls:
     """What became of each nonce by now, and write it down. A node that fails says nothing about them.
 
     `seen` holds, by nonce, what an earlier look of this moment found; what this one finds is added.
@@ -270,7 +270,7 @@ def _look(
     seen |= {row.nonce: found for row, found in in_blocks}
     receipts = [_receipt_of_call(seen.get(row.nonce)) for row in rows]
     open_rows = [row for row in rows if row.nonce not in seen]
-    return Execution(tuple(receipts), all(row.state == TransactionState.BROADCAST for row in open_rows))
+    return ExecutedCalls(tuple(receipts), all(row.state == TransactionState.BROADCAST for row in open_rows))
 
 
 def _receipt_of_call(mined: payload_delivery.Mined | None) -> ReceiptView | None:

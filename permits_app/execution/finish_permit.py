@@ -15,14 +15,14 @@ from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app.execution import allowances, hidden_calls, lost_calls, outcome
+from permits_app.execution import allowances, infer_outcome_from_balances, lost_calls, outcome
 from permits_app.execution.action_profit import Profit, measure_profit
 from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.allowances import LeftOver
 from permits_app.execution.balance_evidence import EvidenceReading, read_evidence
 from permits_app.execution.contradictions import find_doubt, is_over
-from permits_app.execution.executor import Execution
-from permits_app.execution.hidden_calls import Unexplained
+from permits_app.execution.executor import ExecutedCalls
+from permits_app.execution.infer_outcome_from_balances import Unexplained
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.payload_states import advance, doubt_receipt
 from permits_app.execution.revert_reasons import read_revert_reason
@@ -60,7 +60,7 @@ S_TX = TransactionState
 Told = TypeVar("Told")
 
 
-def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution) -> None:
+def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: ExecutedCalls) -> None:
     """Close the permit as COMMITTED or REVERTED when every call is seen or lost, else leave it UNKNOWN.
 
     `tool` is None for the runtime's own revocations, which report nothing but their outcome.
@@ -75,7 +75,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     doubt = _guard(permit, "doubts", lambda: find_doubt(permit=permit, plan=plan, receipts=seen, found=found), "")
     unexplained = _read_unexplained(permit, plan, execution)
     if unexplained is not None and unexplained.changes is None:
-        doubt = doubt or hidden_calls.UNREADABLE
+        doubt = doubt or infer_outcome_from_balances.UNREADABLE
     if doubt and not is_over(permit, clock.now()):
         _look_again(permit, doubt)
         return
@@ -116,7 +116,7 @@ def _settle(
     permit: ActionPermit,
     tool: WriteTool | None,
     plan: TxPlan,
-    execution: Execution,
+    execution: ExecutedCalls,
     found: EvidenceReading,
     doubt: str,
     unexplained: Unexplained | None,
@@ -214,7 +214,7 @@ def _guard(permit: ActionPermit, what: str, call: Callable[[], Told], otherwise:
         return otherwise
 
 
-def _read_unexplained(permit: ActionPermit, plan: TxPlan, execution: Execution) -> Unexplained | None:
+def _read_unexplained(permit: ActionPermit, plan: TxPlan, execution: ExecutedCalls) -> Unexplained | None:
     """What balances say of calls that no node showed; None where every call that may have left was seen."""
     lost = execution.list_unseen()
     may_have_left = permit.transactions.filter(
@@ -223,12 +223,12 @@ def _read_unexplained(permit: ActionPermit, plan: TxPlan, execution: Execution) 
     left = sorted(set(may_have_left))
     if not left:
         return None
-    read = partial(hidden_calls.read_unexplained, permit, plan, left)
+    read = partial(infer_outcome_from_balances.read_unexplained, permit, plan, left)
     return _guard(permit, "what nobody saw", read, Unexplained(None))
 
 
 def _add_lost(
-    permit: ActionPermit, plan: TxPlan, execution: Execution, judgement: Judgement, unexplained: Unexplained | None
+    permit: ActionPermit, plan: TxPlan, execution: ExecutedCalls, judgement: Judgement, unexplained: Unexplained | None
 ) -> Judgement:
     lost = execution.list_unseen()
     if not lost:
@@ -242,7 +242,7 @@ def _add_lost(
     if unexplained is None:
         return told
     has_receipts = len(lost) < len(permit.calls)
-    return hidden_calls.judge_unseen(told, plan=plan, found=unexplained, has_receipts=has_receipts)
+    return infer_outcome_from_balances.judge_unseen(told, plan=plan, found=unexplained, has_receipts=has_receipts)
 
 
 def _find_left_over(

@@ -29,10 +29,10 @@ from permits_app.permits import capabilities
 from permits_app.permits.permit_hashes import hash_action, hash_plan, hash_simulation
 from permits_app.permits.permit_lifetime import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds
+from permits_app.safety.balances_after_open_permits import judge_no_debt_grew
 from permits_app.safety.final_simulation import Rehearsed, rehearse
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
-from permits_app.safety.levels import judge_no_debt_grew
 from permits_app.safety.positions_to_simulate import Run, run_asking
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline

@@ -18,7 +18,7 @@ from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.giving_up_a_right import gives_up_a_right
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
-from permits_app.safety.measured_class import is_deeper
+from permits_app.safety.classify_action import is_deeper
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.portfolio.asked_rights import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right

@@ -1,7 +1,7 @@
 """Calls that will never run: whose nonce another transaction took, and what of their plan goes with them.
 
 Shown by a block, or by a chain that counts the nonce as used while no node shows by what. What balances say of them is
-`hidden_calls.py`'s.
+`infer_outcome_from_balances.py`'s.
 """
 
 from __future__ import annotations

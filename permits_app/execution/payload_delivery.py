@@ -11,7 +11,7 @@ from typing import Final
 
 from django.conf import settings
 
-from permits_app.execution import broadcast, nonce_readings, second_reading, user_operations
+from permits_app.execution import broadcast, confirm_transaction, nonce_readings, user_operations
 from permits_app.execution.payload_states import list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction, SigningKey
 from tools_app.core import clock
@@ -51,7 +51,11 @@ def find_any_receipt(rows: Sequence[OutboundTransaction], *, deadline: Deadline)
     receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=list(by_hash), deadline=deadline)
     if receipt is None or receipt.tx_hash not in by_hash:
         return None
-    return (by_hash[receipt.tx_hash], receipt) if second_reading.confirm(chain_id, receipt, deadline=deadline) else None
+    return (
+        (by_hash[receipt.tx_hash], receipt)
+        if confirm_transaction.confirm(chain_id, receipt, deadline=deadline)
+        else None
+    )
 
 
 def look(groups: Sequence[Sequence[OutboundTransaction]], *, deadline: Deadline) -> list[Mined | None]:
@@ -62,7 +66,7 @@ def look(groups: Sequence[Sequence[OutboundTransaction]], *, deadline: Deadline)
     plain = [row.tx_hash for rows in groups if not rows[0].entry_point for row in rows]
     chain_id = groups[0][0].chain_id
     claimed = broadcast.find_receipts(chain_id=chain_id, tx_hashes=plain, deadline=deadline)
-    confirmed = second_reading.confirm_many(chain_id, list(claimed.values()), deadline=deadline)
+    confirmed = confirm_transaction.confirm_many(chain_id, list(claimed.values()), deadline=deadline)
     receipts = {receipt.tx_hash: receipt for receipt in confirmed}
     return [
         user_operations.find_any_operation(rows, deadline=deadline)
@@ -112,7 +116,7 @@ def is_lost(row: OutboundTransaction, *, used_nonce: int, deadline: Deadline) ->
     same = [row.tx_hash, *(each.tx_hash for each in list_siblings(row))]
     if row.entry_point:
         return user_operations.is_taken_by_another(row, ours=same, deadline=deadline)
-    return second_reading.is_taken_by_another(
+    return confirm_transaction.is_taken_by_another(
         chain_id=row.chain_id,
         sender=row.sender,
         nonce=row.nonce,

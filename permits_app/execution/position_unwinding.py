@@ -28,8 +28,8 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.other_chain_holdings import name_chain
 from permits_app.safety.asked_rights import judge_asked_rights
+from permits_app.safety.balances_after_open_permits import DEEPER_DEBT
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
-from permits_app.safety.levels import DEEPER_DEBT
 from permits_app.safety.position_rules import by_prices_or_lender, judge_changes, judge_gauges, judge_health
 from permits_app.safety.positions_to_simulate import Run
 from permits_app.safety.step_health import LIQUIDATION_BPS, judge_way

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from permits_app.custody.signers.choose_signer import open_zerodev
-from permits_app.execution import broadcast, second_reading
+from permits_app.execution import broadcast, confirm_transaction
 from permits_app.models import OutboundTransaction
 from tools_app import runner
 from tools_app.chain.networks import get_network
@@ -92,7 +92,7 @@ def _read_carrier(chain: ChainReader, log: LogEntry, deadline: Deadline) -> Rece
     """
     carrier = broadcast.find_receipt(chain_id=chain.chain_id, tx_hash=log.tx_hash, deadline=deadline)
     found = find_in_receipt(carrier, log.topics[1]) if carrier is not None else None
-    if carrier is None or found is None or not second_reading.confirm(chain.chain_id, carrier, deadline=deadline):
+    if carrier is None or found is None or not confirm_transaction.confirm(chain.chain_id, carrier, deadline=deadline):
         return None
     seen, logs = found
     return replace(

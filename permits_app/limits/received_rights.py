@@ -26,7 +26,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightUsed, RightView, Standing
+from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightStanding, RightUsed, RightView
 
 S = RightState
 _ACTOR: Final = "system:rights"
@@ -211,7 +211,7 @@ def put_off(row: ReceivedRight, *, reason: str, now: datetime) -> None:
 
 
 @retry_aborted
-def record_look(row: ReceivedRight, standing: Standing, *, is_over: bool, now: datetime) -> RightState:
+def record_look(row: ReceivedRight, standing: RightStanding, *, is_over: bool, now: datetime) -> RightState:
     """Keep what its contract said, and end it or have it stand again; its state from now on. Why one that stands gives
     nothing is kept as what its last look ran into.
 

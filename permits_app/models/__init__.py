@@ -5,13 +5,13 @@ from __future__ import annotations
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
+from permits_app.models.capability_grant import CapabilityGrant
 from permits_app.models.chain_mark import ChainMark
 from permits_app.models.chain_watch import ChainWatch
 from permits_app.models.death import Death
 from permits_app.models.declared_peg import DeclaredPeg
 from permits_app.models.denied_call import DeniedCall
 from permits_app.models.former_account import FormerAccount
-from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.health_alert import HealthAlert
 from permits_app.models.idempotency import IdempotencyRecord

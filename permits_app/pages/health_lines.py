@@ -11,7 +11,7 @@ from uuid import UUID
 from archetypes_app.models import DecisionCycleRecord
 from permits_app.models.policy_cage import PolicyCage
 from permits_app.permits.kept_holdings import KeptPosition
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.wording.formats import format_age
 
 MOST_TICKS: Final = 96

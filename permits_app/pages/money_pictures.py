@@ -22,7 +22,7 @@ from archetypes_app.models import Golem
 from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.pages.portfolio_card import RangeDrawing, draw_range, read_kept, sign_usd
 from permits_app.permits.kept_holdings import KeptHoldings
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS
 from tools_app.pages.plots import LinePlot, Point, plot_line

@@ -23,7 +23,7 @@ from permits_app.performance.profit_days import RecentWorth as DayWorth
 from permits_app.permits.holdings_json import sum_up_holdings
 from permits_app.permits.kept_holdings import KeptHoldings, KeptLock, KeptPosition, KeptRange, KeptToken
 from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere, look_elsewhere
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -23,7 +23,7 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.protocol import SHELF
-from tools_app.toolkit.spelling import Place, spell_params
+from tools_app.toolkit.spelling import SpellingContext, spell_params
 from tools_app.toolkit.tooldef import ToolDef
 
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -57,7 +57,7 @@ def resolve_params(tool: ToolDef, params: Mapping[str, object], golem: Golem) ->
     if "chain_id" in tool.params_model.model_fields and meant.get("chain_id") is None:
         meant["chain_id"] = golem.home_chain_id
     chain_id = find_chosen(meant, golem)
-    place = Place(
+    place = SpellingContext(
         account=golem.address,
         token=lambda reference: _address_of(chain_id, reference),
         lenders=lambda: [each.name for each in SHELF.on(chain_id) if each.lending is not None],

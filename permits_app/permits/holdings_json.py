@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from permits_app.permits.asset_shares_json import tell_shares
 from permits_app.permits.kept_holdings import KeptHoldings, KeptLock, KeptPosition, KeptTime, KeptToken
-from permits_app.permits.ranges_json import tell_range
+from permits_app.permits.position_range_chart import tell_range
 from tools_app.core.stored_json import write_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth

@@ -24,10 +24,10 @@ from permits_app.policy_cage.preflight_types import (
     UINT256_MAX,
     Measured,
     Observed,
+    PreflightVerdict,
     Refusal,
     Refused,
     Right,
-    Verdict,
     value_of,
 )
 from permits_app.policy_cage.roles import charge_budget, check_allowance, check_entry, check_outflow
@@ -68,7 +68,7 @@ class _Valued:
     total: int
 
 
-def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, sender: str) -> Verdict | Refusal:
+def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, sender: str) -> PreflightVerdict | Refusal:
     """What `execute(calls)` of `sender` would do at the observed moment."""
     try:
         role = check_entry(state, observed, sender)
@@ -101,7 +101,7 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
 
 def _judge(
     state: CageState, observed: Observed, role: int, before: _Valued, after: _Valued, given: Mapping[str, int]
-) -> Verdict:
+) -> PreflightVerdict:
     _judge_outflows(state, observed, role, before, after, given)
     verdict = _describe(state, observed, before, after)
     _judge_loss(state, observed, verdict, before.total)
@@ -134,7 +134,7 @@ def _sunk(before: _Valued, after: _Valued, index: int) -> int:
     return max(0, fall - max(0, was.balances[index] - now.balances[index]))
 
 
-def _describe(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> Verdict:
+def _describe(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> PreflightVerdict:
     was, now = before.measured, after.measured
     moves, moved, sunk = _Moves(), 0, 0
     for index, asset in enumerate(state.assets):
@@ -155,7 +155,7 @@ def _describe(state: CageState, observed: Observed, before: _Valued, after: _Val
     moved += max(sunk, fallen + owed)
     dust = moved * _DUST_BPS // BPS + _DUST_MICRO_USD
     _describe_positions(state, observed, moves, was, now, dust)
-    return Verdict(_classify(state, moves, was, now, dust), moved, max(0, before.total - after.total))
+    return PreflightVerdict(_classify(state, moves, was, now, dust), moved, max(0, before.total - after.total))
 
 
 def _describe_positions(
@@ -196,7 +196,7 @@ def _classify(state: CageState, moves: _Moves, was: Measured, now: Measured, dus
     return BatchClass(2 * opens + exchanges)
 
 
-def _judge_loss(state: CageState, observed: Observed, verdict: Verdict, total_before: int) -> None:
+def _judge_loss(state: CageState, observed: Observed, verdict: PreflightVerdict, total_before: int) -> None:
     if not verdict.loss:
         return
     most = verdict.moved * state.limit(Limit.MAX_LOSS_BPS) // BPS

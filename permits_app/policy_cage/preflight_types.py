@@ -89,7 +89,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PreflightVerdict:
     """What a batch that runs counts as; values in micro-USD."""
 
     batch_class: BatchClass

@@ -71,13 +71,13 @@ class RolesManifest:
 
 
 @dataclass
-class _Node:
+class _ConditionNode:
     """A condition with those below it."""
 
     kind: int
     operator: int
     value: bytes = b""
-    below: list[_Node] = field(default_factory=list)
+    below: list[_ConditionNode] = field(default_factory=list)
 
 
 def build_manifest(state: CageState, signatures: Mapping[tuple[str, bytes], str]) -> RolesManifest:
@@ -105,8 +105,8 @@ def build_manifest(state: CageState, signatures: Mapping[tuple[str, bytes], str]
             continue
         allowance = RoleAllowance(address_key(asset), min(most, UINT128_MAX), WINDOW_SECONDS)
         allowances.append(allowance)
-        chosen = _any([_Node(STATIC, EQUALS, address_key(spender)) for spender in spenders])
-        root = _Node(CALLDATA, MATCHES, below=[chosen, _Node(STATIC, WITHIN, allowance.key)])
+        chosen = _any([_ConditionNode(STATIC, EQUALS, address_key(spender)) for spender in spenders])
+        root = _ConditionNode(CALLDATA, MATCHES, below=[chosen, _ConditionNode(STATIC, WITHIN, allowance.key)])
         permissions.append(Permission(asset, APPROVE, _flatten(root)))
     return RolesManifest(tuple(sorted(permissions, key=_order)), tuple(allowances), tuple(left_out), tuple(looser))
 
@@ -138,7 +138,7 @@ def _build_tree(
     if not text:
         raise NotCarried("nobody knows what its arguments are")
     params = parse_signature("function " + text.removeprefix("function ")).inputs
-    root = _Node(CALLDATA, MATCHES, below=[_blank(each) for each in params])
+    root = _ConditionNode(CALLDATA, MATCHES, below=[_blank(each) for each in params])
     notes = []
     for group in _group(conditions):
         if {one.must for one in group} == {Must.BE_PATH_OF_ASSETS}:
@@ -164,23 +164,23 @@ def _group(conditions: Sequence[Condition]) -> list[list[Condition]]:
     return groups
 
 
-def _say(state: CageState, one: Condition) -> _Node:
+def _say(state: CageState, one: Condition) -> _ConditionNode:
     """One condition. Raises NotCarried."""
     word = one.operand.to_bytes(32, "big")
-    assets = [_Node(STATIC, EQUALS, address_key(asset)) for asset in state.assets if asset != NATIVE]
+    assets = [_ConditionNode(STATIC, EQUALS, address_key(asset)) for asset in state.assets if asset != NATIVE]
     match one.must:
         case Must.BE_ACCOUNT:
-            node = _Node(STATIC, IS_AVATAR)
+            node = _ConditionNode(STATIC, IS_AVATAR)
         case Must.EQUAL:
-            node = _Node(STATIC, EQUALS, word)
+            node = _ConditionNode(STATIC, EQUALS, word)
         case Must.BE_ASSET:
             node = _any(assets)
         case Must.BE_AT_MOST:
-            node = _Node(STATIC, LESS, (one.operand + 1).to_bytes(32, "big"))
+            node = _ConditionNode(STATIC, LESS, (one.operand + 1).to_bytes(32, "big"))
         case Must.BE_AT_LEAST if one.operand:
-            node = _Node(STATIC, MORE, (one.operand - 1).to_bytes(32, "big"))
+            node = _ConditionNode(STATIC, MORE, (one.operand - 1).to_bytes(32, "big"))
         case Must.BE_ASSETS:
-            node = _Node(ARRAY, EVERY, below=[_any(assets)])
+            node = _ConditionNode(ARRAY, EVERY, below=[_any(assets)])
         case Must.HAVE_BITS:
             node = _say_bits(one)
         case _:
@@ -189,32 +189,32 @@ def _say(state: CageState, one: Condition) -> _Node:
         return node
     if node.kind == ARRAY:
         raise NotCarried("what an array is not cannot be said")
-    return _Node(NONE, NOR, below=[node])
+    return _ConditionNode(NONE, NOR, below=[node])
 
 
-def _say_bits(one: Condition) -> _Node:
+def _say_bits(one: Condition) -> _ConditionNode:
     """Roles compares at most 15 bytes from a byte on; ours are the last 12 of a word."""
     mask, wanted = one.operand >> 96, one.operand & _MASK_96
     value = (20).to_bytes(2, "big") + mask.to_bytes(12, "big") + bytes(3) + wanted.to_bytes(12, "big") + bytes(3)
-    return _Node(STATIC, BITS, value)
+    return _ConditionNode(STATIC, BITS, value)
 
 
-def _any(nodes: list[_Node]) -> _Node:
+def _any(nodes: list[_ConditionNode]) -> _ConditionNode:
     if not nodes:
         raise NotCarried("no asset is left that it could name")
-    return nodes[0] if len(nodes) == 1 else _Node(NONE, OR, below=nodes)
+    return nodes[0] if len(nodes) == 1 else _ConditionNode(NONE, OR, below=nodes)
 
 
-def _blank(param: AbiParam) -> _Node:
+def _blank(param: AbiParam) -> _ConditionNode:
     """Whatever stands there, of the shape of its type."""
     if param.array_suffix:
         inner = AbiParam(param.type[: param.type.rindex("[")], "", param.members)
         if not param.type.endswith("[]"):
             raise NotCarried("it takes an array of a fixed length")
-        return _Node(ARRAY, PASS, below=[_blank(inner)])
+        return _ConditionNode(ARRAY, PASS, below=[_blank(inner)])
     if param.members:
-        return _Node(TUPLE, PASS, below=[_blank(each) for each in param.members])
-    return _Node(DYNAMIC if param.type in ("bytes", "string") else STATIC, PASS)
+        return _ConditionNode(TUPLE, PASS, below=[_blank(each) for each in param.members])
+    return _ConditionNode(DYNAMIC if param.type in ("bytes", "string") else STATIC, PASS)
 
 
 def _is_dynamic(param: AbiParam) -> bool:
@@ -225,7 +225,9 @@ def _count_words(param: AbiParam) -> int:
     return 1 if _is_dynamic(param) or not param.members else sum(map(_count_words, param.members))
 
 
-def _put(nodes: list[_Node], params: Sequence[AbiParam], place: tuple[int, ...], wanted: _Node) -> None:
+def _put(
+    nodes: list[_ConditionNode], params: Sequence[AbiParam], place: tuple[int, ...], wanted: _ConditionNode
+) -> None:
     """Ask `wanted` at that place, beside what is asked there already. Raises NotCarried."""
     word = place[0]
     for index, param in enumerate(params):
@@ -246,15 +248,15 @@ def _put(nodes: list[_Node], params: Sequence[AbiParam], place: tuple[int, ...],
         elif known.operator == AND:
             known.below.append(wanted)
         else:
-            nodes[index] = _Node(NONE, AND, below=[known, wanted])
+            nodes[index] = _ConditionNode(NONE, AND, below=[known, wanted])
         return None
     raise NotCarried("one of its conditions is about no argument of it")
 
 
-def _flatten(root: _Node) -> tuple[Flat, ...]:
+def _flatten(root: _ConditionNode) -> tuple[Flat, ...]:
     """Breadth first, as Roles takes a tree."""
     flat: list[Flat] = []
-    queue: list[tuple[int, _Node]] = [(0, root)]
+    queue: list[tuple[int, _ConditionNode]] = [(0, root)]
     while queue:
         parent, node = queue.pop(0)
         flat.append((parent, node.kind, node.operator, node.value))

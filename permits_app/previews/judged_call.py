@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from archetypes_app.actors import name_key
+from archetypes_app.audit_actor_names import name_key
 from archetypes_app.delegation import GUARDIAN
 from archetypes_app.models import ApiKey, Golem
-from memory_app.augment import augment
+from memory_app.memory_adjustments import augment
 from permits_app.errors import ReviewVetoed
 from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import value_gas

@@ -122,11 +122,11 @@ _scope: ContextVar[_Scope] = ContextVar("delegation_scope", default=_Scope())  #
 
 
 @dataclass(slots=True)
-class _Router:
+class _DelegationRouter:
     thinker: DelegateThinker | None = field(default=None)
 
 
-_router = _Router()
+_router = _DelegationRouter()
 
 
 def configure(thinker: DelegateThinker | None) -> None:

@@ -11,8 +11,8 @@ from typing import Final
 from uuid import UUID
 
 from permits_app.models import HealthAlert
-from permits_app.reviewers.pool_facts import NamedPool, value_pool
-from permits_app.safety.figures import format_ratio
+from permits_app.reviewers.pool_facts import PoolOfCalldata, value_pool
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.core.units import BPS
 from tools_app.subsystems.intel.entry_doubts import doubt_market
 from tools_app.subsystems.intel.indexed_market import read_known_market
@@ -23,7 +23,7 @@ ALERT_LASTS: Final = timedelta(minutes=10)
 
 
 def judge_known_pools(
-    pools: Sequence[NamedPool], chain: ChainReader, *, size_micro_usd: int | None = None
+    pools: Sequence[PoolOfCalldata], chain: ChainReader, *, size_micro_usd: int | None = None
 ) -> tuple[list[str], dict[str, object]]:
     """What speaks against these pools now, and what is known of those that are followed, as a review keeps it.
 
@@ -40,7 +40,7 @@ def judge_known_pools(
 
 
 def note_pools(
-    pools: Sequence[NamedPool], chain: ChainReader, figures: dict[str, object], *, traded: int | None
+    pools: Sequence[PoolOfCalldata], chain: ChainReader, figures: dict[str, object], *, traded: int | None
 ) -> list[str]:
     """Warnings about the pools; what is known of them, and how large a trade of `traded` micro-USD is, is noted."""
     doubts, known = judge_known_pools(pools, chain)
@@ -50,7 +50,7 @@ def note_pools(
     return doubts
 
 
-def _measure_trade_size(pools: Sequence[NamedPool], chain: ChainReader, *, spent_micro_usd: int) -> dict[str, int]:
+def _measure_trade_size(pools: Sequence[PoolOfCalldata], chain: ChainReader, *, spent_micro_usd: int) -> dict[str, int]:
     """Basis points that a trade is of the smallest of its pools, as a review keeps it; nothing without a price."""
     worths = [worth for each in pools if (worth := value_pool(each, chain))]
     return {"trade_of_pool_bps": spent_micro_usd * BPS // min(worths)} if worths else {}

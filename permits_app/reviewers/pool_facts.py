@@ -13,7 +13,7 @@ from tools_app.toolkit.markets import Pool, PricePoint
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPool:
+class PoolOfCalldata:
     """A pool of the calldata. `sold` and `bought` are token addresses, for a deposit in the pool's own order."""
 
     pool: Pool
@@ -41,13 +41,13 @@ def find_markets(effects: Effects, chain: ChainReader) -> list[tuple[MarketRead,
     return markets_on(chain.chain_id).of(effects, chain)
 
 
-def find_pools(effects: Effects, chain: ChainReader) -> tuple[NamedPool, ...]:
+def find_pools(effects: Effects, chain: ChainReader) -> tuple[PoolOfCalldata, ...]:
     """The pools `effects` go through, once each; one that does not exist is left out."""
     found = find_markets(effects, chain)
-    return tuple(NamedPool(pool, read.sold, read.bought) for read, pool in found if pool is not None)
+    return tuple(PoolOfCalldata(pool, read.sold, read.bought) for read, pool in found if pool is not None)
 
 
-def value_pool(pool: NamedPool, chain: ChainReader) -> int | None:
+def value_pool(pool: PoolOfCalldata, chain: ChainReader) -> int | None:
     """Micro-USD in the pool at feed prices; with one feed the priced side counts twice, with none it is unknown."""
     held = markets_on(chain.chain_id).depth(chain, [pool.pool])[pool.id]
     sides: list[int] = []
@@ -67,6 +67,6 @@ def value_pool(pool: NamedPool, chain: ChainReader) -> int | None:
     return sum(sides) if len(sides) == len(held) else 2 * sides[0]
 
 
-def read_prices(pool: NamedPool, chain: ChainReader, *, from_block: int) -> tuple[PricePoint, ...]:
+def read_prices(pool: PoolOfCalldata, chain: ChainReader, *, from_block: int) -> tuple[PricePoint, ...]:
     """The pool's price after each block in which it changed, from its own logs up to the pinned block."""
     return markets_on(chain.chain_id).of_pool(pool.pool).price_points(chain, pool.pool, from_block=from_block)

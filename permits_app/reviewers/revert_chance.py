@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from permits_app.reviewers.pool_facts import NamedPool, read_prices
+from permits_app.reviewers.pool_facts import PoolOfCalldata, read_prices
 from permits_app.reviewers.revert_risk import (
     LOOKBACK_BLOCKS,
     MOST_REVERT_MILLIONTHS,
@@ -40,7 +40,7 @@ class RevertChance:
 
 
 def measure_revert_chance(
-    *, plan: TxPlan, chain: ChainReader, pools: Sequence[NamedPool], permit_ttl_seconds: int
+    *, plan: TxPlan, chain: ChainReader, pools: Sequence[PoolOfCalldata], permit_ttl_seconds: int
 ) -> RevertChance:
     """The sum over `pools`: one that fails is enough. Raises what reading the chain raises."""
     head = chain.block

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from permits_app.reviewers.entry_facts import judge_alerts, judge_known_pools
 from permits_app.reviewers.guardian_limits import judge_limits, value_spends
-from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
+from permits_app.reviewers.pool_facts import PoolOfCalldata, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.reviewers.safety_guardian import judge_price, judge_spends
@@ -41,7 +41,7 @@ _BUDGET_MS: Final = 10_000
 
 
 @dataclass(slots=True)
-class _Desk:
+class _ReviewUnderWay:
     """One review under way: the call, the chain at its newest block, and what was found so far."""
 
     call: HookCall
@@ -49,7 +49,7 @@ class _Desk:
     chain: ChainReader
     account: str
     effects: Effects
-    pools: tuple[NamedPool, ...]
+    pools: tuple[PoolOfCalldata, ...]
     reasons: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def _judge(call: HookCall) -> Review:
     effects = read_calls(plan.calls, account=account, chain=chain)
     if plan.promise is not None:
         read_promise(plan.promise, account=account, chain=chain, into=effects)
-    desk = _Desk(call, plan, chain, account, effects, find_pools(effects, chain))
+    desk = _ReviewUnderWay(call, plan, chain, account, effects, find_pools(effects, chain))
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     rules: Sequence[tuple[str, Callable[[], None]]] = (
         ("spent equals the plan", lambda: desk.reasons.extend(judge_spends(effects, plan))),
@@ -104,18 +104,18 @@ def _judge(call: HookCall) -> Review:
     )
 
 
-def _judge_price(desk: _Desk, tolerance: int) -> list[str]:
+def _judge_price(desk: _ReviewUnderWay, tolerance: int) -> list[str]:
     return judge_price(desk.plan, desk.chain, most_lost_bps=tolerance, pays=desk.effects.only_pays)
 
 
-def _judge_limits(desk: _Desk) -> None:
+def _judge_limits(desk: _ReviewUnderWay) -> None:
     spent = value_spends(desk.effects, desk.chain)
     desk.spent_micro_usd = spent
     desk.figures["spends_at_most_usd"] = format_micro_usd(spent)
     desk.reasons.extend(judge_limits(desk.call, spent_micro_usd=spent))
 
 
-def _judge_simulation(desk: _Desk) -> None:
+def _judge_simulation(desk: _ReviewUnderWay) -> None:
     route = desk.call.sent_by
     request = build_request(plan=desk.plan, route=route, chain=desk.chain)
     result = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
@@ -127,7 +127,7 @@ def _judge_simulation(desk: _Desk) -> None:
         desk.reasons.append("the engine did not run every call")
 
 
-def _weigh_pools(desk: _Desk) -> None:
+def _weigh_pools(desk: _ReviewUnderWay) -> None:
     for hook in desk.effects.hooks:
         desk.warnings.append(f"pool {hook.pool} runs the hook {hook.address}, which {hook.words}")
     for pool in desk.pools:
@@ -142,7 +142,7 @@ def _weigh_pools(desk: _Desk) -> None:
         desk.figures[f"pool_{pool.version}_{pool.id}_usd"] = None if value is None else format_micro_usd(value)
 
 
-def _judge_revert(desk: _Desk) -> None:
+def _judge_revert(desk: _ReviewUnderWay) -> None:
     chance = measure_revert_chance(
         plan=desk.plan, chain=desk.chain, pools=desk.pools, permit_ttl_seconds=desk.call.golem.permit_ttl_seconds
     )
@@ -150,7 +150,7 @@ def _judge_revert(desk: _Desk) -> None:
     desk.reasons.extend(judge_revert_chance(chance))
 
 
-def _judge_known(desk: _Desk) -> None:
+def _judge_known(desk: _ReviewUnderWay) -> None:
     """It can add reasons and warnings alone; what is not known adds neither."""
     doubts, known = judge_known_pools(desk.pools, desk.chain, size_micro_usd=desk.spent_micro_usd)
     desk.figures.update(known)

@@ -21,7 +21,7 @@ from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.decoding import read_calls, read_promise
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST
 from tools_app.chain.feeds import PriceStale, PriceUnavailable

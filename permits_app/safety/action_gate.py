@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST, Moved, list_claim_tokens, list_moved, price_on
 from permits_app.safety.tiers import returns_to_golem

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from permits_app.errors import HoldingsImplausible
-from permits_app.safety.foresight import Dependent, Foresight, Kept, Share
+from permits_app.safety.predicted_holdings import Dependent, Foresight, Kept, Share
 from permits_app.safety.records import UnderWay
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings

@@ -15,7 +15,7 @@ from typing import Final
 from permits_app.errors import CodeChanged
 from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
-from permits_app.safety.record_reader import list_touched
+from permits_app.safety.load_call_records import list_touched
 from tools_app.chain.abi import checksum
 from tools_app.chain.running_code import MOST_CONTRACTS, CodeChange, Questions, RunningCode, read_running_code
 from tools_app.toolkit.context import ChainReader

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from permits_app.safety.bound_code import foretell_code
 from permits_app.safety.hook import HookCall
-from permits_app.safety.record_reader import list_touched
+from permits_app.safety.load_call_records import list_touched
 from permits_app.safety.token_calls import read_token_call
 from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY

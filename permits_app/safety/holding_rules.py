@@ -12,8 +12,8 @@ from typing import Final
 from permits_app.errors import TokenNotAllowed
 from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
-from permits_app.safety.figures import format_bps
-from permits_app.safety.foresight import Dependent, Share
+from permits_app.safety.format_rule_figures import format_bps
+from permits_app.safety.predicted_holdings import Dependent, Share
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure

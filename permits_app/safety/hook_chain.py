@@ -16,17 +16,17 @@ from permits_app.errors import PolicyRejected
 from permits_app.rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, AllowModified, HookCall, SafetyHook, Verdict
+from permits_app.safety.hook_inputs_json import encode_facts
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
-from permits_app.safety.hooks.policy_cage import CageRows, Holdings, PolicyCageHook, load_holdings, load_rows
+from permits_app.safety.hooks.policy_cage import CageReads, CageRows, PolicyCageHook, load_holdings, load_rows
 from permits_app.safety.hooks.rate_limiter import RateFacts, RateLimiter
 from permits_app.safety.hooks.rate_limiter import load_facts as load_rate_facts
 from permits_app.safety.hooks.result_filter import ResultFilter
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimiter
 from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
-from permits_app.safety.judged_facts import encode_facts
-from permits_app.safety.record_reader import RecordReader
+from permits_app.safety.load_call_records import RecordReader
 from tools_app.chain.running_code import RunningCode
 from tools_app.core import clock, spans
 from tools_app.core.errors import GolemError, Recovery
@@ -96,7 +96,7 @@ class LoadedRules:
     """Everything hooks 1 to 4 read, as one value."""
 
     rows: CageRows
-    holdings: Holdings | None
+    holdings: CageReads | None
     spend: SpendFacts
     rate: RateFacts
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from permits_app.rejection import Reject
 from permits_app.safety.assets import RAISING, find_wrapped_native
-from permits_app.safety.foresight import DEBT, Dependent, Share
 from permits_app.safety.holding_rules import judge_failures, judge_share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.policy_cage import judge_dependences
 from permits_app.safety.position_rules import DUST, Moved, list_moved, price_on
+from permits_app.safety.predicted_holdings import DEBT, Dependent, Share
 from tools_app.core.units import BPS
 from tools_app.portfolio.health import ValueOf
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure, depends_on_oracles

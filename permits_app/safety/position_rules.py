@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_amount, format_ratio
+from permits_app.safety.format_rule_figures import format_amount, format_ratio
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.portfolio.holdings import value_of as value_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from permits_app.safety.position_rules import Moved
 from tools_app.core.units import format_units
 from tools_app.portfolio.health import ValueOf, measure_health

@@ -11,7 +11,7 @@ from collections import defaultdict
 from permits_app.errors import SimulationFailed
 from permits_app.models import ReceivedRight
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_amount
+from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.hook import HookCall
 from tools_app.simulation.engine import SimulationResult
 from tools_app.standards.token_logs import read_transfers

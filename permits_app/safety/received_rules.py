@@ -14,12 +14,12 @@ from permits_app.limits.received_rights import find_right, read_limit, sum_uses,
 from permits_app.models import ReceivedRight
 from permits_app.models.received_right import RightState
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_amount
+from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.hook import HookCall
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import PrincipalFlow, RightLimit, Standing
+from tools_app.toolkit.principals import PrincipalFlow, RightLimit, RightStanding
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta
 
@@ -73,7 +73,7 @@ def _is_as_said(row: ReceivedRight, flow: PrincipalFlow, call: HookCall) -> bool
 
 
 def _judge_amount(
-    call: HookCall, row: ReceivedRight, flow: PrincipalFlow, most: int, standing: Standing, at: int
+    call: HookCall, row: ReceivedRight, flow: PrincipalFlow, most: int, standing: RightStanding, at: int
 ) -> Reject | None:
     used = sum_uses(row, now=datetime.fromtimestamp(at, UTC), exclude_permit_id=call.own_permit_id)
     # The contract knows what was mined, the book also what is open.

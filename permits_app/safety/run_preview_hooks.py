@@ -13,10 +13,10 @@ from permits_app.safety import hook_chain
 from permits_app.safety.assets import RAISING
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hook_chain import HookReport
+from permits_app.safety.hook_inputs_json import encode_facts
 from permits_app.safety.hooks.policy_cage import measure_portfolio
 from permits_app.safety.hooks.spending_limiter import counts_per_day
-from permits_app.safety.judged_facts import encode_facts
-from permits_app.safety.record_reader import RecordReader
+from permits_app.safety.load_call_records import RecordReader
 from tools_app.core.errors import GolemError
 
 _MOST_MICRO_USD = 2**63 - 1

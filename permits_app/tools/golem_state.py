@@ -29,7 +29,7 @@ _FORMULA: Final = "economic * epistemic * stochastic, each from 0 to 1"
 
 
 @dataclass(frozen=True, slots=True)
-class Vitality:
+class VitalityAnswer:
     """Shares from 0 to 1. `measured_at` and all figures are null before the first tick that measured.
 
     `epistemic` stays 1 until twenty predictions were judged, `is_epistemic_judged` says whether they were.
@@ -54,7 +54,7 @@ class Vitality:
     snippet="vitality_score: how much life the golem has left, by its three factors, with when that was measured.",
     guidelines=("A score older than an hour is of a golem that does not tick: say so before you use it.",),
 )
-def golem_get_vitality_score(ctx: ReadContext) -> Vitality:
+def golem_get_vitality_score(ctx: ReadContext) -> VitalityAnswer:
     """Read the golem's vitality and its three factors as its last tick measured them.
 
     Use to judge how much may still be risked. Does not measure anew and does not foresee.
@@ -152,7 +152,7 @@ class GolemHealth:
     is_halted: bool
     halted_because: str | None
     permits_under_way: int
-    vitality: Vitality
+    vitality: VitalityAnswer
     heartbeat: HeartbeatStats
     problems: tuple[str, ...]
 
@@ -186,7 +186,7 @@ def golem_get_health(ctx: ReadContext) -> GolemHealth:
     )
 
 
-def _list_problems(row: Golem, vitality: Vitality, beats: HeartbeatStats) -> tuple[str, ...]:
+def _list_problems(row: Golem, vitality: VitalityAnswer, beats: HeartbeatStats) -> tuple[str, ...]:
     found = []
     if row.is_halted:
         found.append("it is halted; its owner resumes it")
@@ -199,11 +199,11 @@ def _list_problems(row: Golem, vitality: Vitality, beats: HeartbeatStats) -> tup
     return tuple(found)
 
 
-def _read_vitality(ctx: ReadContext) -> Vitality:
+def _read_vitality(ctx: ReadContext) -> VitalityAnswer:
     row = VitalityRecord.objects.filter(golem_id=ctx.golem.id).first()
     if row is None:
-        return Vitality(None, None, None, None, 0, 0, False, ctx.golem.phase.value, _FORMULA, None, None)
-    return Vitality(
+        return VitalityAnswer(None, None, None, None, 0, 0, False, ctx.golem.phase.value, _FORMULA, None, None)
+    return VitalityAnswer(
         vitality=_share(row.value),
         economic=_share(row.economic),
         epistemic=_share(row.epistemic),

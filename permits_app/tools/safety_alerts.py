@@ -17,7 +17,7 @@ from permits_app.actions.set_health_alert import WantedAlert, set_health_alert
 from permits_app.errors import HealthAlertNotFound
 from permits_app.models import HealthAlert
 from permits_app.models.health_alert import AutoAction
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.core.clock import tell_time
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.lending.family import Lender

@@ -45,7 +45,7 @@ WhatToDo = Annotated[BreakerAction, Field(description="TRIGGER stops the golem. 
 
 
 @dataclass(frozen=True, slots=True)
-class BreakerState:
+class BreakerAnswer:
     """`scope` is always the whole golem: a part of it cannot be stopped alone. `epoch` counts its halts."""
 
     action: str
@@ -78,13 +78,13 @@ class SafetyStatus:
     per_transaction_usd: UsdAmount
     permits_waiting: int
     permits_under_way: int
-    keys: tuple[KeyState, ...]
+    keys: tuple[ApiKeyAnswer, ...]
     heartbeat_is_on: bool
     health_alerts: int
 
 
 @dataclass(frozen=True, slots=True)
-class KeyState:
+class ApiKeyAnswer:
     """An API key that is in force."""
 
     prefix: str
@@ -119,7 +119,7 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
 )
 def safety_set_circuit_breaker(
     ctx: WriteContext, capability: Capability, action: WhatToDo, reason: Reason | None = None
-) -> BreakerState:
+) -> BreakerAnswer:
     """Stop the golem: the same halt that its owner has, for an agent that sees something wrong.
 
     Use when prices, a protocol or your own instructions cannot be right. Open permits end, approvals are revoked and
@@ -131,7 +131,7 @@ def safety_set_circuit_breaker(
     why = f"its agent stopped it: {reason}" if reason else "its agent stopped it"
     golem = Golem.objects.get(pk=ctx.golem.id)
     report = halt_golem(golem=golem, reason=why, actor=f"golem:{golem.pk}", now=ctx.now)
-    return BreakerState(action.value, "all", True, report["reason"], report["epoch"], ctx.now.isoformat())
+    return BreakerAnswer(action.value, "all", True, report["reason"], report["epoch"], ctx.now.isoformat())
 
 
 @breaker.read(
@@ -172,7 +172,7 @@ def safety_get_status(ctx: ReadContext) -> SafetyStatus:
         per_transaction_usd=UsdAmount(limits.per_transaction_micro_usd),
         permits_waiting=permits.filter(status__in=_WAITING).count(),
         permits_under_way=permits.filter(status__in=[str(each) for each in UNFINISHED]).count(),
-        keys=tuple(KeyState(key.prefix, tuple(key.scopes), tell_time(key.expires_at)) for key in keys),
+        keys=tuple(ApiKeyAnswer(key.prefix, tuple(key.scopes), tell_time(key.expires_at)) for key in keys),
         heartbeat_is_on=beat is not None and beat.is_on,
         health_alerts=HealthAlert.objects.filter(golem=golem).count(),
     )

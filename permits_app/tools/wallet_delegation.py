@@ -14,7 +14,7 @@ from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.params import Address, ChainId
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import Standing
+from tools_app.toolkit.principals import RightStanding
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
 
@@ -108,16 +108,16 @@ def _describe(row: ReceivedRight, reader: ChainReader, account: str) -> Permissi
     )
 
 
-def ask_standing(row: ReceivedRight, reader: ChainReader, account: str) -> Standing:
+def ask_standing(row: ReceivedRight, reader: ChainReader, account: str) -> RightStanding:
     """What its contracts say of a right now, for the account that holds it."""
     protocol, view = SHELF.get(row.protocol), view_right(row)
     if protocol is None or protocol.received is None:
-        return Standing(False, 0, "nobody here knows its protocol any more")
+        return RightStanding(False, 0, "nobody here knows its protocol any more")
     if row.holder != account:
-        return Standing(False, 0, f"it was given to {row.holder}, which is not this golem's account any more")
+        return RightStanding(False, 0, f"it was given to {row.holder}, which is not this golem's account any more")
     if not view.limit.starts_at <= reader.block.timestamp < view.limit.ends_at:
-        return Standing(False, 0, "its time is over, or has not begun")
+        return RightStanding(False, 0, "its time is over, or has not begun")
     try:
         return protocol.received.judge(view, reader.call_many(protocol.received.ask(view)))
     except PositionsUnreadable as error:
-        return Standing(False, 0, f"its contract does not tell whether it stands: {error}")
+        return RightStanding(False, 0, f"its contract does not tell whether it stands: {error}")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from permits_app.performance.profit_days import RecentWorth as DayWorth
 from permits_app.permits.holdings_json import tell_rules
 from permits_app.permits.other_chain_holdings import NOWHERE, Elsewhere, look_elsewhere
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.position_search import list_gaps
 from tools_app.portfolio.remembered_positions import list_hints

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.admin.graph_picture import BOX_HEIGHT, draw_graph
+from archetypes_app.admin.draw_delegation_graph import BOX_HEIGHT, draw_graph
 from archetypes_app.empty_categories import list_stocked
 from archetypes_app.models import Archetype, ToolProfile
 from tests import factories

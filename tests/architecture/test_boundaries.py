@@ -141,7 +141,7 @@ TESTS: dict[str, str] = {
     "BREAKER_FAILURES": f"{SAFETY}repetition.py::test_half_of_ten_failures_open_the_breaker",
     "BREAKER_HALF_OPEN_AFTER": f"{SAFETY}repetition.py::test_an_open_breaker_is_half_open_after_thirty_seconds",
     "BREAKER_HORIZON": (
-        f"{SAFETY}record_reader.py::test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first"
+        f"{SAFETY}load_call_records.py::test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first"
     ),
     "GATE_WINDOW": f"{SAFETY}action_gate.py::test_predictions_beyond_the_last_fifty_do_not_count",
     "GATE_LEAST_PREDICTIONS": f"{SAFETY}action_gate.py::test_accuracy_opens_exactly_its_level",

@@ -19,7 +19,7 @@ from tools_app.toolkit.tooldef import LocalWriteTool
 _MEASURING = ("tests/bench/", "tests/proof/")
 _WITHOUT = {
     "archetypes_app/admin/toolset_effects.py:_rehearse": "a page saved for a moment and taken back; it is sent again",
-    "memory_app/augment.py:_ask": "reads, and goes back to its savepoint",
+    "memory_app/memory_adjustments.py:_ask": "reads, and goes back to its savepoint",
     "memory_app/retrieval.py:retrieve_episodes": "reads under settings of its own, and waits for no lock",
     "tools_app/admin/read_only.py:response_action": "messages of the page are told in it; its person presses it again",
 }

@@ -23,7 +23,7 @@ from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThink
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
 from memory_app import embedding
 from memory_app.poison import find_poison
-from memory_app.steering import find_steering
+from memory_app.prompt_injection_score import find_steering
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.reviewers import delegation_router
 from tests.bench.figures import Figure, measure

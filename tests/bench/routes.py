@@ -26,7 +26,7 @@ from tools_app.chain.chains import open_reader
 from tools_app.core.clock import Deadline
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.uniswap import likely_quotes
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.paths import TransferFees
 from tools_app.protocols.uniswap.pools import find_pools
 from tools_app.protocols.uniswap.quoting import RouteQuote, quote_paths
@@ -106,12 +106,14 @@ def _optimise() -> None:
     )
 
 
-def _open() -> tuple[ChainReader, Deployment]:
+def _open() -> tuple[ChainReader, UniswapDeployment]:
     reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(60_000))
     return reader, deployment_on(CHAIN_ID)
 
 
-def _find(reader: ChainReader, place: Deployment, sold: str, bought: str, amount: int, *, with_v4: bool) -> RouteQuote:
+def _find(
+    reader: ChainReader, place: UniswapDeployment, sold: str, bought: str, amount: int, *, with_v4: bool
+) -> RouteQuote:
     may_call = (lambda _: True) if with_v4 else None
     first, last = reader.token(sold), reader.token(bought)
     return find_routes(reader, place, token_in=first, token_out=last, amount=amount, may_call=may_call).best

@@ -10,7 +10,7 @@ from django.conf import settings
 from archetypes_app.models import Golem
 from golem_project import wiring
 from golem_project.demo.seed import CHAIN_ID, seed_demo
-from golem_project.heartbeat.duties.read_sequences import learn_habits
+from golem_project.heartbeat.duties.learn_read_order import learn_habits
 from permits_app.actions.query import query_state
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.simulation import slow_node

@@ -29,7 +29,7 @@ from tools_app.core import clock
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.maker_sky.addresses import deployments as maker
-from tools_app.protocols.maker_sky.calls import HOPE
+from tools_app.protocols.maker_sky.signatures import HOPE
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
 from tools_app.standards.aave_like import signatures
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan

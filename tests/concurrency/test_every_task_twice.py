@@ -26,7 +26,7 @@ from golem_project.alerts import tasks as alert_tasks
 from golem_project.alerts.models import Alert
 from golem_project.celery import app
 from golem_project.chat import tasks as chat_tasks
-from golem_project.chat.messages import ask_golem
+from golem_project.chat.turn_states import ask_golem
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.tick_claims import claim_due
 from golem_project.people import tasks as people_tasks

@@ -18,7 +18,7 @@ from tests.live_golem import LiveGolem
 from tests.scripted_model import say, serve_model
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import MOST_BYTES
-from tools_app.sandbox.written_call import MOST_ANSWER_BYTES
+from tools_app.sandbox.owner_http_call import MOST_ANSWER_BYTES
 from tools_app.sandbox.written_definition import MOST_READS
 
 

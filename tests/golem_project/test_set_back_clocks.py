@@ -22,7 +22,7 @@ from archetypes_app.models import Invitation
 from golem_project.a2a.errors import ChallengeRefused
 from golem_project.a2a.visitor_sign_in import make_challenge, open_visit, show_challenge
 from golem_project.celery import app
-from golem_project.runtime.beat_schedule import LOOK_EVERY_MS, Entry, Schedule
+from golem_project.runtime.beat_schedule import LOOK_EVERY_MS, BeatEntry, Schedule
 from golem_project.runtime.future_times import ENDS, HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
 from permits_app.actions.expire import expire_lapsed
 from permits_app.approval_errors import PasskeyRefused
@@ -103,7 +103,7 @@ def test_a_rare_task_that_ran_in_a_future_that_did_not_come_is_written_down_as_o
     """Its next run is an hour away: nothing else would bring its row back before."""
     each_hour = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
     task = PeriodicTask.objects.create(name="rare", task=TASK, interval=each_hour, last_run_at=clock.now())
-    monkeypatch.setattr(Entry, "_default_now", lambda self: clock.now())
+    monkeypatch.setattr(BeatEntry, "_default_now", lambda self: clock.now())
     monkeypatch.setattr(Schedule, "apply_entry", lambda self, entry, producer=None: None)
     schedule = Schedule(app=app, lazy=True)
     schedule.tick()

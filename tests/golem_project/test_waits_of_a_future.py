@@ -11,7 +11,7 @@ from django.test import override_settings
 
 from archetypes_app.models import ChatTurn
 from golem_project.alerts.models import Alert
-from golem_project.chat.messages import ask_golem
+from golem_project.chat.turn_states import ask_golem
 from golem_project.runtime.future_times import mend_future_rows
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.try_policy import STUCK_AFTER, is_stuck, open_trial

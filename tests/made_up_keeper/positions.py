@@ -12,11 +12,11 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    OrderStanding,
     Position,
     PositionRef,
     PositionsUnreadable,
     Reads,
-    Standing,
     Trail,
 )
 from tools_app.toolkit.views import LogEntry
@@ -83,7 +83,7 @@ def _tell_order(chain_id: int, number: int, told: tuple[object, ...], at: Mappin
         order_ref(chain_id, number),
         f"Order {number}",
         (Leg(at["cash"], int(str(give))),),
-        standing=Standing(
+        standing=OrderStanding(
             heir=str(heir),
             awaits="any keeper carries it out, whole or in parts",
             until=int(str(until)),

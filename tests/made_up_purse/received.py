@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import RightView, Standing
+from tools_app.toolkit.principals import RightStanding, RightView
 
 from .addresses import DEPLOYED
 
@@ -24,10 +24,10 @@ class PurseRights:
         """Its manager says no more."""
         return DEPLOYED[right.chain_id]["purse"], "function giveUp(address,address)", (right.principal, right.token)
 
-    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
+    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> RightStanding:
         """It stands until its end, and while it was not taken back."""
         [told] = outcomes
         if not told.ok:
             raise PositionsUnreadable("the purse does not answer")
         ends, left = told.values
-        return Standing(ends > 0, left, "" if ends else "the purse says it was taken back")
+        return RightStanding(ends > 0, left, "" if ends else "the purse says it was taken back")

@@ -14,7 +14,7 @@ from django.db import Error, connection, connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_app.augment import UNAVAILABLE, Augmentation, SoftParams, augment
+from memory_app.memory_adjustments import UNAVAILABLE, Augmentation, SoftParams, augment
 from tests.memory_app.factories import NOW, make_golem, remember
 
 PARAMS = {"token_in": "USDC", "token_out": "WETH", "amount_in": 500, "slippage_bps": 50}
@@ -123,7 +123,7 @@ def test_a_database_that_fails_is_reported_and_not_raised(monkeypatch: pytest.Mo
     def fail(*_: Any) -> Any:
         raise Error("the connection is gone")
 
-    monkeypatch.setattr(sys.modules["memory_app.augment"], "_ask", fail)
+    monkeypatch.setattr(sys.modules["memory_app.memory_adjustments"], "_ask", fail)
     assert not ask(make_golem()).is_available
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.actions.consolidate import consolidate
-from memory_app.augment import augment
 from memory_app.heuristic_confidence import CONFIRMATION, HALF_LIFE, MOST_AGAINST, MOST_FOR, Belief, fade_factor
+from memory_app.memory_adjustments import augment
 from memory_app.models import Insight
 from memory_app.models.insight import LARGEST_DEADLINE_FACTOR_BPS, LEAST_FACTOR_BPS, LEAST_PERCENT_TO_TUNE, Kind
 from tests.memory_app.factories import NOW, make_golem, remember

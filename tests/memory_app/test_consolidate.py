@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
-from memory_app.augment import Augmentation, augment, tighten_slippage
+from memory_app.memory_adjustments import Augmentation, augment, tighten_slippage
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import consolidate_memory_task

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from memory_app.augment import move_deadline
 from memory_app.decay import reinforce
 from memory_app.execution_statistics import Trend, judge_accuracy
 from memory_app.insights import confirm, confirm_row, contradict
+from memory_app.memory_adjustments import move_deadline
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
 from memory_app.models.provenance import Trust

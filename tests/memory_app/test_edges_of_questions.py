@@ -10,13 +10,13 @@ import pytest
 from memory_app.actions.query_grimoire import check_question
 from memory_app.actions.record_execution import measure_error_bps, read_usd
 from memory_app.actions.update_directive import _check_input, check_document
-from memory_app.augment import tighten_slippage
 from memory_app.directive_text import Section
 from memory_app.dreams.counterfactuals import list_variations
 from memory_app.errors import DirectiveTooLarge
 from memory_app.filters import _read_tokens
 from memory_app.insights import confirm, contradict
 from memory_app.json_text import _find_problem
+from memory_app.memory_adjustments import tighten_slippage
 from memory_app.reflection import _difference_bps, _read_number
 from tools_app.core.errors import InvalidParams
 

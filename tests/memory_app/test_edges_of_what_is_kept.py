@@ -20,7 +20,6 @@ from memory_app.actions.import_grimoire import import_grimoire
 from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
-from memory_app.augment import _find_alike, _select_recent, _select_tunings
 from memory_app.candidate_query import EpisodeScope, find_candidates, size_up
 from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
@@ -33,6 +32,7 @@ from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.heuristic_text import _parse
 from memory_app.insights import retrieve_insights
 from memory_app.insights_for_situation import recall
+from memory_app.memory_adjustments import _find_alike, _select_recent, _select_tunings
 from memory_app.models import DreamJournal, Episode, EpisodeVector, Insight, Strategy
 from memory_app.models.insight import Kind, Tunable
 from memory_app.models.provenance import Trust

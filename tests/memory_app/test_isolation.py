@@ -22,10 +22,10 @@ from memory_app.actions.search_context import search_context
 from memory_app.actions.store_strategy import list_strategies
 from memory_app.admin.plots import plot_errors_by_week
 from memory_app.ask_memory_worker import request_query_grimoire
-from memory_app.augment import augment
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.heuristic_text import list_heuristics
 from memory_app.insights import select_insights
+from memory_app.memory_adjustments import augment
 from memory_app.models import Episode
 from memory_app.retrieval import retrieve_episodes
 from memory_app.selectors import count_memory, get_directive

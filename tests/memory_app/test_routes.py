@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.actions.consolidate import consolidate, retune
-from memory_app.augment import LEARNED_ROUTE, ROUTE_LEFT_OUT, SoftParams, augment
+from memory_app.memory_adjustments import LEARNED_ROUTE, ROUTE_LEFT_OUT, SoftParams, augment
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS, Tunable
 from memory_app.route_learning import Fill, Preference, choose_route

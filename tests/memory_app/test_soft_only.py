@@ -16,8 +16,8 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
-from memory_app.augment import LONGEST_DEADLINE_SECONDS, UNAVAILABLE, augment, move_deadline
 from memory_app.errors import EmbeddingUnavailable
+from memory_app.memory_adjustments import LONGEST_DEADLINE_SECONDS, UNAVAILABLE, augment, move_deadline
 from memory_app.models import Insight
 from memory_app.models.insight import Kind, Tunable
 from permits_app.limits.policy import read_policy
@@ -213,4 +213,4 @@ def test_a_preview_goes_on_while_memory_is_slow_or_its_index_is_rebuilt_and_says
     assert answer["status"] == "CREATED"
     note = ActionPermit.objects.get(pk=answer["permit_id"]).soft_params
     assert (note["is_available"], note["note"], note["changes"]) == (False, UNAVAILABLE, {})
-    assert "memory_app.augment" in sys.modules
+    assert "memory_app.memory_adjustments" in sys.modules

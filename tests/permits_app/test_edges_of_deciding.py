@@ -27,7 +27,7 @@ from permits_app.backtest.past_decisions import LimitClaim
 from permits_app.backtest.usage_correction import Flip, UsedUp
 from permits_app.custody.signers.bundler import _as_quantity
 from permits_app.errors import DefinitionNotShown
-from permits_app.execution import chain_rollback, payload_delivery, position_unwinding, second_reading
+from permits_app.execution import chain_rollback, confirm_transaction, payload_delivery, position_unwinding
 from permits_app.execution.actual_cost import value_spent
 from permits_app.execution.nonces import note_gap
 from permits_app.forms import WalletForm
@@ -282,7 +282,7 @@ def test_a_payload_that_a_node_does_not_know_for_ten_minutes_is_lost(
     monkeypatch.setattr(clock, "now", lambda: NOW)
     monkeypatch.setattr(payload_delivery, "is_known", lambda *_, **__: False)
     monkeypatch.setattr(payload_delivery, "list_siblings", lambda _: [])
-    monkeypatch.setattr(second_reading, "is_taken_by_another", lambda **_: False)
+    monkeypatch.setattr(confirm_transaction, "is_taken_by_another", lambda **_: False)
     row: Any = SimpleNamespace(
         nonce=1,
         created_at=NOW - minutes,

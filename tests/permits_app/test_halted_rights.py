@@ -27,7 +27,7 @@ from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.maker_sky.addresses import NAME as MAKER
 from tools_app.protocols.maker_sky.addresses import deployments as maker
-from tools_app.protocols.maker_sky.calls import CDP_ALLOW, HOPE, NOPE
+from tools_app.protocols.maker_sky.signatures import CDP_ALLOW, HOPE, NOPE
 from tools_app.protocols.morpho_blue.addresses import deployments as morpho
 from tools_app.protocols.uniswap.protocol import PROTOCOL as UNISWAP
 from tools_app.toolkit.case import Case

@@ -25,7 +25,7 @@ from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, CageMirror, OwnerBudget, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.safety.record_reader import read_records
+from permits_app.safety.load_call_records import read_records
 from tests.factories.golems import make_api_key, make_golem, make_owner
 from tests.factories.permits import make_permit, make_standing_allowance
 from tests.permits_app.safety.calls import plain_call

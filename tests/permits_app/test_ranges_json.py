@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from permits_app.permits.ranges_json import tell_range
+from permits_app.permits.position_range_chart import tell_range
 from tools_app.portfolio.holdings import HeldPosition, Worth
 from tools_app.toolkit.positions import Position, PositionRef
 from tools_app.toolkit.views import TokenMeta

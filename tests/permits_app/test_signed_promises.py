@@ -23,8 +23,8 @@ from permits_app.limits.ledger import read_usage
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
 from permits_app.models.wallet import WalletKind
+from permits_app.safety.load_call_records import read_records
 from permits_app.safety.promise_rules import judge_promise
-from permits_app.safety.record_reader import read_records
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import FUNDS, LiveGolem, make_live_golem

@@ -33,7 +33,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.previews.hook_call import open_chain
 from permits_app.relayer import _check_budget as check_budget
-from permits_app.safety.record_reader import read_records
+from permits_app.safety.load_call_records import read_records
 from tests import factories
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, make_owner_with_device, next_code, share

@@ -30,13 +30,13 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
-from tools_app.sandbox.stored_definition import check_stored, write_toml
-from tools_app.sandbox.written_call import (
+from tools_app.sandbox.owner_http_call import (
     MOST_ANSWER_BYTES,
     OutsideReads,
     WrittenToolAddressRefused,
     WrittenToolFailed,
 )
+from tools_app.sandbox.stored_definition import check_stored, write_toml
 from tools_app.sandbox.written_definition import read_written
 
 WORDS = """

@@ -18,7 +18,7 @@ CHANGES_NOTHING: dict[str, dict[str, str]] = {
     "golem_project.stream.webhooks": {
         "disable_endpoint: 200 -> 201": "every reason it is given is written here and far shorter",
     },
-    "permits_app.permits.ranges_json": {
+    "permits_app.permits.position_range_chart": {
         "_price: 40 -> 41": "what is shown is rounded to far fewer digits",
     },
     "tools_app.standards.aave_like.lending": {

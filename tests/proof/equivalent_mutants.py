@@ -35,7 +35,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.safety.arrival_rules": {
         "_sum_sold: 0 -> 1 (#2)": "it is taken below zero, and nothing of a negative amount is shown",
     },
-    "permits_app.safety.crossing_rules": {
+    "permits_app.safety.bridge_rules": {
         "_judge_worth: sent.learn(flow.token) -> pass": "what has a feed is registered, and the book knows that itself",
     },
     "permits_app.safety.hooks.hallucination_detector": {
@@ -58,7 +58,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_name_token: False -> True": "of a token that is named here only the symbol and the decimals are told",
         "judge_health: 0 -> 1 (#3)": "what remains is told in hundredths, and a ten-thousandth is none of them",
     },
-    "permits_app.safety.record_reader": {
+    "permits_app.safety.load_call_records": {
         "_VENUE: SQL \"reaker_start)s AND finished_at < 'infinity' AND status IN ('COM\": < -> <=": _NO_SUCH_TIME,
         "_BESIDE: SQL \"(ended_start)s AND finished_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
         "_BESIDE: SQL 'ng_at IS NULL OR committing_at < COALESCE( (SELECT ow': < -> <=": _ONE_START_A_TIME,

@@ -14,7 +14,7 @@ from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.golem import Maker
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.store_episode import remember_episode
-from memory_app.augment import augment
+from memory_app.memory_adjustments import augment
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS
 from tests.proof.registry import Progress, proof
 from tools_app.core import clock

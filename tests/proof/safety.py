@@ -53,7 +53,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/adversary/test_arbitrary_calldata.py",
         "tests/permits_app/approvals/test_flash_loans.py",
     ),
-    f"{SAFETY}/crossing_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_two_chain_bridge.py"),
+    f"{SAFETY}/bridge_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_two_chain_bridge.py"),
     f"{SAFETY}/hook_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_pools_with_hooks.py"),
     f"{SAFETY}/position_rules.py": (
         *SAFETY_TESTS,
@@ -72,7 +72,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/repetition.py": SAFETY_TESTS,
     f"{SAFETY}/action_gate.py": SAFETY_TESTS,
     f"{SAFETY}/hook_chain.py": SAFETY_TESTS,
-    f"{SAFETY}/record_reader.py": (*SAFETY_TESTS, "tests/permits_app/test_levels_beside.py"),
+    f"{SAFETY}/load_call_records.py": (*SAFETY_TESTS, "tests/permits_app/test_levels_beside.py"),
     f"{SAFETY}/hooks/policy_cage.py": (
         *SAFETY_TESTS,
         "tests/permits_app/test_several_chains.py",

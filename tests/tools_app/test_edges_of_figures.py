@@ -15,9 +15,9 @@ from tools_app.core.storable_text import make_plain, make_plain_value, make_stor
 from tools_app.protocols.lido.math import (
     ONE,
     YEAR_SECONDS,
-    Pool,
     Rebase,
     SharesMoved,
+    StakedPool,
     estimate_ready,
     measure_earned,
     rate_change,
@@ -128,9 +128,9 @@ def test_a_yearly_rate_is_simple_and_over_the_seconds_that_the_reports_cover() -
 
 
 def test_shares_and_ether_are_rounded_down_both_ways() -> None:
-    pool = Pool(total_shares=3, total_ether=10)
+    pool = StakedPool(total_shares=3, total_ether=10)
     assert (pool.shares_of(10), pool.shares_of(9), pool.ether_of(1), pool.dust) == (3, 2, 3, 4)
-    assert Pool(ONE, ONE + ONE // 10).rate == ONE + ONE // 10
+    assert StakedPool(ONE, ONE + ONE // 10).rate == ONE + ONE // 10
 
 
 def test_yield_is_earned_by_what_was_held_at_each_report_and_begins_anew_after_a_sale() -> None:

@@ -21,7 +21,7 @@ from tools_app.protocols.uniswap.position_changes import Range
 from tools_app.protocols.uniswap.v2 import math as v2
 from tools_app.standards.aave_like.positions import AccountExits
 from tools_app.standards.aave_like.reads import WAD as HEALTH_ONE
-from tools_app.standards.aave_like.reads import Account
+from tools_app.standards.aave_like.reads import LendingAccount
 from tools_app.standards.rays import RAY
 from tools_app.subsystems.data.health_score import recommend
 from tools_app.subsystems.lending.loop_plan import LoopPlan
@@ -37,9 +37,9 @@ ME = "0x" + "1" * 40
 # ---- lenders like Aave -----------------------------------------------------------------------------------------------
 
 
-def account(*, health_bps: int = 20_000, collateral: int = 0, debt: int = 1) -> Account:
+def account(*, health_bps: int = 20_000, collateral: int = 0, debt: int = 1) -> LendingAccount:
     health = health_bps * HEALTH_ONE // 10_000
-    return Account(collateral, debt, 0, 10_000, 10_000, health, 0, 0)
+    return LendingAccount(collateral, debt, 0, 10_000, 10_000, health, 0, 0)
 
 
 @pytest.mark.parametrize(("bps", "told"), [(10**9 - 1, 10**9 - 1), (10**9, 10**9), (10**9 + 1, 10**9)])

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings as configured
 
 from archetypes_app.toolset import resolve_toolset, view_golem
-from golem_project.heartbeat.duties.read_sequences import learn_habits
+from golem_project.heartbeat.duties.learn_read_order import learn_habits
 from permits_app.actions.query import query_state
 from tests.live_golem import LiveGolem
 from tools_app import read_ahead, runner

@@ -38,12 +38,12 @@ _heartbeat_tick: ContextVar[int] = ContextVar("heartbeat_tick", default=0)
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldEvents:
     golem_id: UUID
     events: list[Event] = field(default_factory=list)
 
 
-_held: ContextVar[_Held | None] = ContextVar("held_events", default=None)
+_held: ContextVar[_HeldEvents | None] = ContextVar("held_events", default=None)
 
 
 def configure(
@@ -96,7 +96,7 @@ def holding(*, golem_id: UUID, now: datetime) -> Iterator[None]:
 
     Those that are left are written at the end, whether it is an answer or an error.
     """
-    held = _Held(golem_id)
+    held = _HeldEvents(golem_id)
     token = _held.set(held)
     try:
         yield

@@ -28,7 +28,7 @@ _CANCEL_SECONDS: Final = 2.0
 
 
 @dataclass(eq=False, slots=True)
-class _Running:
+class _RunningStatement:
     """One call: its deadline and the connection of its thread. Whoever holds `lock` decides whether it is over."""
 
     deadline: Deadline
@@ -42,11 +42,11 @@ class _Watch:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._running: set[_Running] = set()
+        self._running: set[_RunningStatement] = set()
         self._wakes_ms = float("inf")
         self._thread: threading.Thread | None = None
 
-    def add(self, call: _Running) -> None:
+    def add(self, call: _RunningStatement) -> None:
         with self._changed:
             self._running.add(call)
             if self._thread is None:
@@ -55,7 +55,7 @@ class _Watch:
             if call.deadline.at_ms < self._wakes_ms:
                 self._changed.notify()
 
-    def remove(self, call: _Running) -> None:
+    def remove(self, call: _RunningStatement) -> None:
         # Not before a cancellation that has begun is with the server: it must not meet the next statement.
         with call.lock:
             call.is_over = True
@@ -78,7 +78,7 @@ class _Watch:
             threading.Event().wait(_LOOKS_AGAIN_MS / 1_000)
 
 
-def _cancel(call: _Running) -> None:
+def _cancel(call: _RunningStatement) -> None:
     with call.lock:
         raw = call.wrapper.connection
         if call.is_over or raw is None or raw.closed or raw.info.transaction_status != TransactionStatus.ACTIVE:
@@ -104,7 +104,7 @@ os.register_at_fork(after_in_child=_begin_anew)
 @contextmanager
 def ended_by(deadline: Deadline) -> Iterator[None]:
     """Inside, no statement of this thread's connection runs on for long after `deadline`."""
-    watch, call = _watch, _Running(deadline, connections[DEFAULT_DB_ALIAS])
+    watch, call = _watch, _RunningStatement(deadline, connections[DEFAULT_DB_ALIAS])
     watch.add(call)
     try:
         yield

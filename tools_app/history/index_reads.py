@@ -79,7 +79,7 @@ class KeptContract:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class IndexedBar:
     """One bar. Prices are ratios of base units, None without a trade; `paid_in` is base units of both tokens."""
 
     starts_at: datetime
@@ -96,7 +96,7 @@ class Bar:
         return self.prices[3]
 
 
-class Bars(Sequence[Bar]):
+class Bars(Sequence[IndexedBar]):
     """Bars in order, as the database wrote them: each is read when it is looked at, for a year has 9,000 of them."""
 
     def __init__(self, kept: KeptContract, span: BarSpan, text: str) -> None:
@@ -108,24 +108,24 @@ class Bars(Sequence[Bar]):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, index: int) -> Bar: ...
+    def __getitem__(self, index: int) -> IndexedBar: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Bar]: ...
+    def __getitem__(self, index: slice) -> list[IndexedBar]: ...
 
-    def __getitem__(self, index: int | slice) -> Bar | list[Bar]:
+    def __getitem__(self, index: int | slice) -> IndexedBar | list[IndexedBar]:
         if isinstance(index, slice):
             return [self._read(row) for row in self._rows[index]]
         return self._read(self._rows[index])
 
-    def _read(self, row: str) -> Bar:
+    def _read(self, row: str) -> IndexedBar:
         starts, opened, high, low, close, in0, in1, trades = row.split(",")
         starts_at = datetime.fromtimestamp(int(starts), UTC)
         is_turned = self._kept.is_turned
         # What was highest is lowest the other way round.
         edges = (opened, low, high, close) if is_turned else (opened, high, low, close)
         first, highest, lowest, last = (_price(each, is_turned=is_turned) for each in edges)
-        return Bar(
+        return IndexedBar(
             starts_at,
             self._length,
             (first, highest, lowest, last),

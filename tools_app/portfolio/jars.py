@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.jars import JarLook, JarNotFound
+from tools_app.toolkit.fee_jars import JarLook, JarNotFound
 from tools_app.toolkit.protocol import SHELF
 
 

@@ -16,7 +16,15 @@ from pydantic import Field
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.bars import day_of
-from tools_app.history.index_reads import Bar, KeptContract, find_one, is_any_kept, read_bars, read_logs, read_price_at
+from tools_app.history.index_reads import (
+    IndexedBar,
+    KeptContract,
+    find_one,
+    is_any_kept,
+    read_bars,
+    read_logs,
+    read_price_at,
+)
 from tools_app.history.requested_contracts import have_followed
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.portfolio.pool_history import MOST_LOGS, OF_INDEX
@@ -189,7 +197,7 @@ class _ToldSpan(NamedTuple):
     last: Ratio
 
 
-def _list_told(bars: Iterable[Bar]) -> Iterator[_ToldSpan]:
+def _list_told(bars: Iterable[IndexedBar]) -> Iterator[_ToldSpan]:
     for bar in bars:
         _, high, low, close = bar.prices
         if high is not None and low is not None and close is not None:

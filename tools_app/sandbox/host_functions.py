@@ -23,7 +23,7 @@ from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams
 from tools_app.core.storable_text import make_plain
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.sandbox.interface import ASKING, HOST, HostFunction
-from tools_app.sandbox.metering import Meter
+from tools_app.sandbox.metering import HostMeter
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.params import check_address, parse_raw_amount
 
@@ -35,7 +35,7 @@ _MOST_ARGS: Final = 16
 _SIGNATURE: Final = re.compile(r"^function [A-Za-z_][A-Za-z0-9_]{0,63}\([^()]{0,300}\) view returns \([^()]{0,300}\)$")
 
 
-class MemorySearch(Protocol):
+class SearchMemory(Protocol):
     """A search of one golem's own memory; wiring hands it down, since memory lies above this layer."""
 
     def __call__(
@@ -44,7 +44,12 @@ class MemorySearch(Protocol):
 
 
 def link_host(
-    *, linker: Linker, allowed: frozenset[HostFunction], ctx: ReadContext, meter: Meter, steps: Callable[[str], None]
+    *,
+    linker: Linker,
+    allowed: frozenset[HostFunction],
+    ctx: ReadContext,
+    meter: HostMeter,
+    steps: Callable[[str], None],
 ) -> None:
     """Define the functions of `allowed` and no others, so that a component that imports more does not link."""
     answers = {
@@ -71,7 +76,7 @@ def link_host(
             host.add_func(str(function), ask(function) if function in ASKING else tell(function))
 
 
-def _guard(meter: Meter, work: Callable[[], object]) -> Any:
+def _guard(meter: HostMeter, work: Callable[[], object]) -> Any:
     """`work`, which ends the module for whatever it raises; nothing but an error of wasmtime leaves here."""
     try:
         return work()
@@ -89,7 +94,7 @@ def _answer(
     answer: Callable[[ReadContext, Mapping[str, object]], object],
     request: str,
     ctx: ReadContext,
-    meter: Meter,
+    meter: HostMeter,
 ) -> Variant:
     meter.begin(function, request)
     try:
@@ -110,13 +115,13 @@ def _answer(
     return Variant("ok", text)
 
 
-def _refuse(meter: Meter, code: str, words: str) -> Variant:
+def _refuse(meter: HostMeter, code: str, words: str) -> Variant:
     text = json.dumps({"code": code, "detail": words[:_LONGEST_LINE]}, ensure_ascii=True)
     meter.charge(0, text)
     return Variant("err", text)
 
 
-def _tell(function: HostFunction, text: str, meter: Meter, steps: Callable[[str], None]) -> None:
+def _tell(function: HostFunction, text: str, meter: HostMeter, steps: Callable[[str], None]) -> None:
     meter.begin(function, text)
     line = make_plain(text)[:_LONGEST_LINE].replace("\n", " ")
     if function is HostFunction.PROGRESS:
@@ -174,7 +179,7 @@ def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> object:
     limit = asked.get("limit", 5)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST_MEMORIES:
         raise InvalidParams(f"limit is a whole number from 1 to {_MOST_MEMORIES}")
-    found = ctx.service(MemorySearch)(  # type: ignore[type-abstract]
+    found = ctx.service(SearchMemory)(  # type: ignore[type-abstract]
         golem_id=ctx.golem.id,
         query=_text(asked, "query"),
         limit=limit,

@@ -48,7 +48,7 @@ class _Component:
 
 def check_instantiations(component: bytes) -> Size:
     """What one instance of `component` (binary) is made of. Raises ModuleRefused beyond a bound or for others."""
-    size = _read_component(_Reader(component, 0, len(component)), [])
+    size = _read_component(_BytesReader(component, 0, len(component)), [])
     if size.instances > MOST_INSTANCES:
         raise ModuleRefused(
             f"its parts would be instantiated more than {MOST_INSTANCES} times", most_instances=MOST_INSTANCES
@@ -60,7 +60,7 @@ def check_instantiations(component: bytes) -> Size:
     return size
 
 
-class _Reader:
+class _BytesReader:
     """A part of the bytes, read from its beginning to its end and never beyond."""
 
     def __init__(self, data: bytes, at: int, end: int) -> None:
@@ -92,11 +92,11 @@ class _Reader:
                 return value
         raise _unreadable()
 
-    def within(self, count: int) -> _Reader:
+    def within(self, count: int) -> _BytesReader:
         """The next `count` bytes as a part of their own."""
         if count > self._end - self._at:
             raise _unreadable()
-        inner = _Reader(self._data, self._at, self._at + count)
+        inner = _BytesReader(self._data, self._at, self._at + count)
         self._at += count
         return inner
 
@@ -117,7 +117,7 @@ class _Reader:
         return sort
 
 
-def _read_component(reader: _Reader, outer: list[_Component]) -> Size:
+def _read_component(reader: _BytesReader, outer: list[_Component]) -> Size:
     if reader.take(len(_PREAMBLE)) != _PREAMBLE:
         raise ModuleRefused("it is no component")
     if len(outer) >= _MOST_DEPTH:
@@ -139,7 +139,7 @@ def _read_component(reader: _Reader, outer: list[_Component]) -> Size:
     return Size(own.instances, own.entries)
 
 
-def _read_core_instance(section: _Reader, inside: list[_Component]) -> None:
+def _read_core_instance(section: _BytesReader, inside: list[_Component]) -> None:
     if section.byte() == 0:
         inside[-1].add(Size(1, 0))
         section.number()
@@ -155,7 +155,7 @@ def _read_core_instance(section: _Reader, inside: list[_Component]) -> None:
             section.number()
 
 
-def _read_instance(section: _Reader, inside: list[_Component]) -> None:
+def _read_instance(section: _BytesReader, inside: list[_Component]) -> None:
     if section.byte() == 0:
         inside[-1].add(_find(inside[-1], section.number()))
         for _ in range(section.number()):
@@ -170,7 +170,7 @@ def _read_instance(section: _Reader, inside: list[_Component]) -> None:
             section.number()
 
 
-def _read_alias(section: _Reader, inside: list[_Component]) -> None:
+def _read_alias(section: _BytesReader, inside: list[_Component]) -> None:
     sort, target = section.sort(), section.byte()
     first = section.number()
     if target in (0, 1):
@@ -186,13 +186,13 @@ def _read_alias(section: _Reader, inside: list[_Component]) -> None:
         inside[-1].known.append(found)
 
 
-def _read_import(section: _Reader, inside: list[_Component]) -> None:
+def _read_import(section: _BytesReader, inside: list[_Component]) -> None:
     section.name()
     if _read_type(section) == _SORT_COMPONENT:
         inside[-1].known.append(None)
 
 
-def _read_export(section: _Reader, inside: list[_Component]) -> None:
+def _read_export(section: _BytesReader, inside: list[_Component]) -> None:
     section.name()
     sort, at = section.sort(), section.number()
     if section.byte():
@@ -202,7 +202,7 @@ def _read_export(section: _Reader, inside: list[_Component]) -> None:
         known.append(known[at] if at < len(known) else None)
 
 
-def _read_type(section: _Reader) -> int:
+def _read_type(section: _BytesReader) -> int:
     """The sort of what an import or an export is said to be."""
     sort = section.byte()
     if sort == _SORT_CORE:

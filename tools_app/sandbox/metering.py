@@ -20,7 +20,7 @@ from tools_app.sandbox.limits import CallLimits
 
 
 @dataclass
-class Meter:
+class HostMeter:
     """One call's use of the host. `ended_by` is what stopped it, when the host did."""
 
     store: Store

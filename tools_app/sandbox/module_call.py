@@ -26,7 +26,7 @@ from tools_app.sandbox.errors import ModuleFailed, ModuleLimit, ModuleRefused
 from tools_app.sandbox.host_functions import link_host
 from tools_app.sandbox.interface import RUN, HostFunction
 from tools_app.sandbox.limits import CallLimits
-from tools_app.sandbox.metering import Meter, over
+from tools_app.sandbox.metering import HostMeter, over
 from tools_app.toolkit.context import ReadContext
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ def run_module(
     started_ms = clock.monotonic_ms()
     deadline = Deadline(min(ctx.deadline.at_ms, started_ms + limits.milliseconds))
     store = Store(here.engine)
-    meter = Meter(store=store, limits=limits, deadline=deadline)
+    meter = HostMeter(store=store, limits=limits, deadline=deadline)
     answer: dict[str, object] | None = None
     error: GolemError | None = None
     try:
@@ -106,7 +106,7 @@ def _call(
     compiled: Compiled,
     params: Mapping[str, object],
     allowed: frozenset[HostFunction],
-    meter: Meter,
+    meter: HostMeter,
     ctx: ReadContext,
     step: Callable[[str], None],
 ) -> dict[str, object]:
@@ -140,7 +140,7 @@ def _read_answer(text: str, limits: CallLimits) -> dict[str, object]:
     return plain
 
 
-def _name_stop(stop: Exception, meter: Meter) -> GolemError:
+def _name_stop(stop: Exception, meter: HostMeter) -> GolemError:
     """What ended a module that the host did not end; only the last line of the engine's words is the engine's own."""
     words = (str(stop).splitlines() or [""])[-1].strip()
     logger.info("a module stopped: %s", words[:200])

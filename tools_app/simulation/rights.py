@@ -26,7 +26,7 @@ _MOST_WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class RightEvent:
+class EventOfRight:
     """Where an event names giver, taker, and amount, asset and item where it has them; arguments counted from 0.
 
     `amount` None gives everything; an amount of zero, or false, takes the right back.
@@ -44,34 +44,34 @@ class RightEvent:
         return self.signature.count(",") + 1
 
 
-RIGHTS: Final[tuple[RightEvent, ...]] = (
+RIGHTS: Final[tuple[EventOfRight, ...]] = (
     # ERC-20 and ERC-721, whose last argument is an amount or an item
-    RightEvent("Approval(address,address,uint256)", giver=0, taker=1, amount=2),
+    EventOfRight("Approval(address,address,uint256)", giver=0, taker=1, amount=2),
     # ERC-721 and ERC-1155
-    RightEvent("ApprovalForAll(address,address,bool)", giver=0, taker=1, amount=2),
+    EventOfRight("ApprovalForAll(address,address,bool)", giver=0, taker=1, amount=2),
     # ERC-6909
-    RightEvent("Approval(address,address,uint256,uint256)", giver=0, taker=1, item=2, amount=3),
-    RightEvent("OperatorSet(address,address,bool)", giver=0, taker=1, amount=2),
+    EventOfRight("Approval(address,address,uint256,uint256)", giver=0, taker=1, item=2, amount=3),
+    EventOfRight("OperatorSet(address,address,bool)", giver=0, taker=1, amount=2),
     # ERC-777
-    RightEvent("AuthorizedOperator(address,address)", giver=1, taker=0),
+    EventOfRight("AuthorizedOperator(address,address)", giver=1, taker=0),
     # Permit2
-    RightEvent("Approval(address,address,address,uint160,uint48)", giver=0, asset=1, taker=2, amount=3),
-    RightEvent("Permit(address,address,address,uint160,uint48,uint48)", giver=0, asset=1, taker=2, amount=3),
+    EventOfRight("Approval(address,address,address,uint160,uint48)", giver=0, asset=1, taker=2, amount=3),
+    EventOfRight("Permit(address,address,address,uint160,uint48,uint48)", giver=0, asset=1, taker=2, amount=3),
     # An operator of a whole account, as lenders without receipts know it
-    RightEvent("SetAuthorization(address,address,address,bool)", giver=1, taker=2, amount=3),
+    EventOfRight("SetAuthorization(address,address,address,bool)", giver=1, taker=2, amount=3),
     # Debt somebody else may run up
-    RightEvent("BorrowAllowanceDelegated(address,address,address,uint256)", giver=0, taker=1, asset=2, amount=3),
+    EventOfRight("BorrowAllowanceDelegated(address,address,address,uint256)", giver=0, taker=1, asset=2, amount=3),
     # Relayers of a shared vault
-    RightEvent("RelayerApprovalChanged(address,address,bool)", giver=1, taker=0, amount=2),
-    RightEvent("RelayerApproval(address,address,bool)", giver=0, taker=1, amount=2),
+    EventOfRight("RelayerApprovalChanged(address,address,bool)", giver=1, taker=0, amount=2),
+    EventOfRight("RelayerApproval(address,address,bool)", giver=0, taker=1, amount=2),
 )
 
 
 @lru_cache(maxsize=1)
-def _by_topic(shelf_version: int) -> Mapping[str, RightEvent]:
+def _by_topic(shelf_version: int) -> Mapping[str, EventOfRight]:
     """Ours by topic, and those that protocols on SHELF tell of."""
     theirs = [
-        RightEvent(
+        EventOfRight(
             parse_signature("event " + each.signature.removeprefix("event ")).canonical,
             each.giver,
             each.taker,

@@ -95,7 +95,7 @@ class TokenTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _TrialStep:
     sender: str
     to: str
     data: bytes
@@ -121,7 +121,7 @@ def try_token(
     holders = [_make_address() for _ in SPANS]
     large, sender, receiver = _make_address(), _make_address(), _make_address()
     bought = {**dict.fromkeys((*holders, sender), amount), large: amount * LARGE}
-    asked = _Asked(chain_id, people, (*holders, large, sender, thief), block, block_seconds, deadline)
+    asked = _TrialGround(chain_id, people, (*holders, large, sender, thief), block, block_seconds, deadline)
     buys = [people.buy(each, size) for each, size in bought.items()]
     (opening,) = asked.run([[*buys, *(people.balance_of(each) for each in bought)]])
     has_bought = dict(zip(bought, map(_has_moved, opening[: len(buys)]), strict=True))
@@ -135,8 +135,8 @@ def try_token(
     buys = [people.buy(each, size) for each, size in bought.items()]
     sold = [people.sell(each, got[each]) for each in holders]
     big = people.sell(large, got[large]) if large in bought else []
-    taking = [_Step(thief, token, encode_call(_TAKE, holders[-1], thief, 1)), people.balance_of(holders[-1])]
-    passing = [_Step(sender, token, encode_call(_TRANSFER, receiver, got[sender])), people.balance_of(receiver)]
+    taking = [_TrialStep(thief, token, encode_call(_TAKE, holders[-1], thief, 1)), people.balance_of(holders[-1])]
+    passing = [_TrialStep(sender, token, encode_call(_TRANSFER, receiver, got[sender])), people.balance_of(receiver)]
     _, now, *later = asked.run([buys, [*sold[0], *big, *taking, *passing], *sold[1:]])
     own, after, taken, passed = now[: len(sold[0])], now[len(sold[0]) : -4], now[-4:-2], now[-2:]
     sales = tuple(
@@ -161,27 +161,27 @@ class _People:
     router: str
     origin: str
 
-    def buy(self, holder: str, amount: int) -> _Step:
+    def buy(self, holder: str, amount: int) -> _TrialStep:
         """The pool hands it over."""
-        return _Step(self.pool, self.token, encode_call(_TRANSFER, holder, amount))
+        return _TrialStep(self.pool, self.token, encode_call(_TRANSFER, holder, amount))
 
-    def sell(self, holder: str, held: int) -> list[_Step]:
+    def sell(self, holder: str, held: int) -> list[_TrialStep]:
         """Allow, a part, the rest, and what the pool has before and after each."""
         part = max(1, held // PART)
         takes = [encode_call(_TAKE, holder, self.pool, each) for each in (part, held - part)]
         word = bytes(12) + bytes.fromhex(self.token[2:])
-        first, rest = (_Step(holder, self.router, word + each) for each in takes)
-        allow = _Step(holder, self.token, encode_call(_APPROVE, self.router, _EVERYTHING))
+        first, rest = (_TrialStep(holder, self.router, word + each) for each in takes)
+        allow = _TrialStep(holder, self.token, encode_call(_APPROVE, self.router, _EVERYTHING))
         balance = self.balance_of(self.pool)
         return [allow, balance, first, balance, rest, balance]
 
-    def balance_of(self, account: str) -> _Step:
+    def balance_of(self, account: str) -> _TrialStep:
         """What an account has of the token."""
-        return _Step(self.origin, self.token, encode_call(erc20.BALANCE_OF, account))
+        return _TrialStep(self.origin, self.token, encode_call(erc20.BALANCE_OF, account))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TrialGround:
     """Where steps are run: on the state after a block, each list in a block of its own. The first has the purchases,
     the second sales, the others sales a span later.
     """
@@ -193,7 +193,7 @@ class _Asked:
     block_seconds: int
     deadline: Deadline
 
-    def run(self, blocks: Sequence[Sequence[_Step]]) -> list[list[CallOutcome]]:
+    def run(self, blocks: Sequence[Sequence[_TrialStep]]) -> list[list[CallOutcome]]:
         """What each step did. Raises the node's errors, RpcNonsense."""
         base_fee = max(1, self.block.base_fee)
         fees = {"gas": hex(_GAS), "maxFeePerGas": hex(base_fee * 2), "maxPriorityFeePerGas": "0x1"}

@@ -49,7 +49,7 @@ class ClaimFirst(
     """What an earlier request brought has to be claimed before another is asked for: `data.request` says of which."""
 
 
-class NothingToClaim(
+class RequestNotClaimable(
     GolemError,
     code="VAULT_NOTHING_TO_CLAIM",
     status=409,
@@ -200,7 +200,7 @@ class RequestPlans:
         if asked.ready_in:
             raise _claim_first(IN)
         if not asked.waits_in:
-            raise NothingToClaim(f"no deposit of the account waits at {vault.label}", pending="0")
+            raise RequestNotClaimable(f"no deposit of the account waits at {vault.label}", pending="0")
         token, assets = reader.token(vault.asset), asked.waits_in
         shown = _shown(assets, token)
         draft = PlanDraft(reader.chain_id, account)
@@ -260,13 +260,13 @@ def _claim_first(way: str) -> ClaimFirst:
     return ClaimFirst(f"the {way} that was asked for earlier can be claimed; claim it first", request=way)
 
 
-def _nothing(way: str, pending: int, other: str | None) -> NothingToClaim:
+def _nothing(way: str, pending: int, other: str | None) -> RequestNotClaimable:
     """`other` is the way that can be claimed in its stead."""
     if pending:
         words = f"the {way} that was asked for is not settled yet"
-        return NothingToClaim(words, recovery=Recovery.WAIT, pending=str(pending))
+        return RequestNotClaimable(words, recovery=Recovery.WAIT, pending=str(pending))
     fill = {} if other is None else {"request": {"one_of": [other]}}
-    return NothingToClaim(f"no {way} of the account waits at the vault", pending="0", fill=fill)
+    return RequestNotClaimable(f"no {way} of the account waits at the vault", pending="0", fill=fill)
 
 
 def _shown(amount: int, token: TokenMeta) -> str:

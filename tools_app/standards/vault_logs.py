@@ -13,7 +13,7 @@ DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class PutIn:
+class NetDeposit:
     """What an account put in less what it took out: base units of the asset, and shares."""
 
     assets: int
@@ -24,7 +24,7 @@ class PutIn:
         return worth - self.assets if self.shares == shares else None
 
 
-def read_put_in(reader: ChainReader, vault: str, account: str, *, days: int) -> PutIn:
+def read_put_in(reader: ChainReader, vault: str, account: str, *, days: int) -> NetDeposit:
     """What logs of the last `days` tell. Raises the node's errors."""
     first = reader.first_block_since(reader.block.timestamp - days * DAY_SECONDS).number
     put, shares = 0, 0
@@ -39,4 +39,4 @@ def read_put_in(reader: ChainReader, vault: str, account: str, *, days: int) -> 
             if told is not None:
                 put += sign * int(told["assets"])
                 shares += sign * int(told["shares"])
-    return PutIn(put, shares)
+    return NetDeposit(put, shares)

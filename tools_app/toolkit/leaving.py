@@ -32,7 +32,7 @@ class There:
     owed: dict[str, int] = field(default_factory=dict)
 
 
-class Condition(Protocol):
+class ExitCondition(Protocol):
     """One thing that has to be so for a call to leave."""
 
     def holds(self, args: Sequence[Any], there: There) -> bool:

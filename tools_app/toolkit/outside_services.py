@@ -83,7 +83,7 @@ class Question(Generic[M]):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OutsideSource:
     """Where figures come from and when they were said; they are a stranger's, whatever they say."""
 
     service: str
@@ -98,7 +98,7 @@ class Answered(Generic[M]):
     """An answer in the shape that was asked for, with its source."""
 
     value: M
-    source: Source
+    source: OutsideSource
 
 
 class OutsideDoor(Protocol):

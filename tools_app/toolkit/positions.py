@@ -175,7 +175,7 @@ class Slashable:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OrderStanding:
     """What may still come of a standing order, and until when.
 
     `heir` is whose the result is, its `brings` the least of it if all that is left is carried out. Nobody can carry it
@@ -227,7 +227,7 @@ class Position:
     silent_oracles: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
     locked: tuple[Locked, ...] = ()
-    standing: Standing | None = None
+    standing: OrderStanding | None = None
     is_settled: bool = False
     uncounted: tuple[Uncounted, ...] = ()
     is_margin: bool = False

@@ -87,7 +87,7 @@ class RightView:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RightStanding:
     """What the contract says of a right now: whether it stands, and how much of it is left in this period.
 
     `reason` says why it does not stand, or why one that stands gives nothing now.
@@ -128,7 +128,7 @@ class ReceivedRights(Protocol):
     def ask(self, right: RightView) -> list[ReadCall]:
         """What to read to see whether it stands and how much is left."""
 
-    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
+    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> RightStanding:
         """What the answers to `ask` say. Raises PositionsUnreadable where they say nothing."""
 
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from tools_app.toolkit.claim_prices import ClaimPrice, ClaimPrices
 from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.fee_jars import Jars
 from tools_app.toolkit.hooked_pools import HookedPools
 from tools_app.toolkit.inner_permits import PermitCarrier
-from tools_app.toolkit.jars import Jars
-from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
+from tools_app.toolkit.leaving import ExitCondition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.named_places import Naming
@@ -111,10 +111,10 @@ class LeavingCall:
     own: tuple[tuple[int, ...], ...] = ()
     steps: int | None = None
     never_up: tuple[tuple[int, ...], ...] = ()
-    only: tuple[Condition, ...] = ()
+    only: tuple[ExitCondition, ...] = ()
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[ExitCondition, ...]:
         """Everything that has to be so."""
         return (*map(IsAccount, self.own), *map(NotAboveZero, self.never_up), *self.only)
 

@@ -52,7 +52,7 @@ class Meaning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpellingContext:
     """Where parameters are meant: the golem's account, `token` gives a registered token's address (or what it was
     given), `lenders` the names of the chain's lenders.
     """
@@ -99,7 +99,7 @@ def _has(annotation: object, meaning: Meaning) -> bool:
     return meaning in inside or any(_has(each, meaning) for each in inside)
 
 
-def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Place) -> dict[str, object]:
+def spell_params(model: type[BaseModel], params: Mapping[str, object], place: SpellingContext) -> dict[str, object]:
     """Checked `params` as they are meant at `place`; what is not set, or says what its absence says, is left out."""
     spelt = {}
     for name, value in params.items():
@@ -111,7 +111,7 @@ def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Pl
     return spelt
 
 
-def _spell(annotation: Any, value: Any, place: Place) -> Any:
+def _spell(annotation: Any, value: Any, place: SpellingContext) -> Any:
     origin = typing.get_origin(annotation)
     if origin is Annotated:
         inner, *marks = typing.get_args(annotation)
@@ -128,22 +128,22 @@ def _spell(annotation: Any, value: Any, place: Place) -> Any:
     return value
 
 
-def _spell_pair(value: str, place: Place) -> str:
+def _spell_pair(value: str, place: SpellingContext) -> str:
     return "/".join(place.token(side) for side in value.split("/"))
 
 
-def _spell_hub(value: str, place: Place) -> str:
+def _spell_hub(value: str, place: SpellingContext) -> str:
     steps = value.split(">")
     return ">".join(place.token(step) if index == 1 else step for index, step in enumerate(steps))
 
 
-def _spell_lender(value: str, place: Place) -> str:
+def _spell_lender(value: str, place: SpellingContext) -> str:
     names = place.lenders()
     found = [value] if value in names else [each for each in names if each.partition("_")[0] == value]
     return found[0] if len(found) == 1 else value
 
 
-def _spell_json(value: str, _: Place) -> str:
+def _spell_json(value: str, _: SpellingContext) -> str:
     try:
         told = read_exact_json(value, most_bytes=_LONGEST_JSON)
         return json.dumps(told, sort_keys=True, separators=(",", ":"))
@@ -152,7 +152,7 @@ def _spell_json(value: str, _: Place) -> str:
         return value
 
 
-_SPELL: Final[Mapping[Meaning, Callable[[Any, Place], Any]]] = {
+_SPELL: Final[Mapping[Meaning, Callable[[Any, SpellingContext], Any]]] = {
     Meaning.TOKEN: lambda value, place: place.token(value),
     Meaning.TOKEN_PAIR: _spell_pair,
     Meaning.ROUTE: _spell_hub,

@@ -8,9 +8,9 @@ from typing import Final
 
 from golem_project.heartbeat.duties.consolidator import consolidate_due
 from golem_project.heartbeat.duties.delete_quiet_ticks import forget_quiet_ticks
+from golem_project.heartbeat.duties.learn_read_order import learn_habits
 from golem_project.heartbeat.duties.monitor import monitor_golems
 from golem_project.heartbeat.duties.position_monitor import monitor_positions
-from golem_project.heartbeat.duties.read_sequences import learn_habits
 from golem_project.heartbeat.duties.request_alerts import tell_requests
 from golem_project.heartbeat.duties.sleepwalker import walk_asleep
 from permits_app.actions.search_positions import search_positions

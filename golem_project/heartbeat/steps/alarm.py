@@ -13,7 +13,7 @@ from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.debt_health import Alarm, ToldDebt, WatchedDebt, write_debts
 from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
 from golem_project.heartbeat.tick_claims import keep_in_state
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 from tools_app.core.transaction_retry import retry_aborted
 
 _SOURCE: Final = {Alarm.NEAR: "health-near", Alarm.UNDER: "health-under", Alarm.UNKNOWN: "health-unknown"}

@@ -22,7 +22,7 @@ from golem_project.heartbeat.strategies.catalog import (
     plan_strategies,
 )
 from golem_project.heartbeat.strategies.dry_account import DryAccount
-from golem_project.heartbeat.strategies.dry_parts import DryLoan, PricesAt
+from golem_project.heartbeat.strategies.dry_run_market import DryLoan, PricesAt
 from golem_project.heartbeat.strategies.strategy import RuleStrategy, Sight
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.views import TokenMeta

@@ -10,7 +10,7 @@ from golem_project.heartbeat.debt_health import Alarm, plan_deleverage
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
 from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.strategy import Sight, StoredFields
-from permits_app.safety.figures import format_ratio
+from permits_app.safety.format_rule_figures import format_ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from golem_project.doctor.examine import Verdict, examine
+from golem_project.doctor.examine import examine
+from golem_project.doctor.findings import Health
 from tools_app.core import clock
 
-_MARKS = {Verdict.GOOD: "ok  ", Verdict.DOUBTFUL: "note", Verdict.BAD: "BAD "}
+_MARKS = {Health.GOOD: "ok  ", Health.DOUBTFUL: "note", Health.BAD: "BAD "}
 
 
 class Command(BaseCommand):
@@ -34,6 +35,6 @@ class Command(BaseCommand):
                 self.stdout.write(f"{_MARKS[finding.verdict]} {finding.name}: {finding.words}")
                 if finding.to_do:
                     self.stdout.write(f"       do: {finding.to_do}")
-        bad = [finding.name for finding in findings if finding.verdict is Verdict.BAD]
+        bad = [finding.name for finding in findings if finding.verdict is Health.BAD]
         if bad:
             raise CommandError(f"not as it has to be: {', '.join(bad)}")

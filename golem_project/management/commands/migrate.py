@@ -9,7 +9,7 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS
 
 from golem_project.doctor.database import look_at_extension
-from golem_project.doctor.findings import Verdict
+from golem_project.doctor.findings import Health
 
 
 class Command(migrate.Command):
@@ -19,6 +19,6 @@ class Command(migrate.Command):
         """Refuse before anything is applied, or go on as Django does."""
         if options["database"] == DEFAULT_DB_ALIAS and not (options["plan"] or options["check_unapplied"]):
             extension = look_at_extension()
-            if extension.verdict is Verdict.BAD:
+            if extension.verdict is Health.BAD:
                 raise CommandError(f"nothing was applied: pgvector {extension.words}. Fix: {extension.to_do}")
         return super().handle(*args, **options)

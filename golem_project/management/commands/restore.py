@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from golem_project.backups.restore_backup import finish_restore, restore_backup
-from permits_app.actions.hold_restored import Held
+from permits_app.actions.hold_restored import HeldGolem
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
@@ -48,7 +48,7 @@ class Command(BaseCommand):
                 "once its node answers, run `manage.py restore --finish`"
             )
 
-    def _describe(self, held: Held) -> str:
+    def _describe(self, held: HeldGolem) -> str:
         if not held.is_compared:
             return f"{held.name}: held; not compared ({held.trouble})"
         if not held.gaps:

@@ -27,13 +27,12 @@ from permits_app.safety.assets import (
     list_moved,
     read_portfolio,
 )
+from permits_app.safety.bridge_rules import judge_crossing
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.changed_safe_rule import judge_agreed_safe
-from permits_app.safety.crossing_rules import judge_crossing
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
-from permits_app.safety.foresight import Dependent
 from permits_app.safety.holding_rules import (
     judge_asset_count,
     judge_asset_list,
@@ -46,11 +45,12 @@ from permits_app.safety.holding_rules import (
     judge_share,
 )
 from permits_app.safety.hook import Allow, HookCall, Verdict
+from permits_app.safety.load_call_records import records_of
 from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
+from permits_app.safety.predicted_holdings import Dependent
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.received_rules import judge_received
-from permits_app.safety.record_reader import records_of
 from permits_app.safety.records import UnderWay
 from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import list_recipients
@@ -87,7 +87,7 @@ class CageRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class CageReads:
     """What hook 1 reads of the chain. `is_known` is off without a chain or an account.
 
     `with_others` is the portfolio as it will be once what is under way has happened; None when nothing is.
@@ -127,12 +127,12 @@ class PolicyCageHook:
                     call.records.portfolio = holdings.with_others
         return refusal or _agree(call)
 
-    def decide(self, call: HookCall, rows: CageRows, holdings: Holdings | None) -> Verdict:
+    def decide(self, call: HookCall, rows: CageRows, holdings: CageReads | None) -> Verdict:
         """The same answer from what was loaded before; reads nothing."""
         refusal = judge_standing(call) or judge_rows(call, rows)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
-            refusal = judge_holdings(call, rows, holdings or Holdings())
-            refusal = refusal or judge_with_others(call, rows, holdings or Holdings())
+            refusal = judge_holdings(call, rows, holdings or CageReads())
+            refusal = refusal or judge_with_others(call, rows, holdings or CageReads())
         return refusal or _agree(call)
 
 
@@ -147,27 +147,27 @@ def load_rows(call: HookCall) -> CageRows:
     )
 
 
-def load_holdings(call: HookCall) -> Holdings:
+def load_holdings(call: HookCall) -> CageReads:
     """What the chain says the golem holds. Records it against the high-water mark when every held asset has a price."""
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None or chain is None or account is None:
-        return Holdings()
+        return CageReads()
     wrapped = find_wrapped_native(chain)
     # An asset that is not approved, or one too many, is refused without reading a balance.
     if judge_approved(call, wrapped) is not None:
-        return Holdings(is_known=True, wrapped_native=wrapped)
+        return CageReads(is_known=True, wrapped_native=wrapped)
     records = records_of(call)
     under_way = records.under_way
     elsewhere = _look_elsewhere(call, chain)
     if elsewhere.unread:
-        return Holdings(is_known=True, wrapped_native=wrapped, unread=elsewhere.unread)
+        return CageReads(is_known=True, wrapped_native=wrapped, unread=elsewhere.unread)
     preload_chain_facts(call, with_portfolio=True, hints=elsewhere.choose(tuple(records.positions)))
     try:
         held = _read_held(call, plan, chain, account, under_way, elsewhere)
         portfolio = _foresee(call, plan, chain, held, elsewhere=elsewhere)
         with_others = _foresee(call, plan, chain, held, under_way, elsewhere=elsewhere) if under_way else None
     except (PriceUnavailable, PriceStale) as error:
-        return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
+        return CageReads(is_known=True, wrapped_native=wrapped, price_missing=error)
     if call.records is not None:
         call.records.portfolio = portfolio
     fall = None
@@ -180,7 +180,7 @@ def load_holdings(call: HookCall) -> Holdings:
             known=records.mark,
             account=account,
         )
-    return Holdings(
+    return CageReads(
         is_known=True,
         wrapped_native=wrapped,
         portfolio=portfolio,
@@ -264,7 +264,7 @@ def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
     )
 
 
-def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject | None:
+def judge_holdings(call: HookCall, rows: CageRows, holdings: CageReads) -> Reject | None:
     """The rules over what the golem holds and would hold."""
     if not holdings.is_known:
         return Reject(
@@ -306,7 +306,7 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
     return _judge_assets(call, holdings.portfolio) or fall or _judge_shares(call, rows, holdings.portfolio)
 
 
-def _judge_failures(call: HookCall, holdings: Holdings) -> Reject | None:
+def _judge_failures(call: HookCall, holdings: CageReads) -> Reject | None:
     """Nothing more is put where an issuer or a bridge failed what is there. The base asset may be bought."""
     if call.plan is None or holdings.portfolio is None or not holdings.failed:
         return None
@@ -320,7 +320,7 @@ RETRY_AFTER_SECONDS = 5
 """So long, at least, until what is under way has ended: a block or two, and the look at its receipt."""
 
 
-def judge_with_others(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject | None:
+def judge_with_others(call: HookCall, rows: CageRows, holdings: CageReads) -> Reject | None:
     """The same shares with what other permits are about to change: of two at once, not both pass one limit.
 
     The refusal names the permits it waits for. What was started later than this one is none of them.

@@ -10,7 +10,7 @@ from archetypes_app.profiles import cap_writes_per_hour
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.limits.usage import Usage
 from permits_app.safety.hook import Allow, HookCall, Verdict
-from permits_app.safety.record_reader import records_of
+from permits_app.safety.load_call_records import records_of
 from permits_app.safety.records import PastCall
 from permits_app.safety.repetition import (
     Breaker,

@@ -18,13 +18,14 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
 from permits_app.safety.asked_rights import gauge_rights, judge_asked_rights
-from permits_app.safety.figures import format_amount
+from permits_app.safety.balances_after_open_permits import judge_levels
+from permits_app.safety.classify_action import classify_measured, list_deeper_debts
 from permits_app.safety.final_simulation import Rehearsed, rehearse
+from permits_app.safety.format_rule_figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
-from permits_app.safety.levels import judge_levels
-from permits_app.safety.measured_class import classify_measured, list_deeper_debts
+from permits_app.safety.load_call_records import records_of
 from permits_app.safety.measured_prices import judge_prices
 from permits_app.safety.measured_shares import judge_measured_oracles, judge_measured_shares
 from permits_app.safety.position_rules import (
@@ -40,7 +41,6 @@ from permits_app.safety.position_rules import (
 from permits_app.safety.positions_to_simulate import ask_for_positions, run_asking
 from permits_app.safety.principal_rules import judge_principals
 from permits_app.safety.promise_rules import judge_promise
-from permits_app.safety.record_reader import records_of
 from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
 from tools_app.chain.chains import get_deployment

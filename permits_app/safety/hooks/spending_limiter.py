@@ -17,9 +17,9 @@ from permits_app.limits.spend_rules import judge_spend
 from permits_app.limits.trading_costs import CostsUsed, TradeCost, judge_costs, measure_trade
 from permits_app.limits.usage import Usage
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Verdict
-from permits_app.safety.record_reader import records_of
+from permits_app.safety.load_call_records import records_of
 from permits_app.safety.tiers import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd

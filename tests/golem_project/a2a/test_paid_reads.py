@@ -18,7 +18,7 @@ from django.urls import reverse
 from eth_account import Account
 
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.a2a import opened_reads
+from golem_project.a2a import public_queries
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.tasks import follow_tasks_task, forget_old_rows_task
@@ -324,14 +324,14 @@ def test_a_payment_that_is_overtaken_while_its_answer_is_worked_out_buys_nothing
     """Between the look at it and its carrying out the payer spends the same nonce on themselves."""
     payment = buyer.sign()
     elsewhere = sign_elsewhere(buyer, payment, buyer.account.address)
-    real = opened_reads._work_out
+    real = public_queries._work_out
 
     def overtake(*given: Any) -> dict[str, Any]:
         answer = real(*given)
         carry_out(buyer.world, elsewhere)
         return answer
 
-    monkeypatch.setattr(opened_reads, "_work_out", overtake)
+    monkeypatch.setattr(public_queries, "_work_out", overtake)
     refused = buyer.ask(payment)
     assert refused.status_code == 402 and "per_day" not in refused.text
     assert not SoldAnswer.objects.exists() and not AuditEntry.objects.filter(event="AnswerSold").exists()

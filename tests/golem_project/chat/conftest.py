@@ -14,7 +14,7 @@ from django.urls import reverse
 from archetypes_app.models import ChatStep, ChatTurn
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.chat.answering import answer_turn
-from golem_project.chat.messages import ask_golem
+from golem_project.chat.turn_states import ask_golem
 from golem_project.heartbeat.thinking import model_planner
 from tests.golem_project.heartbeat.thinking.conftest import make_client
 from tests.live_golem import LiveGolem

@@ -16,7 +16,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.chat import answering
 from golem_project.chat.answering import answer_turn
 from golem_project.chat.errors import ChatBusy
-from golem_project.chat.messages import ask_golem, stop_turn
+from golem_project.chat.turn_states import ask_golem, stop_turn
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.models import ActionPermit, ChangeRequest, SpendEntry

@@ -12,7 +12,7 @@ from django.db import connection
 
 from archetypes_app.models.chat import ChatState
 from golem_project.chat.answering import answer_turn
-from golem_project.chat.messages import ask_golem
+from golem_project.chat.turn_states import ask_golem
 from tests.coding_agent import make_coding_agent
 from tests.golem_project.chat.conftest import Script
 from tests.scripted_model import call, calls, say

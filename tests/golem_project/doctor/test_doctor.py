@@ -19,7 +19,8 @@ from django.db import connection
 
 from golem_project.backups.make_backup import make_backup
 from golem_project.doctor import database, files, nodes
-from golem_project.doctor.examine import Finding, Verdict, examine
+from golem_project.doctor.examine import Finding, examine
+from golem_project.doctor.findings import Health
 from permits_app.models import Wallet
 from tests import factories
 from tests.architecture.sources import ROOT
@@ -38,7 +39,7 @@ def look(**options: Any) -> dict[str, Finding]:
 def test_a_deployment_is_looked_at_from_version_to_nodes(local_chain: World) -> None:
     found = look()
     assert list(found)[:2] == ["version", "postgresql"] and "chain 31337" in found
-    assert found["chain 31337"].verdict is Verdict.GOOD, found["chain 31337"]
+    assert found["chain 31337"].verdict is Health.GOOD, found["chain 31337"]
     assert {
         "clock",
         "pgvector",
@@ -53,8 +54,8 @@ def test_a_deployment_is_looked_at_from_version_to_nodes(local_chain: World) -> 
         "disk",
     } < set(found)
     # The databases of tests are quick and not durable, and nobody backs them up.
-    assert {name for name, each in found.items() if each.verdict is Verdict.BAD} == {"durability"}
-    assert [each for each in found.values() if (each.verdict is Verdict.GOOD) is bool(each.to_do)] == []
+    assert {name for name, each in found.items() if each.verdict is Health.BAD} == {"durability"}
+    assert [each for each in found.values() if (each.verdict is Health.GOOD) is bool(each.to_do)] == []
 
 
 def test_the_command_ends_with_an_error_that_names_what_is_bad(local_chain: World) -> None:
@@ -71,7 +72,7 @@ def test_a_database_that_another_version_migrated_and_an_index_that_is_not_whole
         cursor.execute("ALTER TABLE tools_app_frozenregistry RENAME previous TO earlier")
         cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbound_newest'::regclass")
     found = {each.name: each for each in database.examine_database()}
-    assert found["columns"].verdict is Verdict.BAD
+    assert found["columns"].verdict is Health.BAD
     assert found["columns"].words.startswith("tools_app_frozenregistry.previous is gone, and this version reads it")
     assert found["indexes"].words == "not whole: outbound_newest" and "CONCURRENTLY" in found["indexes"].to_do
 
@@ -79,14 +80,14 @@ def test_a_database_that_another_version_migrated_and_an_index_that_is_not_whole
 def test_a_server_that_is_away_is_one_finding_and_the_others_go_on(settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     found = look()
-    assert found["broker"].verdict is Verdict.BAD and "set REDIS_URL" in found["broker"].to_do
-    assert found["pgvector"].verdict is Verdict.GOOD
+    assert found["broker"].verdict is Health.BAD and "set REDIS_URL" in found["broker"].to_do
+    assert found["pgvector"].verdict is Health.GOOD
 
 
 def test_a_node_without_a_method_is_named_with_it(local_chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(nodes.METHODS, "eth_getCode", ("no address", "latest"))
     chain = look()["chain 31337"]
-    assert chain.verdict is Verdict.BAD and "does not answer eth_getCode" in chain.words
+    assert chain.verdict is Health.BAD and "does not answer eth_getCode" in chain.words
 
 
 def test_a_pooler_by_transactions_is_noticed_while_statements_are_prepared(bouncer: str) -> None:
@@ -113,17 +114,17 @@ def test_keys_that_others_may_read_and_keys_that_are_elsewhere_are_bad(settings:
     golem = factories.make_golem(owner=factories.make_owner(), address="0x" + "22" * 20)
     Wallet.objects.create(golem=golem, address="0x" + "22" * 20)
     found = look()
-    assert found["keys"].verdict is Verdict.BAD and "keystore" in found["keys"].words
-    assert found["wallets"].verdict is Verdict.BAD and "1 of 1 keys are not in the keystore" in found["wallets"].words
+    assert found["keys"].verdict is Health.BAD and "keystore" in found["keys"].words
+    assert found["wallets"].verdict is Health.BAD and "1 of 1 keys are not in the keystore" in found["wallets"].words
     settings.GOLEM_KEYSTORE_DIR.chmod(0o700)
     (settings.GOLEM_KEYSTORE_DIR / f"0x{'22' * 20}.json").write_text("{}")
     found = look()
-    assert found["keys"].verdict is found["wallets"].verdict is Verdict.GOOD
+    assert found["keys"].verdict is found["wallets"].verdict is Health.GOOD
 
 
 def test_a_backup_of_a_day_and_an_hour_is_recent_and_an_older_one_is_not(tmp_path: Path) -> None:
     now = clock.now()
-    assert look(backups=str(tmp_path))["backups"].verdict is Verdict.BAD
+    assert look(backups=str(tmp_path))["backups"].verdict is Health.BAD
     make_backup(folder=tmp_path / "one", keys=None, now=now - files.OLD_BACKUP)
     (recent,) = [each for each in files.examine_files(now=now, backups=str(tmp_path)) if each.name == "backups"]
     (old,) = [
@@ -131,11 +132,11 @@ def test_a_backup_of_a_day_and_an_hour_is_recent_and_an_older_one_is_not(tmp_pat
         for each in files.examine_files(now=now + timedelta(seconds=1), backups=str(tmp_path))
         if each.name == "backups"
     ]
-    assert (recent.verdict, old.verdict) == (Verdict.GOOD, Verdict.BAD)
+    assert (recent.verdict, old.verdict) == (Health.GOOD, Health.BAD)
 
 
 def test_postgresql_15_is_new_enough_and_14_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, verdict in ((150_000, Verdict.GOOD), (149_999, Verdict.BAD)):
+    for number, verdict in ((150_000, Health.GOOD), (149_999, Health.BAD)):
         monkeypatch.setattr(database, "_ask", lambda *_, number=number: number)
         assert database._look_at_version().verdict is verdict
 

@@ -26,7 +26,7 @@ from archetypes_app.roles import Role
 from golem_project.a2a import notifications
 from golem_project.alerts import channels
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
-from golem_project.chat.messages import ask_golem, begin_turn
+from golem_project.chat.turn_states import ask_golem, begin_turn
 from golem_project.heartbeat.tick_claims import begin_tick, claim_due
 from golem_project.people.deactivated_accounts import stop_accounts
 from golem_project.people.tasks import stop_accounts_task

@@ -24,17 +24,17 @@ from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import RAISING, Portfolio
 from permits_app.safety.drawdown import fall_of, move_mark
 from permits_app.safety.hook_chain import LoadedRules
+from permits_app.safety.hook_inputs_json import decode_facts, encode_facts
 from permits_app.safety.hooks.policy_cage import (
+    CageReads,
     CageRows,
-    Holdings,
     judge_approved,
     judge_rows,
     judge_standing,
 )
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
-from permits_app.safety.judged_facts import decode_facts, encode_facts
-from permits_app.safety.record_reader import asks_predictions
+from permits_app.safety.load_call_records import asks_predictions
 from permits_app.safety.records import Mark, PastCall, Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, NOW, ROUTER, USDC, WBTC, WETH, plain_call
@@ -215,7 +215,7 @@ class Life:
             call,
             LoadedRules(
                 rows=rows,
-                holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
+                holdings=CageReads(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
                 spend=SpendFacts(prices={}, usage=records.usage, trade=wish.trade, costs=records.costs),
                 rate=RateFacts(
                     usage=records.usage,

@@ -17,8 +17,8 @@ from permits_app.backtest.policy_replay import replay_permits
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit, AllowlistEntry, DeniedCall, SpendingLimits
 from permits_app.safety import hook_chain
-from permits_app.safety.judged_facts import decode_facts, encode_facts
-from permits_app.safety.record_reader import RecordReader
+from permits_app.safety.hook_inputs_json import decode_facts, encode_facts
+from permits_app.safety.load_call_records import RecordReader
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call

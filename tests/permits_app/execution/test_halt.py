@@ -25,7 +25,7 @@ from permits_app.models import (
 )
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
-from permits_app.safety.record_reader import read_records
+from permits_app.safety.load_call_records import read_records
 from tests.live_golem import LiveGolem
 from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mine, mining_paused

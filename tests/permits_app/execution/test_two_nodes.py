@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from permits_app.errors import NonceUnsettled
-from permits_app.execution import nonce_readings, second_reading
+from permits_app.execution import confirm_transaction, nonce_readings
 from permits_app.execution.nonce_readings import Counts
 from tests.tools_app.chain.nodes import Node, answering, closed_port_url, serve
 from tools_app.chain import chains, networks
@@ -144,7 +144,7 @@ def test_what_we_sent_ourselves_may_have_reached_one_node_alone(pool_of: Serve) 
 def test_a_block_on_which_two_nodes_differ_is_left_out_and_the_lower_head_counts(pool_of: Serve) -> None:
     honest, liar = OneNode(head=20), OneNode(head=18, mark="bb")
     pool_of(honest, liar)
-    assert second_reading.find_block_hashes(CHAIN_ID, [10, 19, 25], deadline=soon()) == ({25: None}, 18)
+    assert confirm_transaction.find_block_hashes(CHAIN_ID, [10, 19, 25], deadline=soon()) == ({25: None}, 18)
     liar.mark = "aa"
-    found, head = second_reading.find_block_hashes(CHAIN_ID, [10, 19, 25], deadline=soon())
+    found, head = confirm_transaction.find_block_hashes(CHAIN_ID, [10, 19, 25], deadline=soon())
     assert (set(found), head) == ({10, 25}, 18)

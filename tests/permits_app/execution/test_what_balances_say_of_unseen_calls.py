@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from permits_app.execution.hidden_calls import UNREADABLE, Unexplained, judge_unseen
+from permits_app.execution.infer_outcome_from_balances import UNREADABLE, Unexplained, judge_unseen
 from permits_app.execution.outcome import Judgement
 from tools_app.toolkit.plan import TokenFlow, TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta

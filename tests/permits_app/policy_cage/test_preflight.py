@@ -7,7 +7,7 @@ from collections import Counter
 from permits_app.policy_cage.begin_prices import read_price
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
-from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Right, Verdict
+from permits_app.policy_cage.preflight_types import Measured, Observed, PreflightVerdict, Refusal, Right
 from permits_app.policy_cage.state import CageState
 from tests.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
 from tests.proof.caged.engines import Engine, InProcessEngine
@@ -129,7 +129,7 @@ def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int], 
     )
 
 
-def answer_of(step: Step) -> Verdict | Refusal:
+def answer_of(step: Step) -> PreflightVerdict | Refusal:
     """What the contract said, in the words of the pre-flight."""
     if not step.sent.succeeded:
         if not step.sent.output:
@@ -138,7 +138,7 @@ def answer_of(step: Step) -> Verdict | Refusal:
         return Refusal(reason.name or "", tuple(reason.args.values()))
     events = [decode_cage_event(log) for log in step.sent.logs]
     [batch] = [event.args for event in events if event is not None and event.name == "BatchExecuted"]
-    return Verdict(batch["batchClass"], batch["moved"], batch["loss"])
+    return PreflightVerdict(batch["batchClass"], batch["moved"], batch["loss"])
 
 
 def compare_run(siege: Siege, number: int, seen: Counter[str]) -> None:
@@ -154,7 +154,7 @@ def compare_run(siege: Siege, number: int, seen: Counter[str]) -> None:
         observed = observe(caged, step, before, prices, word)
         predicted = predict(state, step.batch.calls, observed, sender=caged.session.address)
         said = answer_of(step)
-        if isinstance(said, Verdict) and siege.variants[which].jump_percent:
+        if isinstance(said, PreflightVerdict) and siege.variants[which].jump_percent:
             word = learn(caged, word, prices)
         if isinstance(said, Refusal) and said.name == "CallFailed" and said.args[1] == REENTERED:
             # Run by themselves the calls find the cage empty, so the reason inside differs; the call is the same.

@@ -12,7 +12,7 @@ from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, Limit, decode_cage_error, decode_cage_event, limit_rule
 from permits_app.policy_cage.preflight import MIXES, judge_growth, predict
 from permits_app.policy_cage.preflight_simulation import read_measured
-from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Refused, Verdict
+from permits_app.policy_cage.preflight_types import Measured, Observed, PreflightVerdict, Refusal, Refused
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import POOLED, CageState
 from tests.contracts.attackers import Lent, list_hooked_token, listen, ran, sign_a_deposit
@@ -52,13 +52,13 @@ def observe(caged: CagedSafe, calls: Sequence[Call]) -> Observed:
     )
 
 
-def said(caged: CagedSafe, sent: Sent) -> Verdict | Refusal:
+def said(caged: CagedSafe, sent: Sent) -> PreflightVerdict | Refusal:
     if not sent.succeeded:
         reason = decode_cage_error(sent.output)
         return Refusal(reason.name or "", tuple(reason.args.values()))
     events = [event for event in map(decode_cage_event, sent.logs) if event is not None]
     [done] = [event.args for event in events if event.name == "BatchExecuted"]
-    return Verdict(BatchClass(done["batchClass"]), done["moved"], done["loss"])
+    return PreflightVerdict(BatchClass(done["batchClass"]), done["moved"], done["loss"])
 
 
 def compare(caged: CagedSafe, *calls: Call) -> str:

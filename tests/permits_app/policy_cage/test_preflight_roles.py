@@ -26,7 +26,7 @@ from permits_app.policy_cage.contract import (
     role_call_key,
 )
 from permits_app.policy_cage.preflight import predict
-from permits_app.policy_cage.preflight_types import Observed, Refusal, Right, Verdict
+from permits_app.policy_cage.preflight_types import Observed, PreflightVerdict, Refusal, Right
 from permits_app.policy_cage.roles import Payout, predict_payout
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
@@ -171,9 +171,9 @@ def test_batches_and_payouts_of_every_role_are_answered_alike(caged: CagedSafe, 
                 {caged.session: 9, keys[PAYER]: 7}.get(key, 3) if chance.random() < 0.7 else chance.choice([3, 7, 9])
             )
             payout = Payout(number, asset, chance.choice([0, 1, 50 * USD, 250 * USD, 999 * USD, 1_001 * USD]))
-            foreseen: Verdict | Refusal | None = foresee_payout(caged, state, payout, key.address)
+            foreseen: PreflightVerdict | Refusal | None = foresee_payout(caged, state, payout, key.address)
             sent = pay(caged, payout.amount, key=key, recipient=payout.recipient, asset=asset)
-            answer: Verdict | Refusal | None = answer_of(sent)
+            answer: PreflightVerdict | Refusal | None = answer_of(sent)
         else:
             calls, seen = random_runnable(caged, state, chance)
             foreseen = predict(state, calls, seen, sender=key.address)

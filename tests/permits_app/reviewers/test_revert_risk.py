@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permits_app.reviewers.pool_facts import NamedPool
+from permits_app.reviewers.pool_facts import PoolOfCalldata
 from permits_app.reviewers.revert_risk import count_wait_blocks, estimate_revert, join_risks, measure_tolerance
 from tests.permits_app.safety.calls import USDC, WETH
 from tools_app.toolkit.markets import Pool, PricePoint
@@ -111,5 +111,5 @@ def test_the_tolerance_is_the_distance_from_quote_to_bound() -> None:
 
 
 def test_which_token_is_sold_decides_what_hurts() -> None:
-    assert NamedPool(POOL, "0x0a", "0x0b").sells_token0
-    assert not NamedPool(POOL, "0x0b", "0x0a").sells_token0
+    assert PoolOfCalldata(POOL, "0x0a", "0x0b").sells_token0
+    assert not PoolOfCalldata(POOL, "0x0b", "0x0a").sells_token0

@@ -10,7 +10,7 @@ import pytest
 from archetypes_app.toolset import view_golem
 from permits_app.models import AllowlistEntry
 from permits_app.rejection import Reject
-from permits_app.safety.crossing_rules import judge_crossing
+from permits_app.safety.bridge_rules import judge_crossing
 from permits_app.safety.hook import HookCall
 from tests.factories.golems import make_golem, make_owner
 from tests.permits_app.safety.calls import ACCOUNT, NOW, OTHER, USDC, plain_call

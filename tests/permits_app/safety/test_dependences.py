@@ -7,12 +7,12 @@ from django.db import IntegrityError, transaction
 
 from permits_app.models import PolicyCage
 from permits_app.rejection import Reject
-from permits_app.safety.foresight import Dependent
 from permits_app.safety.holding_rules import judge_dependence
 from permits_app.safety.hook import Allow
-from permits_app.safety.judged_facts import decode_facts
+from permits_app.safety.hook_inputs_json import decode_facts
 from permits_app.safety.measured_shares import judge_silent_oracles
 from permits_app.safety.position_rules import Moved
+from permits_app.safety.predicted_holdings import Dependent
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.permits_app.safety.calls import SWAP_TOOL, WETH, swap_call

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from permits_app.models.permit import PermitStatus
-from permits_app.safety import calldata_rules, record_reader
+from permits_app.safety import calldata_rules, load_call_records
 from permits_app.safety.hooks import allowlist_guard
 from permits_app.safety.hooks.hallucination_detector import judge_code
 from permits_app.safety.hooks.result_filter import MOST_CHARACTERS, filter_result
@@ -126,17 +126,17 @@ def test_of_a_keeper_that_nobody_knew_before_nothing_is_lost() -> None:
 @pytest.mark.parametrize("action_class", [ActionClass.NEW_POSITION, ActionClass.DECREASE_POSITION])
 def test_a_call_without_a_chain_asks_for_what_ended_after_no_block(action_class: ActionClass) -> None:
     call = plain_call(plan(spends=(TokenFlow(USDC, 1, 1),)), action_class=action_class)
-    assert record_reader.asks_beside(call)
-    assert record_reader._list_arguments(call)["block"] == 0
+    assert load_call_records.asks_beside(call)
+    assert load_call_records._list_arguments(call)["block"] == 0
 
 
 def test_a_call_on_a_chain_asks_for_what_ended_after_its_block_and_only_where_that_matters() -> None:
     chain: Any = SimpleNamespace(block=SimpleNamespace(number=77))
     spends = plain_call(plan(spends=(TokenFlow(USDC, 1, 1),)), chain=chain)
-    assert record_reader._list_arguments(spends)["block"] == 77
+    assert load_call_records._list_arguments(spends)["block"] == 77
     leaves = plain_call(plan(), chain=chain, action_class=ActionClass.DECREASE_POSITION)
-    assert not record_reader.asks_beside(leaves)
-    assert record_reader._list_arguments(leaves)["block"] == 0
+    assert not load_call_records.asks_beside(leaves)
+    assert load_call_records._list_arguments(leaves)["block"] == 0
 
 
 def first_tool(layer: RiskLayer) -> str:
@@ -153,8 +153,8 @@ def test_what_is_under_way_keeps_its_venue_and_borrows_where_its_tool_does(layer
         "permit": "1",
         "bounds": {},
     }
-    decoded = record_reader._decode_under_way(kept)
+    decoded = load_call_records._decode_under_way(kept)
     assert decoded.protocol == "aave_v3"
     assert decoded.is_borrowing is (layer is RiskLayer.UNBOUNDED)
-    assert record_reader._decode_under_way({**kept, "venue": None}).protocol == ""
-    assert record_reader._decode_under_way({**kept, "tool": "gone_since"}).is_borrowing is False
+    assert load_call_records._decode_under_way({**kept, "venue": None}).protocol == ""
+    assert load_call_records._decode_under_way({**kept, "tool": "gone_since"}).is_borrowing is False

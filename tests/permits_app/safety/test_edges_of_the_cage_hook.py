@@ -9,9 +9,15 @@ import pytest
 from permits_app.permits.other_chain_holdings import ChainNotCounted, Elsewhere, Unread
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
-from permits_app.safety.foresight import Dependent, Share
 from permits_app.safety.hooks import policy_cage
-from permits_app.safety.hooks.policy_cage import CageRows, Holdings, judge_dependences, load_holdings, measure_portfolio
+from permits_app.safety.hooks.policy_cage import (
+    CageReads,
+    CageRows,
+    judge_dependences,
+    load_holdings,
+    measure_portfolio,
+)
+from permits_app.safety.predicted_holdings import Dependent, Share
 from permits_app.safety.records import Records
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, ROUTER, USDC, WETH, plain_call
@@ -57,12 +63,12 @@ def failed(token: str) -> Failure:
 
 
 def test_nothing_more_of_a_failed_issuer_is_bought_but_the_base_asset_may_be() -> None:
-    holdings = Holdings(is_known=True, portfolio=portfolio(), failed=(failed(USDC.address),))
+    holdings = CageReads(is_known=True, portfolio=portfolio(), failed=(failed(USDC.address),))
     into_base = plain_call(plan(receives=(TokenFlow(USDC, 1, 1),)))
     assert policy_cage._judge_failures(into_base, holdings) is None
     other = Portfolio({}, {}, {}, WETH.address)
     refused = policy_cage._judge_failures(
-        into_base, Holdings(is_known=True, portfolio=other, failed=(failed(USDC.address),))
+        into_base, CageReads(is_known=True, portfolio=other, failed=(failed(USDC.address),))
     )
     assert refused is not None and refused.data["kind"] == failed(USDC.address).dependence.kind.value
 
@@ -77,7 +83,7 @@ def test_without_a_plan_a_portfolio_or_a_failure_no_failure_refuses(
     monkeypatch.setattr(policy_cage, "judge_failures", lambda **_: pytest.fail("there was nothing to judge"))
     failures = (Failure(Dependence(DependenceKind.ISSUER, "Somebody"), "it failed"),) if has_failed else ()
     call = plain_call(plan(receives=(TokenFlow(USDC, 1, 1),)) if has_plan else None)
-    holdings = Holdings(is_known=True, portfolio=portfolio() if has_portfolio else None, failed=failures)
+    holdings = CageReads(is_known=True, portfolio=portfolio() if has_portfolio else None, failed=failures)
     assert policy_cage._judge_failures(call, holdings) is None
 
 

@@ -11,8 +11,8 @@ import pytest
 from permits_app.permits.plan_store import encode_bounds
 from permits_app.safety.assets import Portfolio, read_portfolio
 from permits_app.safety.holding_rules import judge_collateral, judge_concentration, judge_share
-from permits_app.safety.hooks.policy_cage import CageRows, Holdings, judge_holdings
-from permits_app.safety.judged_facts import decode_facts, encode_facts
+from permits_app.safety.hook_inputs_json import decode_facts, encode_facts
+from permits_app.safety.hooks.policy_cage import CageReads, CageRows, judge_holdings
 from permits_app.safety.records import UnderWay
 from tests.permits_app.safety.calls import NOW, plain_call
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, NAME, Paper, on_the_shelf, read_paper
@@ -93,9 +93,9 @@ def test_what_a_plan_leaves_behind_its_debt_is_worked_out_whatever_ratio_it_stat
     call.cage.max_concentration_bps = call.cage.max_position_bps = 10_000
     assert call.plan is not None
     fine = foresee(Paper(deposited=10**21), call.plan)
-    assert judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=fine)) is None
+    assert judge_holdings(call, CageRows(), CageReads(is_known=True, portfolio=fine)) is None
     thin = foresee(Paper(deposited=7 * 10**20), call.plan)
-    refusal = judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=thin))
+    refusal = judge_holdings(call, CageRows(), CageReads(is_known=True, portfolio=thin))
     assert refusal is not None and refusal.rule == "policy_cage.collateral_ratio"
 
 

@@ -30,7 +30,7 @@ from permits_app.safety.hooks.hallucination_detector import (
     judge_registry,
     read_facts,
 )
-from permits_app.safety.record_reader import RecordReader
+from permits_app.safety.load_call_records import RecordReader
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WBTC, WETH, live_call, plain_call, swap_call

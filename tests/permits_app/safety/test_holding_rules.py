@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from permits_app.safety.assets import Portfolio
-from permits_app.safety.foresight import Dependent, Share
 from permits_app.safety.holding_rules import (
     judge_asset_count,
     judge_concentration,
@@ -19,6 +18,7 @@ from permits_app.safety.holding_rules import (
     judge_range,
     judge_share,
 )
+from permits_app.safety.predicted_holdings import Dependent, Share
 from tools_app.core.errors import Recovery
 from tools_app.portfolio.issuer_and_bridge_risk import Dependence, DependenceKind, Failure
 from tools_app.toolkit.plan import TxPlan

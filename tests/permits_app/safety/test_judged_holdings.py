@@ -18,8 +18,8 @@ from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.policy_cage import (
+    CageReads,
     CageRows,
-    Holdings,
     PolicyCageHook,
     enters_position,
     judge_holdings,
@@ -50,21 +50,21 @@ def judged(portfolio: Portfolio | None, rows: CageRows | None = None, **changes:
     call.limits.allowlist_mode = AllowlistMode.OFF
     for column, value in {"max_concentration_bps": 10_000, "max_position_bps": 10_000, **changes}.items():
         setattr(call.cage, column, value)
-    return judge_holdings(call, rows or CageRows(), Holdings(is_known=True, portfolio=portfolio))
+    return judge_holdings(call, rows or CageRows(), CageReads(is_known=True, portfolio=portfolio))
 
 
 def test_without_prices_or_balances_nothing_passes_and_the_refusal_says_what_is_missing() -> None:
     call = plain_call(SPENDING)
     call.limits.allowlist_mode = AllowlistMode.OFF
     stale = PriceStale("the feed of WETH is an hour old", token=WETH.address)
-    missing = judge_holdings(call, CageRows(), Holdings(is_known=True, price_missing=stale))
+    missing = judge_holdings(call, CageRows(), CageReads(is_known=True, price_missing=stale))
     assert missing is not None
     assert (missing.rule, missing.error, missing.observed) == ("policy_cage.price_missing", PriceStale, stale.code)
     assert "the feed of WETH is an hour old" in missing.reason
     assert missing.data["token"] == WETH.address
     # A price that is missing refuses, whatever was measured besides.
-    assert judge_holdings(call, CageRows(), Holdings(True, None, HALF, stale)) == missing
-    unread = judge_holdings(call, CageRows(), Holdings(is_known=True))
+    assert judge_holdings(call, CageRows(), CageReads(True, None, HALF, stale)) == missing
+    unread = judge_holdings(call, CageRows(), CageReads(is_known=True))
     assert unread is not None
     assert (unread.rule, unread.error, unread.observed) == ("policy_cage.price_missing", None, "no balances")
     assert unread.reason.endswith("no balances")
@@ -82,7 +82,7 @@ def test_a_list_of_approved_assets_counts_itself_and_not_what_is_held() -> None:
     call = plain_call(SPENDING, allowlist=frozenset({("TOKEN", WETH.address)}))
     call.cage.max_assets = 1
     call.cage.max_concentration_bps = call.cage.max_position_bps = 10_000
-    assert judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=HALF)) is None
+    assert judge_holdings(call, CageRows(), CageReads(is_known=True, portfolio=HALF)) is None
 
 
 @pytest.mark.parametrize(("assets", "passes"), [(3, True), (4, False)])
@@ -93,7 +93,7 @@ def test_tokens_that_stand_for_positions_take_no_room_of_approved_assets(assets:
     call = plain_call(SPENDING, allowlist=frozenset(("TOKEN", each) for each in listed))
     call.cage.max_assets = 3
     call.cage.max_concentration_bps = call.cage.max_position_bps = 10_000
-    refusal = judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=HALF))
+    refusal = judge_holdings(call, CageRows(), CageReads(is_known=True, portfolio=HALF))
     assert (refusal is None) is passes
     assert refusal is None or (refusal.rule, refusal.observed) == ("policy_cage.max_assets", "4 assets")
 
@@ -135,7 +135,7 @@ def test_the_fall_that_was_just_measured_counts_before_the_one_of_the_rows() -> 
     call.limits.allowlist_mode = AllowlistMode.OFF
     call.cage.max_concentration_bps = 10_000
     fallen, well = CageRows(fall=Fall(NOW, 1_400)), CageRows()
-    holdings = Holdings(is_known=True, portfolio=HALF)
+    holdings = CageReads(is_known=True, portfolio=HALF)
     assert judge_holdings(call, fallen, holdings) is not None
     assert judge_holdings(call, fallen, replace(holdings, fall=Fall())) is None
     assert judge_holdings(call, well, replace(holdings, fall=Fall(NOW, 1_400))) is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permits_app.safety.measured_class import classify_measured
+from permits_app.safety.classify_action import classify_measured
 from tools_app.toolkit.enums import LEAVING, ActionClass
 from tools_app.toolkit.positions import Leg, Position, PositionRef
 

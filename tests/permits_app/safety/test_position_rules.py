@@ -26,7 +26,7 @@ from tools_app.portfolio.health import measure_health
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, Position, PositionChange, PositionRef, Standing
+from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, OrderStanding, Position, PositionChange, PositionRef
 from tools_app.toolkit.views import BlockRef
 
 CASH, LOAN = "0x" + "11" * 20, "0x" + "22" * 20
@@ -218,7 +218,7 @@ def test_what_never_counts_is_named_by_its_protocol_and_no_contract_is_asked() -
 
 def test_what_comes_of_an_order_is_the_accounts_own() -> None:
     for heir, passes in (("me", True), ("somebody", False)):
-        order = Standing(heir=heir, brings=(), until=None, awaits="a price")
+        order = OrderStanding(heir=heir, brings=(), until=None, awaits="a price")
         refused = judge_heirs(simulation=simulated(None, lent(1, standing=order)), account="me")
         assert (refused is None) is passes
         if refused is not None:

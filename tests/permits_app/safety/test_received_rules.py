@@ -19,7 +19,7 @@ from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
 from tests.factories.requests import make_received_right
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import PrincipalFlow, Standing
+from tools_app.toolkit.principals import PrincipalFlow, RightStanding
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.views import TokenMeta
 
@@ -35,13 +35,13 @@ class Purse:
     """A golem with a right over a hundred a day for two days, and what the right's contract says of it."""
 
     right: ReceivedRight
-    standing: Standing = field(default_factory=lambda: Standing(stands=True, available=MOST))
+    standing: RightStanding = field(default_factory=lambda: RightStanding(stands=True, available=MOST))
     is_silent: bool = False
 
     def ask(self, right: Any) -> list[Any]:
         return []
 
-    def judge(self, right: Any, outcomes: Any) -> Standing:
+    def judge(self, right: Any, outcomes: Any) -> RightStanding:
         if self.is_silent:
             raise PositionsUnreadable("no answer")
         return self.standing
@@ -169,7 +169,7 @@ def test_a_right_that_was_seen_to_be_gone_is_not_asked_of_its_contract(purse: Pu
 
 
 def test_a_right_that_its_contract_does_not_honour_moves_nothing(purse: Purse) -> None:
-    purse.standing = Standing(stands=False, available=MOST, reason="taken back")
+    purse.standing = RightStanding(stands=False, available=MOST, reason="taken back")
     refused = purse.judge_flows(purse.flow(1))
     assert refused is not None and (rule_of(refused), refused.observed) == ("right_withdrawn", "taken back")
     purse.is_silent = True
@@ -188,7 +188,7 @@ def test_what_is_left_is_the_least_that_book_and_contract_say(purse: Purse) -> N
     """Forty were moved today, which the contract knows, and ten are open, which it does not."""
     purse.move(40)
     purse.move(10, status="CREATED")
-    purse.standing = Standing(stands=True, available=60)
+    purse.standing = RightStanding(stands=True, available=60)
     assert purse.judge_flows(purse.flow(50)) is None
     refused = purse.judge_flows(purse.flow(51))
     assert refused is not None
@@ -199,11 +199,11 @@ def test_what_is_left_is_the_least_that_book_and_contract_say(purse: Purse) -> N
     assert refused.resets_at == (STARTS + DAY).isoformat()
     assert refused.would_pass == "at most 50 CASH (50 base units)"
     assert refused.data["remaining_raw"] == "50"
-    purse.standing = Standing(stands=True, available=30)
+    purse.standing = RightStanding(stands=True, available=30)
     refused = purse.judge_flows(purse.flow(21))
     assert refused is not None and refused.data["remaining_raw"] == "20"
     assert purse.judge_flows(purse.flow(20)) is None
-    purse.standing = Standing(stands=True, available=5)
+    purse.standing = RightStanding(stands=True, available=5)
     refused = purse.judge_flows(purse.flow(1))
     assert refused is not None and refused.data["remaining_raw"] == "0"
     assert refused.would_pass == f"nothing before {(STARTS + DAY).isoformat()}"

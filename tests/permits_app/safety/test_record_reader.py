@@ -15,7 +15,7 @@ from permits_app.models import ActionPermit, HighWaterMark, KnownContract, Outco
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
-from permits_app.safety.record_reader import RecordReader, list_touched, read_records
+from permits_app.safety.load_call_records import RecordReader, list_touched, read_records
 from permits_app.safety.records import PastCall, VenueOutcome
 from tests.factories.golems import make_golem
 from tests.factories.requests import make_signed_promise

@@ -22,7 +22,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import CageRows, load_holdings
-from permits_app.safety.record_reader import NAMED_PERMITS, RecordReader, read_records
+from permits_app.safety.load_call_records import NAMED_PERMITS, RecordReader, read_records
 from permits_app.safety.records import OpenSpend, UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem

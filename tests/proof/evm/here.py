@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools_app.chain.node_errors import GasLimitRefused
-from tools_app.simulation.pyevm.base import Account, Base
+from tools_app.simulation.pyevm.base import Base, EvmAccount
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.memory_source import MemorySource
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
@@ -33,7 +33,7 @@ def open_case(case: dict[str, Any]) -> tuple[Any, Transaction]:
     base = Base()
     for text, entry in case["accounts"].items():
         address = bytes.fromhex(text)
-        base.accounts[address] = Account(entry["nonce"], entry["balance"], bytes.fromhex(entry["code"]))
+        base.accounts[address] = EvmAccount(entry["nonce"], entry["balance"], bytes.fromhex(entry["code"]))
         base.slots |= {(address, int(slot)): value for slot, value in entry["storage"].items()}
     told = case["env"]
     env = BlockEnv(

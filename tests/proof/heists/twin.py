@@ -17,7 +17,7 @@ from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.preflight_simulation import read_measured
-from permits_app.policy_cage.preflight_types import Measured, Observed, Refusal, Right, Verdict
+from permits_app.policy_cage.preflight_types import Measured, Observed, PreflightVerdict, Refusal, Right
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from tests.proof.caged.engines import Sent
@@ -94,7 +94,7 @@ class Twin:
                 found.append(f"{name}{args} is {told}, and {known} was followed")
         return found
 
-    def _predict(self, state: CageState, step: Step, at: int) -> Verdict | Refusal:
+    def _predict(self, state: CageState, step: Step, at: int) -> PreflightVerdict | Refusal:
         return predict(state, step.calls, self._observe(state, step, at), sender=step.sender)
 
     def _observe(self, state: CageState, step: Step, at: int) -> Observed:
@@ -173,13 +173,13 @@ class Twin:
     def _ask(self, to: str, data: bytes) -> bytes | None:
         return self.machine.ask(self.scene.caged.stranger.address, to, data)
 
-    def _read(self, sent: Sent, logs: Sequence[LogEntry]) -> Verdict | Refusal:
+    def _read(self, sent: Sent, logs: Sequence[LogEntry]) -> PreflightVerdict | Refusal:
         """What the contract said."""
         if not sent.succeeded:
             return _refusal_of(sent.output)
         events = [decode_cage_event(log) for log in logs if log.address == self.scene.caged.cage]
         [done] = [event.args for event in events if event is not None and event.name == "BatchExecuted"]
-        return Verdict(BatchClass(done["batchClass"]), done["moved"], done["loss"])
+        return PreflightVerdict(BatchClass(done["batchClass"]), done["moved"], done["loss"])
 
     def _follow(self, state: CageState, log: LogEntry, at: int) -> None:
         event = decode_cage_event(log) if log.address == self.scene.caged.cage else None
@@ -187,7 +187,7 @@ class Twin:
             state.apply_event(event, block_time=at)
 
 
-def _is_alike(predicted: Verdict | Refusal, said: Verdict | Refusal) -> bool:
+def _is_alike(predicted: PreflightVerdict | Refusal, said: PreflightVerdict | Refusal) -> bool:
     is_reentrant = isinstance(said, Refusal) and said.name == "CallFailed" and said.args[1] == REENTERED
     if is_reentrant and isinstance(predicted, Refusal) and isinstance(said, Refusal):
         # Run by themselves the calls find the cage empty, so the reason inside differs; the call is the same.

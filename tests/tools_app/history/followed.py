@@ -16,7 +16,7 @@ from tools_app.chain.abi import event_topic
 from tools_app.chain.networks import Network, get_network
 from tools_app.core import clock
 from tools_app.history import chain_following, followed_contracts, gap_filling
-from tools_app.history.index_reads import Bar, find_kept, read_bars
+from tools_app.history.index_reads import IndexedBar, find_kept, read_bars
 from tools_app.models import ChainLog, LogSource
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.protocols.uniswap.history import SWAP_V3
@@ -39,7 +39,7 @@ class OwnBar:
         return (*edges, self.in0, self.in1, self.trades)
 
 
-def as_told(bar: Bar) -> tuple[Any, ...]:
+def as_told(bar: IndexedBar) -> tuple[Any, ...]:
     """A bar of the index in the same form."""
     scaled = (None if price is None else price.numerator * 2**192 // price.denominator for price in bar.prices)
     return (*scaled, *bar.paid_in, bar.trades)
@@ -106,7 +106,7 @@ class Followed:
     def head(self) -> int:
         return int(self.world.rpc.call("eth_blockNumber"), 16)
 
-    def bars(self, span: BarSpan = BarSpan.HOUR) -> list[Bar]:
+    def bars(self, span: BarSpan = BarSpan.HOUR) -> list[IndexedBar]:
         kept = find_kept(CHAIN_ID, [self.pool.address])[self.pool.address]
         far = datetime(2100, 1, 1, tzinfo=UTC)
         return list(read_bars(kept, span, since=datetime(2000, 1, 1, tzinfo=UTC), until=far))
@@ -139,6 +139,6 @@ def add(bar: OwnBar, log: dict[str, Any]) -> None:
     bar.trades += 1
 
 
-def told_by_start(bars: Sequence[Bar]) -> dict[datetime, tuple[Any, ...]]:
+def told_by_start(bars: Sequence[IndexedBar]) -> dict[datetime, tuple[Any, ...]]:
     """Bars of the index by their beginning."""
     return {bar.starts_at: as_told(bar) for bar in bars}

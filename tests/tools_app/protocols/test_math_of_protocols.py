@@ -8,10 +8,10 @@ import pytest
 
 from tools_app.protocols.maker_sky.lending import _yearly_ppm
 from tools_app.protocols.maker_sky.math import WAD as MAKER_WAD
-from tools_app.protocols.maker_sky.math import Kind, VaultState, divide_up
+from tools_app.protocols.maker_sky.math import VaultKind, VaultState, divide_up
 from tools_app.protocols.morpho_blue import math as morpho
 from tools_app.protocols.morpho_blue.math import WAD, MarketState
-from tools_app.protocols.rocketpool.math import ONE, Rate, Report, rate_change, yearly_bps
+from tools_app.protocols.rocketpool.math import ONE, Rate, RateReport, rate_change, yearly_bps
 from tools_app.protocols.uniswap.v2.math import amount_in, amount_out, protocol_shares
 from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 
@@ -71,7 +71,7 @@ def test_a_fee_a_second_is_raised_by_squares_rounded_to_the_nearest() -> None:
     assert (divide_up(6, 3), divide_up(7, 3), divide_up(0, 3)) == (2, 3, 0)
 
 
-KIND = Kind(
+KIND = VaultKind(
     "ETH-A", art=100, rate=2 * RAY, spot=3 * RAY, line=1_000 * RAY, dust=50 * RAY + 1, fee=RAY, ratio=RAY * 3 // 2
 )
 
@@ -96,7 +96,7 @@ FIVE_PERCENT = 1_000_000_001_547_125_957_863_212_448
 
 
 def test_makers_fee_is_of_a_year_of_365_days_and_its_prices_have_eighteen_digits() -> None:
-    kind = Kind("ETH-A", art=0, rate=RAY, spot=RAY, line=0, dust=0, fee=FIVE_PERCENT, ratio=RAY)
+    kind = VaultKind("ETH-A", art=0, rate=RAY, spot=RAY, line=0, dust=0, fee=FIVE_PERCENT, ratio=RAY)
     assert _yearly_ppm(kind) == 50_000
     assert (SECONDS_PER_YEAR, MAKER_WAD) == (31_536_000, 1_000_000_000_000_000_000)
 
@@ -163,13 +163,13 @@ def test_the_worth_of_reth_is_rounded_down_and_a_fee_is_kept_of_a_deposit() -> N
 
 
 def test_growth_is_counted_from_the_newest_report_that_is_old_enough() -> None:
-    reports = [Report(100, ONE), Report(200, ONE + 10)]
+    reports = [RateReport(100, ONE), RateReport(200, ONE + 10)]
     assert rate_change(reports, now_rate=ONE + 30, since=200) == 20
     assert rate_change(reports, now_rate=ONE + 30, since=199) == 30
     assert rate_change(reports, now_rate=ONE + 30, since=99) is None
-    year = [Report(0, ONE)]
+    year = [RateReport(0, ONE)]
     assert yearly_bps(year, now_rate=ONE + ONE // 20, now=YEAR // 2, since=0) == 1_000
     assert yearly_bps(year, now_rate=ONE, now=0, since=0) is None
-    assert yearly_bps([Report(0, 0)], now_rate=ONE, now=9, since=0) is None
+    assert yearly_bps([RateReport(0, 0)], now_rate=ONE, now=9, since=0) is None
     assert yearly_bps(year, now_rate=ONE, now=9, since=-1) is None
     assert yearly_bps(year, now_rate=ONE - ONE // 100, now=YEAR, since=0) == -100

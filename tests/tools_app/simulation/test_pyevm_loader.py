@@ -19,7 +19,7 @@ from tools_app.chain import chains, networks
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest
-from tools_app.simulation.pyevm.base import BASES, Account, Base, BaseStore, CodeStore
+from tools_app.simulation.pyevm.base import BASES, Base, BaseStore, CodeStore, EvmAccount
 from tools_app.simulation.pyevm.loader import NodeSource
 from tools_app.simulation.select import select_engine
 
@@ -123,7 +123,7 @@ def _of_slots() -> Base:
 def _of_codes() -> Base:
     base = Base()
     for number in range(200):
-        base.put_account(number.to_bytes(20, "big"), Account(1, 10**18 + number, number.to_bytes(2, "big") * 10_000))
+        base.put_account(number.to_bytes(20, "big"), EvmAccount(1, 10**18 + number, number.to_bytes(2, "big") * 10_000))
     return base
 
 
@@ -141,10 +141,10 @@ def test_bases_together_stay_within_their_bytes_and_code_counts() -> None:
     small.slots[bytes(20), 1] = 1
     large = store.get(1, "0xb")
     for number in range(4):
-        large.put_account(bytes([number]) * 20, Account(1, 0, bytes([number + 1]) * 24_000))
+        large.put_account(bytes([number]) * 20, EvmAccount(1, 0, bytes([number + 1]) * 24_000))
     assert store.get(1, "0xb") is large
     assert store.get(1, "0xa") is small
-    large.put_account(bytes([9]) * 20, Account(1, 0, bytes([99]) * 24_000))
+    large.put_account(bytes([9]) * 20, EvmAccount(1, 0, bytes([99]) * 24_000))
     assert large.size > 100_000
 
     fresh = store.get(1, "0xc")
@@ -161,4 +161,4 @@ def test_equal_code_is_kept_once_and_within_its_bound() -> None:
     store.intern(bytes([2]) * 60)
     again = bytes(bytearray([1]) * 60)
     assert store.intern(again) is again
-    assert Account(0, 0, one).code == again
+    assert EvmAccount(0, 0, one).code == again

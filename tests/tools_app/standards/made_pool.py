@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.standards.aave_like.reads import Account, Held, Reserve, Stand
+from tools_app.standards.aave_like.reads import HeldReserve, LendingAccount, Reserve, Stand
 from tools_app.standards.aave_like.signatures import RAY, WAD, Configuration
 from tools_app.toolkit.views import TokenMeta
 
@@ -61,6 +61,6 @@ RESERVE: Final = Reserve(
     price=2 * DOLLAR,
 )
 # 10,000 dollars of collateral in the reserve of number 3, of which 8,000 are cover; 2,000 are owed.
-ACCOUNT: Final = Account(10_000 * DOLLAR, 2_000 * DOLLAR, 5_500 * DOLLAR, 8_000, 7_500, 4 * WAD, 0, 1 << 7)
-HELD: Final = Held(5_000 * UNIT, 0, 0, True)
+ACCOUNT: Final = LendingAccount(10_000 * DOLLAR, 2_000 * DOLLAR, 5_500 * DOLLAR, 8_000, 7_500, 4 * WAD, 0, 1 << 7)
+HELD: Final = HeldReserve(5_000 * UNIT, 0, 0, True)
 STAND: Final = Stand(POOL, ACCOUNT, RESERVE, HELD, 0, 0)

@@ -30,8 +30,8 @@ from tools_app.core.errors import GolemError
 from tools_app.standards.aave_like import figures, signatures
 from tools_app.standards.aave_like.reads import (
     ZERO,
-    Account,
-    Held,
+    HeldReserve,
+    LendingAccount,
     Reserve,
     Stand,
     interest_in,
@@ -52,7 +52,7 @@ ETHER: Final = replace(
     configuration=configure("active", "borrowable", "stable", decimals=18, ltv=8_000, threshold=8_250),
     price=2_000 * DOLLAR,
 )
-OWES: Final = Held(0, 10**17, 9 * 10**17, False)
+OWES: Final = HeldReserve(0, 10**17, 9 * 10**17, False)
 
 
 def _tell_reserve(reserve: Reserve) -> dict[tuple[Any, ...], Any]:
@@ -74,12 +74,12 @@ def _tell_reserve(reserve: Reserve) -> dict[tuple[Any, ...], Any]:
     }
 
 
-def _tell_held(asset: str, held: Held) -> dict[tuple[Any, ...], Any]:
+def _tell_held(asset: str, held: HeldReserve) -> dict[tuple[Any, ...], Any]:
     told = (held.supplied, held.stable_owed, held.variable_owed, 0, 0, 0, 0, 0, held.is_collateral)
     return {(PROVIDER, signatures.USER_RESERVE, asset, ME): told}
 
 
-def _tell_account(account: Account) -> dict[tuple[Any, ...], Any]:
+def _tell_account(account: LendingAccount) -> dict[tuple[Any, ...], Any]:
     data = (account.collateral, account.debt, account.available, account.threshold_bps, account.ltv_bps, account.health)
     return {
         (POOL, signatures.ACCOUNT_DATA): data,
@@ -96,7 +96,7 @@ def _in_context(reader: ToldReader) -> Any:
 RICH: Final = replace(ACCOUNT, threshold_bps=8_500)
 
 
-def open_pool(account: Account = RICH) -> tuple[Any, Any]:
+def open_pool(account: LendingAccount = RICH) -> tuple[Any, Any]:
     """A context and a lender: the account has collateral of 10,000 dollars and owes 2,000 in both modes."""
     reader = ToldReader(
         {
@@ -274,7 +274,7 @@ def test_where_there_is_no_pool_there_is_no_market_and_one_that_does_not_tell_is
     assert ("Pool has no market" in refused.detail) is is_absent
 
 
-def _read_stand(account: Account, answers: Mapping[tuple[Any, ...], Any] = MappingProxyType({})) -> Stand:
+def _read_stand(account: LendingAccount, answers: Mapping[tuple[Any, ...], Any] = MappingProxyType({})) -> Stand:
     ctx, _ = open_pool(account)
     calls = [ReadCall(TWO.address, "balance"), ReadCall(TWO.address, "allowance")]
     wallet = {(TWO.address, "balance"): (11,), (TWO.address, "allowance"): (13,)}

@@ -23,7 +23,7 @@ from tests.tools_app.standards.made_pool import (
 )
 from tools_app.core.errors import Recovery
 from tools_app.standards.aave_like.checks import Checks
-from tools_app.standards.aave_like.reads import Category, Stand
+from tools_app.standards.aave_like.reads import EModeCategory, Stand
 from tools_app.standards.aave_like.signatures import STABLE, VARIABLE
 from tools_app.toolkit.lending import MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
@@ -132,7 +132,7 @@ def test_what_is_not_lent_out_is_not_borrowed_and_what_has_no_stable_rate_not_at
     assert closed(lambda: judge(flags=("active",)).check_borrow(1, VARIABLE)).data["reason"] == "not_borrowable"
     assert closed(lambda: judge().check_borrow(1, STABLE)).data["reason"] == "no_stable_rate"
     judge(flags=(*OPEN, "stable")).check_borrow(1, STABLE)
-    outside, inside = (Category(7, 9_000, 9_300, False, has_debt) for has_debt in (False, True))
+    outside, inside = (EModeCategory(7, 9_000, 9_300, False, has_debt) for has_debt in (False, True))
     refused = closed(lambda: judge(replace(STAND, category=outside)).check_borrow(1, VARIABLE))
     assert refused.data["reason"] == "e_mode" and "category 7" in refused.detail
     judge(replace(STAND, category=inside)).check_borrow(1, VARIABLE)
@@ -197,7 +197,7 @@ def test_what_is_taken_out_leaves_the_floor_and_the_last_unit_is_told() -> None:
     [
         replace(STAND, account=replace(ACCOUNT, debt=0)),
         replace(STAND, held=replace(HELD, is_collateral=False)),
-        replace(STAND, category=Category(1, 0, 0, True, True)),
+        replace(STAND, category=EModeCategory(1, 0, 0, True, True)),
     ],
     ids=["nothing is owed", "it is no collateral", "it covers nothing"],
 )
@@ -236,4 +236,4 @@ def test_collateral_is_added_where_it_counts_and_isolation_lets_it() -> None:
     assert refused.data["reason"] == "isolation" and "disable that first" in refused.detail
     judge(replace(STAND, isolated_by=RESERVE)).check_collateral_use(wanted=True)
     # In e-mode its own figures count.
-    judge(replace(STAND, category=Category(1, 9_000, 9_300, True, True)), ltv=0).check_collateral_use(wanted=True)
+    judge(replace(STAND, category=EModeCategory(1, 9_000, 9_300, True, True)), ltv=0).check_collateral_use(wanted=True)

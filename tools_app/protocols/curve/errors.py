@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class PoolNotFound(
+class CurvePoolNotFound(
     GolemError,
     code="CURVE_POOL_NOT_FOUND",
     status=404,

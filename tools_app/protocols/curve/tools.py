@@ -11,7 +11,13 @@ from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, apply_bps_down, format_units
 from tools_app.protocols.curve.addresses import CHAINS, NAME, Place, find_place, places_on
-from tools_app.protocols.curve.errors import CoinOffPeg, NothingToClaim, PoolNotFound, SlippageTooHigh, TooFewShares
+from tools_app.protocols.curve.errors import (
+    CoinOffPeg,
+    CurvePoolNotFound,
+    NothingToClaim,
+    SlippageTooHigh,
+    TooFewShares,
+)
 from tools_app.protocols.curve.pool_figures import PoolRow, describe_pool, reward_rates
 from tools_app.protocols.curve.positions import KIND, ref_of
 from tools_app.protocols.curve.reads import Standing, ask_standing
@@ -364,7 +370,7 @@ def _find(reader: ChainReader, address: str) -> Place:
     known = places_on(reader.chain_id)
     found = find_place(reader.chain_id, address)
     if found is None:
-        raise PoolNotFound(f"{address} is no known pool of Curve", pools=[each.pool.address for each in known])
+        raise CurvePoolNotFound(f"{address} is no known pool of Curve", pools=[each.pool.address for each in known])
     return found
 
 

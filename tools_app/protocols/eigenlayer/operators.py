@@ -33,7 +33,7 @@ SET_COUNT: Final = "function getOperatorSetCount(address avs) view returns (uint
 MEMBERS: Final = "function getMembers((address avs, uint32 id) operatorSet) view returns (address[] operators)"
 
 
-class Slash(Told):
+class OperatorSlash(Told):
     """One slash of an operator: the block, who did it, what of each strategy went (of 10^18), and the reason given."""
 
     block_number: int
@@ -116,13 +116,15 @@ def find_operators(reader: ChainReader, at: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(str(each["operator"]) for _, each in reversed(told)))[:MOST_LISTED]
 
 
-def read_slashes(reader: ChainReader, at: Mapping[str, str], operators: Collection[str]) -> dict[str, list[Slash]]:
+def read_slashes(
+    reader: ChainReader, at: Mapping[str, str], operators: Collection[str]
+) -> dict[str, list[OperatorSlash]]:
     """Slashes of these operators in the days that are looked at, oldest first."""
-    found: dict[str, list[Slash]] = {each: [] for each in operators}
+    found: dict[str, list[OperatorSlash]] = {each: [] for each in operators}
     for block_number, told in _list_told(reader, at[MAGNITUDES], OPERATOR_SLASHED):
         if str(told["operator"]) in found:
             found[str(told["operator"])].append(
-                Slash(
+                OperatorSlash(
                     block_number=block_number,
                     service=str(told["operatorSet"]["avs"]),
                     strategies=tuple(map(str, told["strategies"])),

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools_app.core.clock import tell_unix_time
 from tools_app.protocols.eigenlayer.math import first_free_block, free_at
-from tools_app.protocols.eigenlayer.operators import Slash
+from tools_app.protocols.eigenlayer.operators import OperatorSlash
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.answer import OfChain, Told
@@ -67,7 +67,7 @@ class OperatorRow(Told):
     total_delegated_eth: str | None
     delegator_count: int | None
     avs_participation: tuple[str, ...]
-    slashing_history: tuple[Slash, ...]
+    slashing_history: tuple[OperatorSlash, ...]
     slashing_risk: str
     commission_rate: str | None
     reputation_score: str | None

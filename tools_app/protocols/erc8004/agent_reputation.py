@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.protocols.erc8004 import math
 from tools_app.protocols.erc8004.reads import (
-    Agent,
+    AgentOnChain,
     Validation,
     Voices,
     count_passed,
@@ -23,7 +23,7 @@ from tools_app.toolkit.context import ChainReader
 class Standing:
     """An agent, its file as far as it lies on the chain, what clients said and what validators found."""
 
-    agent: Agent
+    agent: AgentOnChain
     file: AgentFile
     voices: Voices
     validations: tuple[Validation, ...]

@@ -27,7 +27,7 @@ _JSON: Final = "data:application/json;base64,"
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class FeedbackGiven:
     """Feedback as it is given: `score` in hundredths of a star, 0 to 500; `review` is published word for word."""
 
     score: int
@@ -86,7 +86,7 @@ def give_feedback(
     account: str,
     *,
     agent: AgentId,
-    given: Review,
+    given: FeedbackGiven,
     details: Mapping[str, object],
 ) -> TxPlan:
     """One more word of the account about an agent."""
@@ -139,7 +139,9 @@ def write_proof(agent: AgentId, *, method: str, proof: str) -> tuple[str, bytes]
     return _publish({"agent": agent.in_full, "method": method, "proof": proof})
 
 
-def _write_review(reader: ChainReader, agent: AgentId, account: str, given: Review, value: int) -> tuple[str, bytes]:
+def _write_review(
+    reader: ChainReader, agent: AgentId, account: str, given: FeedbackGiven, value: int
+) -> tuple[str, bytes]:
     if given.review is None:
         return "", bytes(32)
     registry, _, number = agent.in_full.rpartition(":")

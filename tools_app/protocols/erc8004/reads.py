@@ -27,7 +27,7 @@ MOST_LOG_CHUNKS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentOnChain:
     """An agent as the identity registry has it. `wallet` is None where none is set."""
 
     number: int
@@ -98,7 +98,7 @@ STARS: Final = "starred"
 """The standard's word for a rating of 0 to 100."""
 
 
-def read_agents(reader: ChainReader, at: Mapping[str, str], numbers: Sequence[int]) -> dict[int, Agent]:
+def read_agents(reader: ChainReader, at: Mapping[str, str], numbers: Sequence[int]) -> dict[int, AgentOnChain]:
     """Those of the numbers that are registered. Raises what the chain raises."""
     signatures = (erc8004.OWNER_OF, erc8004.AGENT_URI, erc8004.GET_WALLET)
     answers = iter(
@@ -110,11 +110,11 @@ def read_agents(reader: ChainReader, at: Mapping[str, str], numbers: Sequence[in
         if owner.ok:
             paid = str(wallet.values[0]) if wallet.ok else NOBODY
             text = str(uri.values[0]) if uri.ok else ""
-            found[number] = Agent(number, str(owner.values[0]), text, None if paid == NOBODY else paid)
+            found[number] = AgentOnChain(number, str(owner.values[0]), text, None if paid == NOBODY else paid)
     return found
 
 
-def read_agent(reader: ChainReader, at: Mapping[str, str], number: int) -> Agent:
+def read_agent(reader: ChainReader, at: Mapping[str, str], number: int) -> AgentOnChain:
     """One agent. Raises AgentNotFound, and what the chain raises."""
     found = read_agents(reader, at, [number]).get(number)
     if found is None:
@@ -124,7 +124,7 @@ def read_agent(reader: ChainReader, at: Mapping[str, str], number: int) -> Agent
     return found
 
 
-def may_manage(reader: ChainReader, at: Mapping[str, str], agent: Agent, account: str) -> bool:
+def may_manage(reader: ChainReader, at: Mapping[str, str], agent: AgentOnChain, account: str) -> bool:
     """Whether an account owns the agent, is approved for it, or is an operator of its owner."""
     approved, operator = reader.call_many(
         [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.firepit.addresses import deployments
 from tools_app.protocols.firepit.reads import read_contents, read_terms
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.jars import JarLook
+from tools_app.toolkit.fee_jars import JarLook
 
 
 class FeeJars:

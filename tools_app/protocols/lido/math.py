@@ -19,7 +19,7 @@ _DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class StakedPool:
     """All shares and all ether of the pool, in base units."""
 
     total_shares: int

@@ -12,7 +12,7 @@ from typing import Final
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
 from tools_app.protocols.lido.addresses import NAME
-from tools_app.protocols.lido.math import BPS, Pool
+from tools_app.protocols.lido.math import BPS, StakedPool
 from tools_app.protocols.lido.positions import STAKE, request_ref, stake_ref
 from tools_app.protocols.lido.reads import Request
 from tools_app.toolkit.plan import Call
@@ -59,19 +59,19 @@ def claim(at: Mapping[str, str], requests: Sequence[Request]) -> Call:
     return Call(at["queue"], encode_call(CLAIM, ids, [each.hint for each in requests]), 0, label)
 
 
-def grows(chain_id: int, key: str, ether: int, *, pool: Pool, least: int | None = None) -> PositionChange:
+def grows(chain_id: int, key: str, ether: int, *, pool: StakedPool, least: int | None = None) -> PositionChange:
     """stETH or wstETH worth `ether` wei more, less what rounding may take."""
     bound = least if least is not None else ether - 2 * pool.dust
     return _change(STAKE, ether, max(0, bound), stake_ref(chain_id, key))
 
 
-def shrinks(chain_id: int, key: str, ether: int, *, pool: Pool, in_shares: bool = False) -> PositionChange:
+def shrinks(chain_id: int, key: str, ether: int, *, pool: StakedPool, in_shares: bool = False) -> PositionChange:
     """stETH or wstETH worth `ether` wei less; what is given up in shares may be worth more after a rebase."""
     slack = ether * REBASE_BPS // BPS if in_shares else 0
     return _change(STAKE, -ether, -ether - slack - 2 * pool.dust, stake_ref(chain_id, key))
 
 
-def joins(ether: int, *, pool: Pool, in_shares: bool = False) -> PositionChange:
+def joins(ether: int, *, pool: StakedPool, in_shares: bool = False) -> PositionChange:
     """A new place in the queue, worth `ether` wei."""
     slack = ether * REBASE_BPS // BPS if in_shares else 0
     return _change(REQUEST_KIND, ether, max(0, ether - slack - 2 * pool.dust), None)

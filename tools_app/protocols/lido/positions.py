@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.chain.abi import checksum, decode_log
 from tools_app.protocols.lido import reads
 from tools_app.protocols.lido.addresses import NAME, deployments
-from tools_app.protocols.lido.math import BPS, Pool
+from tools_app.protocols.lido.math import BPS, StakedPool
 from tools_app.protocols.lido.reads import Oracle, Queue
 from tools_app.standards import erc20, erc721
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -123,7 +123,7 @@ class LidoPositions:
         account: str,
         ids: Sequence[int],
         last: int,
-        pool: Pool,
+        pool: StakedPool,
         queue: Queue,
         oracle: Oracle,
     ) -> Reads[tuple[Position, ...]]:
@@ -212,7 +212,7 @@ def _leave_request(position: Position, now: int) -> ExitStep:
     return Wait(max(until, now + 1) if until is not None else None, "the queue has not come to the request yet")
 
 
-def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Pool, queue: Queue) -> Position:
+def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: StakedPool, queue: Queue) -> Position:
     ether = pool.ether_of(shares)
     # wstETH comes back through stETH, which costs a rounding; it is told as what there is.
     facts: dict[str, object] = {
@@ -243,7 +243,7 @@ def _request(
     request_id: int,
     status: Sequence[Any],
     claimable: int | None,
-    pool: Pool,
+    pool: StakedPool,
     ready: int | None,
     oracle: Oracle,
 ) -> Position:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tools_app.protocols.lido.math import SECONDS_PER_SLOT, SLOTS_PER_EPOCH, Pool, estimate_ready
+from tools_app.protocols.lido.math import SECONDS_PER_SLOT, SLOTS_PER_EPOCH, StakedPool, estimate_ready
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -95,7 +95,7 @@ class Reports:
 class Staking:
     """The pool and what it takes; of an account its shares, its wstETH and what others may take of it."""
 
-    pool: Pool
+    pool: StakedPool
     oracle: Oracle
     is_paused: bool
     limit: int
@@ -152,11 +152,11 @@ def pool_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_pool(values: Sequence[tuple[Any, ...]]) -> tuple[Pool, Oracle]:
+def parse_pool(values: Sequence[tuple[Any, ...]]) -> tuple[StakedPool, Oracle]:
     """The answers of `pool_calls`."""
     shares, ether, config, frame, processed = values
     return (
-        Pool(int(shares[0]), int(ether[0])),
+        StakedPool(int(shares[0]), int(ether[0])),
         Oracle(int(config[2]), int(frame[0]), int(frame[1]), int(processed[0])),
     )
 

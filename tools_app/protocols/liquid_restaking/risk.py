@@ -28,7 +28,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
+class RateFall:
     """A rate that fell from one report to the next: a slash, or losses of validators."""
 
     block: int
@@ -42,7 +42,7 @@ class Fall:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RiskClass:
     """The class and why, in words."""
 
     level: str
@@ -54,10 +54,10 @@ def off_bps(price: int, rate: int) -> int:
     return (price - rate) * BPS // rate
 
 
-def list_falls(samples: Sequence[Sample]) -> tuple[Fall, ...]:
+def list_falls(samples: Sequence[Sample]) -> tuple[RateFall, ...]:
     """Where the rate fell, oldest first."""
     return tuple(
-        Fall(later.block, earlier.rate, later.rate)
+        RateFall(later.block, earlier.rate, later.rate)
         for earlier, later in zip(samples, samples[1:], strict=False)
         if later.rate < earlier.rate
     )
@@ -81,8 +81,8 @@ def yearly_bps(first: int, last: int, *, seconds: int) -> int | None:
 
 
 def judge(
-    standing: Standing, *, now_bps: int | None, widest_month_bps: int | None = None, falls: Sequence[Fall] = ()
-) -> Verdict:
+    standing: Standing, *, now_bps: int | None, widest_month_bps: int | None = None, falls: Sequence[RateFall] = ()
+) -> RiskClass:
     """The class of RULE. `now_bps` is the market against the rate now, None where no market tells."""
     high, medium = [], []
     if standing.is_out_paused or standing.is_claim_paused:
@@ -102,4 +102,4 @@ def judge(
     if standing.waiting > standing.liquid:
         medium.append("the queue owes more than is liquid")
     level = "high" if high else "medium" if medium else "low"
-    return Verdict(level, (*high, *medium))
+    return RiskClass(level, (*high, *medium))

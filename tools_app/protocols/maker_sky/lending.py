@@ -15,9 +15,9 @@ from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments, key_of
-from tools_app.protocols.maker_sky.calls import DRIP, EXIT, FLUX, FROB, JOIN
 from tools_app.protocols.maker_sky.positions import SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import ask_vaults, list_kind_reads, read_kinds, word_of
+from tools_app.protocols.maker_sky.signatures import DRIP, EXIT, FLUX, FROB, JOIN
 from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.lending import PPM, FlashTerms, LendingMarket, LendingPair, MarketClosed, MarketNotFound, Verb
@@ -191,10 +191,10 @@ def _art_of(vault: math.VaultState, paid: int) -> int:
     return paid * RAY // settled
 
 
-def _yearly_ppm(kind: math.Kind) -> int:
+def _yearly_ppm(kind: math.VaultKind) -> int:
     # The fee of a second is rounded: of a year the nearest millionth is told.
     return ((rpow(kind.fee, SECONDS_PER_YEAR) - RAY) * PPM + RAY // 2) // RAY
 
 
-def _threshold_bps(kind: math.Kind) -> int:
+def _threshold_bps(kind: math.VaultKind) -> int:
     return math.BPS * RAY // kind.ratio

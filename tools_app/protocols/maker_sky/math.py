@@ -16,7 +16,7 @@ def divide_up(numerator: int, denominator: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class VaultKind:
     """One kind of vault: all `art` drawn, its `rate` with the fee up to now, `spot` (price less margin) in rays.
 
     `line` and `dust` in rads, `fee` per second and `ratio` (collateral over debt) in rays.
@@ -73,7 +73,7 @@ class VaultState:
 
     id: int
     urn: str
-    kind: Kind
+    kind: VaultKind
     ink: int
     art: int
     inside: int

@@ -75,7 +75,7 @@ def list_kind_reads(chain_id: int, names: Sequence[bytes]) -> list[ReadCall]:
     ]
 
 
-def read_kinds(names: Sequence[bytes], outcomes: Sequence[ReadOutcome]) -> list[math.Kind]:
+def read_kinds(names: Sequence[bytes], outcomes: Sequence[ReadOutcome]) -> list[math.VaultKind]:
     """The kinds, with the fee that is due but that nobody has asked for yet."""
     (now,), (base,) = _answer(outcomes[0], "what time it is"), _answer(outcomes[1], "its base fee")
     kinds = []
@@ -86,7 +86,9 @@ def read_kinds(names: Sequence[bytes], outcomes: Sequence[ReadOutcome]) -> list[
         _, ratio = _answer(margin, "the margin of a kind of vault")
         fee = base + duty
         grown = rpow(fee, max(0, now - since)) * rate // RAY
-        kinds.append(math.Kind(name.rstrip(b"\0").decode("ascii", "replace"), art, grown, spot, line, dust, fee, ratio))
+        kinds.append(
+            math.VaultKind(name.rstrip(b"\0").decode("ascii", "replace"), art, grown, spot, line, dust, fee, ratio)
+        )
     return kinds
 
 

@@ -10,7 +10,6 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_types, deployments, key_of
-from tools_app.protocols.maker_sky.calls import DRIP, EXIT, FLUX, FROB, HOPE, JOIN, MOVE, NOPE, OPEN
 from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_live, ask_vaults, word_of
@@ -21,6 +20,7 @@ from tools_app.protocols.maker_sky.reports import (
     report_close,
     report_open,
 )
+from tools_app.protocols.maker_sky.signatures import DRIP, EXIT, FLUX, FROB, HOPE, JOIN, MOVE, NOPE, OPEN
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 from tools_app.toolkit.context import ChainReader, WriteContext

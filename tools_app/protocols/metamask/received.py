@@ -15,7 +15,7 @@ from tools_app.standards.erc1271 import IS_VALID_SIGNATURE
 from tools_app.standards.paused_tokens import StillReads
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable
-from tools_app.toolkit.principals import GrantRead, RightView, Standing
+from tools_app.toolkit.principals import GrantRead, RightStanding, RightView
 
 DISABLED: Final = "function disabledDelegations(bytes32 hash) view returns (bool)"
 NONCE_OF: Final = "function currentNonce(address manager, address delegator) view returns (uint256)"
@@ -62,7 +62,7 @@ class Delegations:
             *_ask_still(right).calls,
         ]
 
-    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
+    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> RightStanding:
         """The first reason why it does not stand, or gives nothing. Raises PositionsUnreadable."""
         asked = _ask_still(right)
         disabled, nonce, signed, available, held, *others = outcomes
@@ -71,14 +71,14 @@ class Delegations:
         if not all(each.ok for each in (disabled, nonce, available, held, *enforcers)):
             raise PositionsUnreadable("the delegation manager, an enforcer or the token does not answer")
         if disabled.values[0]:
-            return Standing(False, 0, "its giver disabled the delegation")
+            return RightStanding(False, 0, "its giver disabled the delegation")
         if nonce.values[0] != int.from_bytes(read_terms(given, place_on(right.chain_id))[NONCE], "big"):
-            return Standing(False, 0, "its giver took back everything given under that nonce")
+            return RightStanding(False, 0, "its giver took back everything given under that nonce")
         if not signed.ok or bytes(signed.values[0]).hex() != _YES:
-            return Standing(False, 0, "its giver's account does not honour it, or is no smart account any more")
+            return RightStanding(False, 0, "its giver's account does not honour it, or is no smart account any more")
         if why := asked.read(still).say(right.token, right.principal, right.holder):
-            return Standing(True, 0, why)
-        return Standing(True, min(available.values[0], held.values[0]))
+            return RightStanding(True, 0, why)
+        return RightStanding(True, min(available.values[0], held.values[0]))
 
 
 def _ask_still(right: RightView) -> StillReads:

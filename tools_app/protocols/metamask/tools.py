@@ -20,7 +20,7 @@ from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, R
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, RawAmount
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
-from tools_app.toolkit.principals import PrincipalFlow, RightsBook, RightUsed, RightView, Standing
+from tools_app.toolkit.principals import PrincipalFlow, RightsBook, RightStanding, RightUsed, RightView
 from tools_app.toolkit.result import TokenAmount
 
 metamask = ToolFamily(
@@ -213,13 +213,15 @@ def check_own(ctx: ReadContext, golem_id: str | None) -> None:
         )
 
 
-def check_gives(right: RightView, standing: Standing) -> None:
+def check_gives(right: RightView, standing: RightStanding) -> None:
     """Raises TokenStandsStill where a right that stands gives nothing now."""
     if standing.reason:
         raise TokenStandsStill(f"nothing is drawn or handed on of the right: {standing.reason}", token=right.token)
 
 
-def find_standing(ctx: ReadContext, reader: ChainReader, reference: str | None = None) -> tuple[RightView, Standing]:
+def find_standing(
+    ctx: ReadContext, reader: ChainReader, reference: str | None = None
+) -> tuple[RightView, RightStanding]:
     """The right that ends first of those that stand, or the one of that hash. Raises NoRunway."""
     place_on(reader.chain_id)
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]

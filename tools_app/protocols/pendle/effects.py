@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.protocols.pendle.addresses import Place, find_places
-from tools_app.protocols.pendle.calls import (
+from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message
+from tools_app.protocols.pendle.market_state import Standing, ask_standings
+from tools_app.protocols.pendle.signatures import (
     ADD_LP,
     ANY_GUESS,
     BUY_PT,
@@ -28,8 +30,6 @@ from tools_app.protocols.pendle.calls import (
     SELL_PT,
     SELL_YT,
 )
-from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message
-from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader

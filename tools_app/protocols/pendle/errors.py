@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
-class MarketNotFound(
+class PendleMarketNotFound(
     GolemError,
     code="PENDLE_MARKET_NOT_FOUND",
     status=404,

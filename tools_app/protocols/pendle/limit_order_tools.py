@@ -12,7 +12,6 @@ from tools_app.chain.abi import encode_call
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
-from tools_app.protocols.pendle.calls import CANCEL_ORDER
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
 from tools_app.protocols.pendle.family import pendle
 from tools_app.protocols.pendle.limit_orders import (
@@ -39,6 +38,7 @@ from tools_app.protocols.pendle.plan_parts import (
     yields_change,
 )
 from tools_app.protocols.pendle.promises import NONCE, PendlePromises, read_rest
+from tools_app.protocols.pendle.signatures import CANCEL_ORDER
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.answer import Told

@@ -25,7 +25,7 @@ from tools_app.protocols.pendle.addresses import (
     places_on,
     write_place,
 )
-from tools_app.protocols.pendle.errors import MarketNotFound
+from tools_app.protocols.pendle.errors import PendleMarketNotFound
 from tools_app.protocols.pendle.market_state import ASSET, IS_MARKET, IS_TOKEN, PT_RATE, TOKENS
 from tools_app.standards.claims_due import AVERAGE_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -41,7 +41,7 @@ GIVES: Final = "function isValidTokenOut(address token) view returns (bool)"
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _FactoryMarket:
     """What the factory that made a market wrote into it."""
 
     version: str
@@ -76,12 +76,12 @@ def describe_unnamed(reader: ChainReader, address: str) -> str:
     """Why an address is not known here, for whoever asked for it."""
     try:
         about = ask_market(reader, address).about[0]
-    except MarketNotFound as error:
+    except PendleMarketNotFound as error:
         return str(error.data["why"])
     return f"it is a {about}, and nobody named it to this server; its operator may, with manage.py name_place"
 
 
-def _ask_factories(reader: ChainReader, address: str) -> _Made:
+def _ask_factories(reader: ChainReader, address: str) -> _FactoryMarket:
     """Raises MarketNotFound where none of them made a market there that is not over."""
     factories = factories_on(reader.chain_id)
     *valid, tokens, expiry, rewards = reader.call_many(
@@ -97,10 +97,10 @@ def _ask_factories(reader: ChainReader, address: str) -> _Made:
     if ends <= reader.block.timestamp:
         raise _refused(address, f"it is a market of Pendle that is over since {ends}")
     sy, pt, yt = (str(each) for each in tokens.values)
-    return _Made(versions[0], sy, pt, yt, ends, tuple(str(each) for each in rewards.values[0]))
+    return _FactoryMarket(versions[0], sy, pt, yt, ends, tuple(str(each) for each in rewards.values[0]))
 
 
-def _ask_tokens(reader: ChainReader, address: str, made: _Made) -> tuple[Place, bool]:
+def _ask_tokens(reader: ChainReader, address: str, made: _FactoryMarket) -> tuple[Place, bool]:
     """The market as it would be known, and whether its oracle tells an average. Raises MarketNotFound."""
     at = deployments(reader.chain_id) or {}
     found = {version: (markets, yields) for version, markets, yields in factories_on(reader.chain_id)}
@@ -158,5 +158,5 @@ def _listed(reader: ChainReader, token: str) -> bool:
     return any(each.address == token for each in reader.registered_tokens())
 
 
-def _refused(address: str, why: str) -> MarketNotFound:
-    return MarketNotFound(f"{address} cannot be named: {why}", why=why)
+def _refused(address: str, why: str) -> PendleMarketNotFound:
+    return PendleMarketNotFound(f"{address} cannot be named: {why}", why=why)

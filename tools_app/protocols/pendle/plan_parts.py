@@ -10,9 +10,9 @@ from tools_app.core.units import BPS, apply_bps_down, format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_place, places_on
 from tools_app.protocols.pendle.errors import (
     ClaimsAreDue,
-    MarketNotFound,
     MarketRefuses,
     OracleNotReady,
+    PendleMarketNotFound,
     TooFewHeld,
     WorseThanAverage,
     YieldPaused,
@@ -56,7 +56,9 @@ def look_at(ctx: WriteContext, reader: ChainReader, address: str) -> tuple[Place
     place = find_place(reader.chain_id, address)
     if place is None:
         told = describe_unnamed(reader, address)
-        raise MarketNotFound(f"{address} is no known market of Pendle: {told}", markets=[each.market for each in known])
+        raise PendleMarketNotFound(
+            f"{address} is no known market of Pendle: {told}", markets=[each.market for each in known]
+        )
     (standing,) = drive(ask_standings(reader.chain_id, (place,), ctx.account), reader.call_many)
     if standing.is_paused:
         raise YieldPaused(

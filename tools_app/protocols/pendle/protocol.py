@@ -18,7 +18,12 @@ from tools_app.protocols.pendle.addresses import (
     find_places,
     keys_of,
 )
-from tools_app.protocols.pendle.calls import (
+from tools_app.protocols.pendle.effects import PendleEffects
+from tools_app.protocols.pendle.naming import ask_market
+from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
+from tools_app.protocols.pendle.prices import find_price
+from tools_app.protocols.pendle.promises import PendlePromises
+from tools_app.protocols.pendle.signatures import (
     ADD_LP,
     BUY_PT,
     BUY_YT,
@@ -30,11 +35,6 @@ from tools_app.protocols.pendle.calls import (
     SELL_PT,
     SELL_YT,
 )
-from tools_app.protocols.pendle.effects import PendleEffects
-from tools_app.protocols.pendle.naming import ask_market
-from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
-from tools_app.protocols.pendle.prices import find_price
-from tools_app.protocols.pendle.promises import PendlePromises
 from tools_app.protocols.pendle.yields import list_yields
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait
 

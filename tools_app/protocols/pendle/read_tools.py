@@ -47,7 +47,7 @@ class MarketRow(Told):
     is_oracle_ready: bool
 
 
-class Markets(OfChain):
+class KnownMarkets(OfChain):
     """The known markets that fit."""
 
     markets: tuple[MarketRow, ...]
@@ -63,7 +63,7 @@ class Holding(Told):
     market_value: TokenAmount
 
 
-class Holdings(Told):
+class PendleHoldings(Told):
     """What an account has at Pendle; yield tokens count as nothing in `total_value_usd`."""
 
     pt_positions: tuple[Holding, ...]
@@ -78,7 +78,7 @@ class Holdings(Told):
 )
 def pendle_get_markets(
     ctx: ReadContext, underlying: Token | None = None, min_tvl: MicroUsdText | None = None
-) -> Markets:
+) -> KnownMarkets:
     """List known Pendle markets, active and over.
 
     Use to choose a market, or to find PT and YT by it.
@@ -95,7 +95,7 @@ def pendle_get_markets(
         if wanted in (None, place.asset)
     ]
     least = 0 if min_tvl is None else usd_to_micro(min_tvl)
-    return Markets(
+    return KnownMarkets(
         markets=tuple(row for row in rows if (row.tvl.micro if row.tvl else 0) >= least),
     )
 
@@ -104,7 +104,7 @@ def pendle_get_markets(
     snippet="pendle_get_position: PT, YT and LP tokens of an account at Pendle and what each counts as.",
     guidelines=("YT count as nothing; market_value is what they would cost at the average.",),
 )
-def pendle_get_position(ctx: ReadContext, account: Address) -> Holdings:
+def pendle_get_position(ctx: ReadContext, account: Address) -> PendleHoldings:
     """What an account holds at Pendle's known markets.
 
     Use before selling or redeeming.
@@ -135,7 +135,7 @@ def pendle_get_position(ctx: ReadContext, account: Address) -> Holdings:
         raw = sum(counted.values()) + shares_worth(standing, held.sy + held.interest)
         micro = prices.weigh(place.asset, raw).micro_usd if raw else 0
         total = None if total is None or micro is None else total + micro
-    return Holdings(
+    return PendleHoldings(
         tuple(rows["pt"]), tuple(rows["yt"]), tuple(rows["lp"]), None if total is None else UsdAmount(total)
     )
 

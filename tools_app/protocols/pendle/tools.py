@@ -10,21 +10,6 @@ from pydantic import Field
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import BPS, apply_bps_down
 from tools_app.protocols.pendle.addresses import NAME, Place
-from tools_app.protocols.pendle.calls import (
-    ADD_LP,
-    ANY_GUESS,
-    BUY_PT,
-    BUY_YT,
-    CLAIM,
-    NO_LIMIT,
-    REDEEM,
-    REDEEM_SHARES,
-    REMOVE_LP,
-    SELL_PT,
-    SELL_YT,
-    paying,
-    taking,
-)
 from tools_app.protocols.pendle.errors import (
     NothingToClaim,
 )
@@ -71,6 +56,21 @@ from tools_app.protocols.pendle.reports import (
     report_buy_yt,
     report_redeem,
     report_sell_pt,
+)
+from tools_app.protocols.pendle.signatures import (
+    ADD_LP,
+    ANY_GUESS,
+    BUY_PT,
+    BUY_YT,
+    CLAIM,
+    NO_LIMIT,
+    REDEEM,
+    REDEEM_SHARES,
+    REMOVE_LP,
+    SELL_PT,
+    SELL_YT,
+    paying,
+    taking,
 )
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext

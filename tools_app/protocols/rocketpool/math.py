@@ -37,7 +37,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RateReport:
     """What watchers reported: when, and the wei of a whole rETH. `place` orders reports."""
 
     timestamp: int
@@ -45,13 +45,13 @@ class Report:
     place: tuple[int, int] = (0, 0)
 
 
-def rate_change(reports: Sequence[Report], *, now_rate: int, since: int) -> int | None:
+def rate_change(reports: Sequence[RateReport], *, now_rate: int, since: int) -> int | None:
     """Wei by which a whole rETH grew since then; None where no report is that old."""
     before = [each for each in reports if each.timestamp <= since]
     return now_rate - before[-1].rate if before else None
 
 
-def yearly_bps(reports: Sequence[Report], *, now_rate: int, now: int, since: int) -> int | None:
+def yearly_bps(reports: Sequence[RateReport], *, now_rate: int, now: int, since: int) -> int | None:
     """Simple yearly rate since then in basis points; None where no report is that old."""
     before = [each for each in reports if each.timestamp <= since]
     if not before or now <= before[-1].timestamp or not before[-1].rate:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
-from tools_app.protocols.rocketpool.math import ONE, Rate, Report
+from tools_app.protocols.rocketpool.math import ONE, Rate, RateReport
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -37,7 +37,7 @@ _DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class RocketPoolState:
     """Rates, the deposit pool, and of an account its rETH. Amounts in wei."""
 
     rate: Rate
@@ -60,7 +60,7 @@ class Operator:
     fee: int
 
 
-def read_network(reader: ChainReader, at: Mapping[str, str], account: str | None) -> Network:
+def read_network(reader: ChainReader, at: Mapping[str, str], account: str | None) -> RocketPoolState:
     """The network as it stands. Raises ContractOutputUnexpected, the node's errors."""
     calls = [
         ReadCall(at["reth"], EXCHANGE_RATE),
@@ -75,7 +75,7 @@ def read_network(reader: ChainReader, at: Mapping[str, str], account: str | None
     if account is not None:
         calls.append(erc20.balance_call(at["reth"], account))
     rate, fee, collateral, balance, most, least, size, enabled, *held = (v[0] for v in read_all(reader, calls))
-    return Network(
+    return RocketPoolState(
         Rate(int(rate), int(fee)),
         int(collateral),
         int(balance),
@@ -110,7 +110,7 @@ def read_operators(reader: ChainReader, at: Mapping[str, str], *, limit: int) ->
     return found, int(count)
 
 
-def read_reports(reader: ChainReader, at: Mapping[str, str], *, days: int) -> list[Report]:
+def read_reports(reader: ChainReader, at: Mapping[str, str], *, days: int) -> list[RateReport]:
     """What watchers reported in the last `days`, oldest first. Raises the node's errors."""
     first = reader.first_block_since(reader.block.timestamp - days * _DAY_SECONDS).number
     logs = reader.logs(
@@ -121,5 +121,5 @@ def read_reports(reader: ChainReader, at: Mapping[str, str], *, days: int) -> li
         told = decode_log(UPDATED, log)
         if told is not None and told["rethSupply"]:
             rate = told["totalEth"] * ONE // told["rethSupply"]
-            found.append(Report(told["slotTimestamp"], rate, (log.block_number, log.log_index)))
+            found.append(RateReport(told["slotTimestamp"], rate, (log.block_number, log.log_index)))
     return sorted(found, key=lambda each: each.place)

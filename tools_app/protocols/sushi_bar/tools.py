@@ -27,7 +27,7 @@ ENTER: Final = "function enter(uint256 amount)"
 LEAVE: Final = "function leave(uint256 share)"
 
 
-class Moved(Told):
+class MovedShares(Told):
     """What an entry or an exit moved; `shares` are base units of xSUSHI that came or went, as planned."""
 
     amount: TokenAmount
@@ -42,11 +42,11 @@ class Held(OfChain):
     share_of_bar_bps: int
 
 
-def report(outcome: PlanOutcome) -> Moved:
+def report(outcome: PlanOutcome) -> MovedShares:
     """The amount from balances."""
     flows = (*outcome.plan.spends, *outcome.plan.receives)
     token = flows[0].token
-    return Moved(
+    return MovedShares(
         amount=TokenAmount(abs(outcome.deltas.get(token.address, 0)), token),
         shares=str(outcome.plan.details["shares"]),
     )

@@ -23,7 +23,7 @@ LOCAL_CHAIN_ID = 31_337
 
 
 @dataclass(frozen=True, slots=True)
-class Deployment:
+class UniswapDeployment:
     """The contracts of one chain; every address is checksummed. `v3_router` is SwapRouter02, `v2_router` Router02."""
 
     chain_id: int
@@ -37,7 +37,7 @@ class Deployment:
 
 
 _PUBLIC = {
-    1: Deployment(
+    1: UniswapDeployment(
         chain_id=1,
         wrapped_native="0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
         v2_factory="0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f",
@@ -47,7 +47,7 @@ _PUBLIC = {
         v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
         v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
     ),
-    8453: Deployment(
+    8453: UniswapDeployment(
         chain_id=8453,
         wrapped_native="0x4200000000000000000000000000000000000006",
         v2_factory="0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6",
@@ -57,7 +57,7 @@ _PUBLIC = {
         v3_position_manager="0x03a520b32C04BF3bEEf7BEb72E919cf822Ed34f1",
         v3_quoter="0x3d4e44Eb1374240CE5F1B871ab261CD16335B76a",
     ),
-    130: Deployment(
+    130: UniswapDeployment(
         chain_id=130,
         wrapped_native="0x4200000000000000000000000000000000000006",
         v2_factory="0x1F98400000000000000000000000000000000002",
@@ -67,7 +67,7 @@ _PUBLIC = {
         v3_position_manager="0x943e6e07a7E8E791dAFC44083e54041D743C46E9",
         v3_quoter="0x565AC8C7863d9bB16D07E809fF49Fe5CD467634C",
     ),
-    42161: Deployment(
+    42161: UniswapDeployment(
         chain_id=42161,
         wrapped_native="0x82aF49447D8a07e3bd95BD0d56f35241523fBab1",
         v2_factory="0xf1D7CC64Fb4452F05c498126312eBE29f30Fbcf9",
@@ -77,7 +77,7 @@ _PUBLIC = {
         v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
         v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
     ),
-    10: Deployment(
+    10: UniswapDeployment(
         chain_id=10,
         wrapped_native="0x4200000000000000000000000000000000000006",
         v2_factory="0x0c3c1c532F1e39EdF36BE9Fe0bE1410313E074Bf",
@@ -87,7 +87,7 @@ _PUBLIC = {
         v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
         v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
     ),
-    137: Deployment(
+    137: UniswapDeployment(
         chain_id=137,
         wrapped_native="0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270",
         v2_factory="0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C",
@@ -97,7 +97,7 @@ _PUBLIC = {
         v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
         v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
     ),
-    56: Deployment(
+    56: UniswapDeployment(
         chain_id=56,
         wrapped_native="0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c",
         v2_factory="0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6",
@@ -107,7 +107,7 @@ _PUBLIC = {
         v3_position_manager="0x7b8A01B39D58278b5DE7e48c8449c9f4F5170613",
         v3_quoter="0x78D78E420Da98ad378D7799bE8f4AF69033EB077",
     ),
-    43114: Deployment(
+    43114: UniswapDeployment(
         chain_id=43114,
         wrapped_native="0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7",
         v2_factory="0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C",
@@ -123,7 +123,7 @@ CHAINS = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
 """Every chain the `uniswap_*` tools serve."""
 
 
-def deployment_on(chain_id: int) -> Deployment:
+def deployment_on(chain_id: int) -> UniswapDeployment:
     """Uniswap's contracts on a chain. Raises ChainNotSupported."""
     found = find_deployment(chain_id)
     if found is None:
@@ -131,7 +131,7 @@ def deployment_on(chain_id: int) -> Deployment:
     return found
 
 
-def find_deployment(chain_id: int) -> Deployment | None:
+def find_deployment(chain_id: int) -> UniswapDeployment | None:
     """Uniswap's contracts on a chain; None where it is not."""
     if chain_id != LOCAL_CHAIN_ID:
         return _PUBLIC.get(chain_id)
@@ -156,16 +156,16 @@ _LOCAL_NAMES = {
 
 # Both are asked for in every decision, many times over.
 @lru_cache(maxsize=8)
-def _read_local(known: KnownContracts) -> Deployment | None:
+def _read_local(known: KnownContracts) -> UniswapDeployment | None:
     names = ("weth9", *_LOCAL_NAMES.values())
     if any(name not in known.contracts for name in names):
         return None
     addresses = {key: known.contracts[name] for key, name in _LOCAL_NAMES.items()}
-    return Deployment(LOCAL_CHAIN_ID, known.contracts["weth9"], **addresses)
+    return UniswapDeployment(LOCAL_CHAIN_ID, known.contracts["weth9"], **addresses)
 
 
 @lru_cache(maxsize=64)
-def _by_key(deployment: Deployment) -> Mapping[str, str]:
+def _by_key(deployment: UniswapDeployment) -> Mapping[str, str]:
     chain_id = deployment.chain_id
     own = {key: getattr(deployment, key) for key in _LOCAL_NAMES}
     return {**own, **v4_by_key(chain_id), **mining_by_key(chain_id)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
 from tools_app.protocols.uniswap.liquidity_mining.effects import is_handed_in, read_handed_in, read_listed, read_staker
 from tools_app.protocols.uniswap.packed_paths import unpack_path
@@ -89,7 +89,7 @@ class UniswapEffects:
 class _Desk:
     """Where a call is read, for whom, and what came of it so far."""
 
-    place: Deployment
+    place: UniswapDeployment
     account: str
     chain: ChainReader
     into: Effects

@@ -12,7 +12,7 @@ from typing import Any
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
-from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.opened_pools import OPENED, read_opened
@@ -68,7 +68,7 @@ def first_block_of_day(reader: ChainReader) -> int | None:
     return first if first > 0 else None
 
 
-def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]) -> dict[str, PoolDay]:
+def read_days(reader: ChainReader, deployment: UniswapDeployment, pools: Sequence[Pool]) -> dict[str, PoolDay]:
     """The last 24 hours of each pool by address; a node that cannot tell makes every one a reason."""
     if not pools:
         return {}
@@ -121,7 +121,7 @@ def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None,
 
 
 def list_created(
-    reader: ChainReader, deployment: Deployment, *, from_block: int, to_block: int | None = None
+    reader: ChainReader, deployment: UniswapDeployment, *, from_block: int, to_block: int | None = None
 ) -> list[CreatedPool]:
     """Pools the factories and V4's manager made from a block to another (the head), oldest first.
 
@@ -136,7 +136,7 @@ def list_created(
     return [created for created in found if created is not None]
 
 
-def preload_day(reader: ChainReader, deployment: Deployment, pool: Pool) -> None:
+def preload_day(reader: ChainReader, deployment: UniswapDeployment, pool: Pool) -> None:
     """Ask for what `read_days` and `read_price_a_day_ago` of one pool look at, in one round trip of logs.
 
     Raises the node errors; without history there is nothing to ask.
@@ -161,7 +161,7 @@ def _prices_between(pool: Pool, start: int, end: int) -> LogQuery:
     return LogQuery((pool.id,), (tuple(event_topic(each) for each in signatures),), start, end)
 
 
-def _pools_created(deployment: Deployment, start: int, end: int, v4: V4Contracts | None = None) -> LogQuery:
+def _pools_created(deployment: UniswapDeployment, start: int, end: int, v4: V4Contracts | None = None) -> LogQuery:
     topics: tuple[str, ...] = (event_topic(POOL_CREATED), event_topic(PAIR_CREATED))
     addresses: tuple[str, ...] = (deployment.v2_factory, deployment.v3_factory)
     if v4 is not None:

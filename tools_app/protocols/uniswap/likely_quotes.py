@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.paths import Path, TransferFees
 from tools_app.protocols.uniswap.quoting import RouteQuote, quoter_call
 from tools_app.toolkit.context import ChainReader
@@ -18,7 +18,7 @@ MOST_ASKED: Final = 4
 _MOST_REMEMBERED: Final = 1_000
 
 
-class Question(NamedTuple):
+class QuoteQuestion(NamedTuple):
     """What two questions share that likely need the same quotes."""
 
     chain_id: int
@@ -28,11 +28,11 @@ class Question(NamedTuple):
     with_v4: bool
 
 
-_ASKED: dict[Question, tuple[Path, ...]] = {}
+_ASKED: dict[QuoteQuestion, tuple[Path, ...]] = {}
 
 
 def expect_quotes(
-    reader: ChainReader, deployment: Deployment, question: Question, amount: int, fees: TransferFees
+    reader: ChainReader, deployment: UniswapDeployment, question: QuoteQuestion, amount: int, fees: TransferFees
 ) -> None:
     """Say that the quotes of last time will be asked for, at this amount."""
     calls = [quoter_call(deployment, path, amount, question.is_exact_out, fees) for path in _ASKED.get(question, ())]
@@ -44,7 +44,7 @@ def forget() -> None:
     _ASKED.clear()
 
 
-def note_quotes(question: Question, quotes: Iterable[RouteQuote]) -> None:
+def note_quotes(question: QuoteQuestion, quotes: Iterable[RouteQuote]) -> None:
     """Remember which of these, the best first, came from a quoter; none through a hook, which may take its time."""
     asked = [quote.hops for quote in quotes if quote.version != "v2"]
     plain = [path for path in asked if all(hop.pool.hooks is None for hop in path)]

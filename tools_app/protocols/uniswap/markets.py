@@ -76,7 +76,7 @@ class UniswapRanges:
             raise PositionNotFound(f"there is no position {position_id}", position_id=position_id)
         return found[0]
 
-    def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[v3.Position]:
+    def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[v3.V3Position]:
         """Positions by id: three batches for V3, two for V4."""
         older = [each for each in ids if not v4_positions.is_v4(each)]
         newer = [each for each in ids if v4_positions.is_v4(each)]

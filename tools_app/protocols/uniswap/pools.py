@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v4 import pools as v4_pools
 from tools_app.protocols.uniswap.v4.addresses import v4_on
@@ -33,7 +33,7 @@ BALANCE_OF = "function balanceOf(address) view returns (uint256)"
 
 def find_pools(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     pairs: Sequence[tuple[str, str]],
     *,
     fees: Sequence[int] = FEE_TIERS,
@@ -115,7 +115,7 @@ def _remember(places: dict[_Place, str], place: _Place, found: str) -> None:
 
 @lru_cache(maxsize=1_024)
 def _list_places(
-    deployment: Deployment, pairs: tuple[tuple[str, str], ...], fees: tuple[int, ...]
+    deployment: UniswapDeployment, pairs: tuple[tuple[str, str], ...], fees: tuple[int, ...]
 ) -> tuple[_Place, ...]:
     places: list[_Place] = []
     for token0, token1 in pairs:
@@ -124,7 +124,7 @@ def _list_places(
     return tuple(places)
 
 
-def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token1: str, fee: int) -> Pool:
+def find_v3_pool(reader: ChainReader, deployment: UniswapDeployment, token0: str, token1: str, fee: int) -> Pool:
     """The V3 pool of a sorted pair and fee. Raises PoolNotFound."""
     for pool in find_pools(reader, deployment, [(token0, token1)], fees=(fee,)):
         if pool.version == "v3" and pool.is_usable:
@@ -132,7 +132,7 @@ def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token
     raise PoolNotFound(f"there is no V3 pool of this pair with fee {fee}", token0=token0, token1=token1, fee=fee)
 
 
-def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool:
+def read_pool(reader: ChainReader, deployment: UniswapDeployment, address: str) -> Pool:
     """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
     name = address.lower() if is_pool_id(address) else address
     found = recognize_pools(reader, deployment, [name]).get(name)
@@ -144,7 +144,7 @@ def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool
     return state[0]
 
 
-def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequence[str]) -> dict[str, Pool]:
+def recognize_pools(reader: ChainReader, deployment: UniswapDeployment, addresses: Sequence[str]) -> dict[str, Pool]:
     """Which of these addresses are pools, without their state: two round trips, whatever their number.
 
     What merely calls itself a pool is left out: the factory has to name it.

@@ -23,7 +23,7 @@ from tools_app.chain.deployments import Deployment as KnownChain
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment, find_deployment
 from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
 from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
 from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSITS
@@ -144,7 +144,7 @@ class _Here:
     """Uniswap on one chain, and what is known of the chain."""
 
     chain_id: int
-    place: Deployment
+    place: UniswapDeployment
     known: KnownChain
 
     def name(self, token: str) -> str:
@@ -152,7 +152,7 @@ class _Here:
         symbols.update({each.address: each.symbol for each in self.known.tokens})
         return symbols.get(token, f"{token[:6]}..{token[-4:]}")
 
-    def pool_of(self, record: v3.Record) -> str:
+    def pool_of(self, record: v3.V3Record) -> str:
         return v3_pool_address(self.place.v3_factory, record.token0, record.token1, record.fee)
 
 
@@ -291,7 +291,7 @@ def _list_ways(held: Iterable[tuple[str, tuple[str, str]]], account: str) -> Ite
 
 
 def _make_nft(
-    here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios, *, stakes: int | None
+    here: _Here, record: v3.V3Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios, *, stakes: int | None
 ) -> Position:
     for outcome in outcomes:
         _answer(outcome, f"the pool of V3 position {record.position_id}")
@@ -302,7 +302,7 @@ def _make_nft(
     return replace(made, label=f"{made.label}, at the staker", facts=facts)
 
 
-def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Position:
+def _describe_nft(here: _Here, read: v3.V3Position, ratios: FeedRatios) -> Position:
     pool = read.pool
     ratio = ratios.between(pool.token0, pool.token1)
     now = read.amounts()
@@ -409,7 +409,9 @@ def _registered_pairs(factory: str, tokens: tuple[str, ...]) -> Mapping[str, tup
     return {v2_pair_address(factory, *pair): pair for pair in pairs}
 
 
-def _confirm(place: Deployment, hinted: Iterable[str], named: Sequence[ReadOutcome]) -> dict[str, tuple[str, str]]:
+def _confirm(
+    place: UniswapDeployment, hinted: Iterable[str], named: Sequence[ReadOutcome]
+) -> dict[str, tuple[str, str]]:
     """The hinted addresses at which the factory makes a pair of the tokens they name."""
     found = {}
     for index, pair in enumerate(hinted):

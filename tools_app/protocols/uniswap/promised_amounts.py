@@ -11,7 +11,7 @@ from tools_app.protocols.uniswap.paths import Hop, Path, TransferFees, price_aft
 from tools_app.standards.concentrated import FEE_DENOMINATOR, Q96
 
 
-class Promises:
+class PromisedAmounts:
     """What paths would give if each pool had everywhere what it has at its price; shared hops are computed once.
 
     For paths that live as long as this does.

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.ratio import shortfall_bps
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.paths import MIXED, V4, Hop, Path, TransferFees, price_after_fee, version_of
-from tools_app.protocols.uniswap.promised_amounts import Promises
+from tools_app.protocols.uniswap.promised_amounts import PromisedAmounts
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3.path import encode_path
 from tools_app.protocols.uniswap.v4.addresses import v4_on
@@ -81,7 +81,7 @@ class RouteQuote:
 
 def quote_paths(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     paths: Sequence[Path],
     amount: int,
     *,
@@ -100,7 +100,7 @@ def quote_paths(
             left[id(path)] = path
         elif (quote := _quote_v2(path, amount, is_exact_out, fees)) is not None:
             quotes.append(quote)
-    promised = Promises(fees)
+    promised = PromisedAmounts(fees)
     kept = {key for key, path in left.items() if path == preferred} if preferred is not None else ()
     for is_first in (True, False):
         floor = min(quotes, key=lambda quote: quote.rank, default=None)
@@ -115,7 +115,7 @@ def quote_paths(
 
 def _ask(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     paths: Sequence[Path],
     amount: int,
     is_exact_out: bool,
@@ -133,7 +133,7 @@ def _ask(
 
 
 def quote_amounts(
-    reader: ChainReader, deployment: Deployment, asked: Sequence[tuple[Path, int]]
+    reader: ChainReader, deployment: UniswapDeployment, asked: Sequence[tuple[Path, int]]
 ) -> list[RouteQuote | None]:
     """Exact quotes of exact inputs, each through its own path, all in one round trip; None where it cannot be taken.
 
@@ -156,7 +156,7 @@ def quote_amounts(
     return found
 
 
-def _can_beat(promised: Promises, path: Path, amount: int, is_exact_out: bool, floor: RouteQuote | None) -> bool:
+def _can_beat(promised: PromisedAmounts, path: Path, amount: int, is_exact_out: bool, floor: RouteQuote | None) -> bool:
     """Whether a path promises to be as good as the best quote so far."""
     if floor is None:
         return True
@@ -186,7 +186,7 @@ def _step_v2(hop: Hop, amount: int, is_exact_out: bool) -> int | None:
 
 
 def quoter_call(
-    deployment: Deployment, path: Path, amount: int, is_exact_out: bool, fees: TransferFees
+    deployment: UniswapDeployment, path: Path, amount: int, is_exact_out: bool, fees: TransferFees
 ) -> ReadCall | None:
     """The question to QuoterV2: the whole path when it is all V3, else its V3 leg with the amount that gets there."""
     if version_of(path) == V4:
@@ -206,7 +206,7 @@ def quoter_call(
     return ReadCall(deployment.v3_quoter, QUOTE_OUT if is_exact_out else QUOTE_IN, (encoded, amount))
 
 
-def _ask_single(deployment: Deployment, hop: Hop, amount: int, *, is_exact_out: bool) -> ReadCall:
+def _ask_single(deployment: UniswapDeployment, hop: Hop, amount: int, *, is_exact_out: bool) -> ReadCall:
     signature = QUOTE_OUT_SINGLE if is_exact_out else QUOTE_IN_SINGLE
     return ReadCall(deployment.v3_quoter, signature, ((hop.token_in, hop.token_out, amount, hop.pool.fee, 0),))
 

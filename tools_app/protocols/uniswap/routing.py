@@ -16,7 +16,7 @@ from itertools import product
 from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, apply_bps_up
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.errors import (
     AmountTooSmall,
     InsufficientLiquidity,
@@ -25,10 +25,10 @@ from tools_app.protocols.uniswap.errors import (
     SameToken,
     TransferFeeUnknown,
 )
-from tools_app.protocols.uniswap.likely_quotes import Question, expect_quotes, note_quotes
+from tools_app.protocols.uniswap.likely_quotes import QuoteQuestion, expect_quotes, note_quotes
 from tools_app.protocols.uniswap.paths import MIXED, Hop, Path, TransferFees, version_of
 from tools_app.protocols.uniswap.pools import find_pools
-from tools_app.protocols.uniswap.promised_amounts import Promises
+from tools_app.protocols.uniswap.promised_amounts import PromisedAmounts
 from tools_app.protocols.uniswap.quoting import RouteQuote, quote_paths
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.keys import COIN, TIERS, list_usual_keys
@@ -50,7 +50,7 @@ _NAMED_POOL: Final = re.compile(r"v4:(0x[0-9a-f]{64})")
 TRANSFER_FEE = "function FEE_BPS() view returns (uint256)"
 
 
-def pool_token(deployment: Deployment, token: TokenMeta) -> str:
+def pool_token(deployment: UniswapDeployment, token: TokenMeta) -> str:
     """The address pools know a token by: the wrapped coin for the chain's own coin."""
     return deployment.wrapped_native if token.is_native else token.address
 
@@ -83,13 +83,13 @@ class Routes:
         """
         quoted = [quote.hops for quote in self.quotes]
         rest, amount = [path for path in self.paths if path not in quoted], self.best.amount_in
-        for path in (*quoted, *Promises(self.best.fees).list_most(rest, amount, len(rest))):
+        for path in (*quoted, *PromisedAmounts(self.best.fees).list_most(rest, amount, len(rest))):
             yield name_path(path, self.symbols), path
 
 
 def find_routes(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     *,
     token_in: TokenMeta,
     token_out: TokenMeta,
@@ -124,7 +124,7 @@ def find_routes(
             route=preferred,
             contract=contract,
         )
-    question = Question(reader.chain_id, first, last, is_exact_out, v4 is not None)
+    question = QuoteQuestion(reader.chain_id, first, last, is_exact_out, v4 is not None)
     expect_quotes(reader, deployment, question, amount, fees)
     paths = _find_paths(reader, deployment, first, last, v4=v4, named=named, refused=refused)
     paths = [path for path in paths if _is_possible(path, is_exact_out=is_exact_out, fees=fees)]
@@ -165,7 +165,7 @@ def find_routes(
 
 def find_best_by_version(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     *,
     token_in: TokenMeta,
     token_out: TokenMeta,
@@ -199,7 +199,7 @@ def find_best_by_version(
 
 
 def find_pools_between(
-    reader: ChainReader, deployment: Deployment, *, token_in: TokenMeta, token_out: TokenMeta
+    reader: ChainReader, deployment: UniswapDeployment, *, token_in: TokenMeta, token_out: TokenMeta
 ) -> list[Pool]:
     """Every pool that a path between two tokens may go through, each once; none for two forms of one asset."""
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
@@ -306,7 +306,7 @@ def _read_transfer_fee(reader: ChainReader, token: TokenMeta) -> int:
 
 def _find_paths(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     first: str,
     last: str,
     *,
@@ -341,7 +341,7 @@ def _find_paths(
 
 def _find_v4(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     v4: V4Contracts,
     pairs: Sequence[tuple[str, str]],
     *,
@@ -375,7 +375,7 @@ def _list_v4(pools: Sequence[Pool], named: Sequence[str]) -> list[Pool]:
     return [*deep, *(pool for pool in pools if pool.id in named and pool not in deep)] if named else deep
 
 
-def list_hubs(reader: ChainReader, deployment: Deployment) -> list[str]:
+def list_hubs(reader: ChainReader, deployment: UniswapDeployment) -> list[str]:
     """Tokens a route may pass through: the wrapped coin and the registered dollar tokens without a transfer fee."""
     dollars = [
         token.address

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.standards.calldata import read_exactly
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
@@ -15,7 +15,7 @@ REMOVE_SHARES: Final = "function removeLiquidity(address,address,uint256,uint256
 _SHARE: Final = "share"
 
 
-def read_shares(call: Call, *, place: Deployment, chain_id: int, into: Effects) -> None:
+def read_shares(call: Call, *, place: UniswapDeployment, chain_id: int, into: Effects) -> None:
     """At least so much of both tokens comes, and more where the pair gives more. Raises UnknownCall."""
     token0, token1, _, least0, least1, recipient, deadline = read_exactly(call.data, REMOVE_SHARES)
     if call.value:

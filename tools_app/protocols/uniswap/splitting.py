@@ -13,7 +13,7 @@ from typing import Final
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.ratio import ceil_div
 from tools_app.core.units import BPS, value_in_micro_usd
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.paths import Path
 from tools_app.protocols.uniswap.quoting import RouteQuote, quote_amounts
 from tools_app.protocols.uniswap.routing import Routes
@@ -72,7 +72,9 @@ class Split:
         return " + ".join(f"{part.quote.amount_in * 100 // self.amount_in}% {part.name}" for part in self.parts)
 
 
-def find_split(reader: ChainReader, deployment: Deployment, routes: Routes, *, token_out: TokenMeta) -> Split | None:
+def find_split(
+    reader: ChainReader, deployment: UniswapDeployment, routes: Routes, *, token_out: TokenMeta
+) -> Split | None:
     """The two parts that bring most of an exact input, or None where one way is as good.
 
     Reads once, and only where the best way moves its price. Raises RpcUnavailable.

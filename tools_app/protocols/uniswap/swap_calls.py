@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.paths import MIXED, V4
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
@@ -15,7 +15,7 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import TokenMeta
 
 
-def find_router(deployment: Deployment, quote: RouteQuote) -> str:
+def find_router(deployment: UniswapDeployment, quote: RouteQuote) -> str:
     """The contract that carries a quoted route out."""
     v4 = v4_on(deployment.chain_id) if quote.version == V4 else None
     if v4 is not None:
@@ -24,7 +24,7 @@ def find_router(deployment: Deployment, quote: RouteQuote) -> str:
 
 
 def build_swap_call(
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     quote: RouteQuote,
     *,
     token_in: TokenMeta,
@@ -56,7 +56,7 @@ def build_swap_call(
     if quote.version == MIXED:
         return v3_plans.swap_mixed(
             router=deployment.v3_router,
-            legs=[v3_plans.Leg(hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops],
+            legs=[v3_plans.PathLeg(hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops],
             amount_in=quote.amount_in,
             minimum_out=limit,
             recipient=recipient,

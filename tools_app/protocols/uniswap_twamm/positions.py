@@ -19,11 +19,11 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    OrderStanding,
     Position,
     PositionRef,
     PositionsUnreadable,
     Reads,
-    Standing,
     Trail,
     Wait,
     gather,
@@ -121,7 +121,7 @@ def _tell(chain_id: int, order: OrderRead) -> Position:
         f"Order over time {order.number}",
         _legs(order),
         facts={"sold": str(order.sold), "bought": str(order.bought), "amount": str(order.amount)},
-        standing=Standing(
+        standing=OrderStanding(
             heir=order.owner,
             awaits="fillers buy what falls due, at the order's least price or better",
             until=order.until,

@@ -59,7 +59,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class OrderKind:
     """A kind of order. `key` names its reactor, `wire` the order's type for its desk, `struct` its type.
 
     `structs` are its types beside those of all orders, `read` tells both sides of its message, `abi` its encoding and
@@ -142,8 +142,8 @@ def _curve(value: Mapping[str, Any]) -> tuple[Any, ...]:
     return (value["relativeBlocks"], list(value["relativeAmounts"]))
 
 
-KINDS: Final[Mapping[str, Kind]] = {
-    LIMIT: Kind(
+KINDS: Final[Mapping[str, OrderKind]] = {
+    LIMIT: OrderKind(
         LIMIT,
         "Limit",
         "ExclusiveDutchOrder",
@@ -174,7 +174,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ),
         is_cosigned=False,
     ),
-    DUTCH_V2: Kind(
+    DUTCH_V2: OrderKind(
         DUTCH_V2,
         "Dutch_V2",
         "V2DutchOrder",
@@ -201,7 +201,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             b"",
         ),
     ),
-    DUTCH_V3: Kind(
+    DUTCH_V3: OrderKind(
         DUTCH_V3,
         "Dutch_V3",
         "V3DutchOrder",
@@ -259,7 +259,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             b"",
         ),
     ),
-    PRIORITY: Kind(
+    PRIORITY: OrderKind(
         PRIORITY,
         "Priority",
         "PriorityOrder",
@@ -300,13 +300,13 @@ KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
-def kind_of(typed: TypedData) -> Kind | None:
+def kind_of(typed: TypedData) -> OrderKind | None:
     """Which kind of order is signed, None for none of them; its types have to be the kind's own."""
     found = next((kind for kind in KINDS.values() if kind.struct in typed.types), None)
     return found if found is not None and dict(typed.types) == found.types else None
 
 
-def type_order(kind: Kind, order: Mapping[str, Any], *, chain_id: int) -> TypedData:
+def type_order(kind: OrderKind, order: Mapping[str, Any], *, chain_id: int) -> TypedData:
     """What is signed for an order: the most it gives, for its reactor, once."""
     given, info = kind.read(order).gives.amount, order["info"]
     return TypedData(

@@ -15,7 +15,7 @@ EMPTY_CODE: Final = b""
 _ENTRY_BYTES: Final = 256
 
 
-class Account(NamedTuple):
+class EvmAccount(NamedTuple):
     """An account as a block has it; all zero when there is none."""
 
     nonce: int
@@ -23,7 +23,7 @@ class Account(NamedTuple):
     code: bytes
 
 
-NO_ACCOUNT: Final = Account(0, 0, EMPTY_CODE)
+NO_ACCOUNT: Final = EvmAccount(0, 0, EMPTY_CODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Header:
 class StateSource(Protocol):
     """Where state comes from that a base does not hold yet. Raises the node's typed errors."""
 
-    def load_account(self, address: bytes) -> Account: ...
+    def load_account(self, address: bytes) -> EvmAccount: ...
 
     def load_slot(self, address: bytes, slot: int) -> int: ...
 
@@ -54,13 +54,13 @@ class StateSource(Protocol):
 class Base:
     """Accounts, slots and block hashes of one block."""
 
-    accounts: dict[bytes, Account] = field(default_factory=dict)
+    accounts: dict[bytes, EvmAccount] = field(default_factory=dict)
     slots: dict[tuple[bytes, int], int] = field(default_factory=dict)
     block_hashes: dict[int, bytes] = field(default_factory=dict)
     header: Header | None = None
     code_bytes: int = 0
 
-    def account(self, address: bytes, source: StateSource) -> Account:
+    def account(self, address: bytes, source: StateSource) -> EvmAccount:
         """The account, loaded when it is not here. Raises what the source raises."""
         found = self.accounts.get(address)
         if found is None:
@@ -82,7 +82,7 @@ class Base:
             found = self.block_hashes[number] = source.load_block_hash(number)
         return found
 
-    def put_account(self, address: bytes, account: Account) -> Account:
+    def put_account(self, address: bytes, account: EvmAccount) -> EvmAccount:
         """Keep an account, its code shared with every other block's."""
         kept = account._replace(code=_CODES.intern(account.code)) if account.code else account
         self.accounts[address] = kept

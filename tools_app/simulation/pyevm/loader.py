@@ -19,7 +19,7 @@ from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.node_engine import to_node_call
 from tools_app.simulation.prestate import TRACER, parse_accounts, parse_sized, parse_word
-from tools_app.simulation.pyevm.base import Account, Base, Header
+from tools_app.simulation.pyevm.base import Base, EvmAccount, Header
 
 _TRACE, _LIST, _LAZY = "trace", "access list", "lazy"
 
@@ -86,7 +86,7 @@ class NodeSource:
     def load_header(self) -> Header:
         return self._parse_header(self._send([self._header_request()])[0].unwrap())
 
-    def load_account(self, address: bytes) -> Account:
+    def load_account(self, address: bytes) -> EvmAccount:
         return self._load_accounts([address])[0]
 
     def load_slot(self, address: bytes, slot: int) -> int:
@@ -98,7 +98,7 @@ class NodeSource:
             raise BlockUnavailable("The node does not have that block")
         return parse_sized(answer.get("hash"), 32)
 
-    def _load_accounts(self, addresses: Sequence[bytes]) -> list[Account]:
+    def _load_accounts(self, addresses: Sequence[bytes]) -> list[EvmAccount]:
         methods = ("eth_getTransactionCount", "eth_getBalance", "eth_getCode")
         replies = self._send(
             [RpcRequest(method, ("0x" + address.hex(), self._tag())) for address in addresses for method in methods]
@@ -106,7 +106,7 @@ class NodeSource:
         found = []
         for start in range(0, len(replies), 3):
             nonce, balance, code = (reply.unwrap() for reply in replies[start : start + 3])
-            found.append(Account(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
+            found.append(EvmAccount(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
         return found
 
     def _load_listed(self, base: Base, touches: Sequence[CallToTouch], answers: Sequence[object]) -> None:
@@ -139,7 +139,7 @@ class NodeSource:
         results = [reply.unwrap() for reply in self._send(requests)]
         for index, address in enumerate(addresses):
             nonce, balance, code = results[3 * index : 3 * index + 3]
-            base.put_account(address, Account(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
+            base.put_account(address, EvmAccount(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
         for key, word in zip(wanted, results[3 * len(addresses) :], strict=True):
             base.slots[key] = parse_word(word)
 
@@ -194,6 +194,6 @@ def _worth_tracing(base: Base, touch: CallToTouch) -> bool:
 def _put_prestate(base: Base, answer: object) -> None:
     for address, told in parse_accounts(answer).items():
         if address not in base.accounts:
-            base.put_account(address, Account(told.nonce or 0, told.balance or 0, told.code or b""))
+            base.put_account(address, EvmAccount(told.nonce or 0, told.balance or 0, told.code or b""))
         for slot, word in told.storage.items():
             base.slots.setdefault((address, slot), word)

@@ -25,7 +25,7 @@ from tools_app.chain.node_errors import (
     TransactionMalformed,
     build_revert,
 )
-from tools_app.simulation.pyevm.base import Account, Base
+from tools_app.simulation.pyevm.base import Base, EvmAccount
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.memory_source import MemorySource
 from tools_app.simulation.pyevm.rules import NEWEST
@@ -87,7 +87,7 @@ class LocalChain:
     timestamp: int = 1_700_000_000
 
     def __post_init__(self) -> None:
-        base = Base({address: Account(0, wei, b"") for address, wei in self.balances.items()})
+        base = Base({address: EvmAccount(0, wei, b"") for address, wei in self.balances.items()})
         self.blocks = [
             MinedBlock(0, _hash_block(self.chain_id, 0, bytes(32), self.timestamp, ()), bytes(32), self.timestamp)
         ]

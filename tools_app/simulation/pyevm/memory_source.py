@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tools_app.simulation.pyevm.base import NO_ACCOUNT, Account
+from tools_app.simulation.pyevm.base import NO_ACCOUNT, EvmAccount
 
 
 class MemorySource:
@@ -13,7 +13,7 @@ class MemorySource:
     def __init__(self, *, block_hash: Callable[[int], bytes]) -> None:
         self._block_hash = block_hash
 
-    def load_account(self, address: bytes) -> Account:
+    def load_account(self, address: bytes) -> EvmAccount:
         return NO_ACCOUNT
 
     def load_slot(self, address: bytes, slot: int) -> int:

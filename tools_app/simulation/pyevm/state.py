@@ -18,7 +18,7 @@ from eth.vm.forks.shanghai.state import ShanghaiState
 from eth_hash.auto import keccak
 from eth_typing import Address, BlockNumber, Hash32
 
-from tools_app.simulation.pyevm.base import Account, Base, StateSource
+from tools_app.simulation.pyevm.base import Base, EvmAccount, StateSource
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.computation import CancunMachine, PragueMachine, ShanghaiMachine
 
@@ -110,7 +110,7 @@ class FlatState:
 
     # ---- accounts ----------------------------------------------------------------------------------------------------
 
-    def _below(self, address: bytes) -> Account:
+    def _below(self, address: bytes) -> EvmAccount:
         return self.base.account(address, self.source)
 
     def get_balance(self, address: bytes) -> int:

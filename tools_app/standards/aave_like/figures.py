@@ -10,8 +10,8 @@ from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.plans import Lender
 from tools_app.standards.aave_like.reads import (
-    Account,
-    Held,
+    HeldReserve,
+    LendingAccount,
     Reserve,
     account_calls,
     annual_ppm,
@@ -32,11 +32,11 @@ MICRO_PER_BASE = signatures.BASE_UNIT // MICRO_USD_PER_USD
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class AccountStatement:
     """An account and what it has in each reserve that it uses."""
 
-    account: Account
-    parts: tuple[tuple[Reserve, Held], ...]
+    account: LendingAccount
+    parts: tuple[tuple[Reserve, HeldReserve], ...]
 
     @property
     def net_apy_ppm(self) -> int | None:
@@ -51,7 +51,7 @@ class Statement:
         return earned // net if net > 0 else None
 
 
-def read_statement(where: Mapping[str, str], account: str) -> Reads[Statement]:
+def read_statement(where: Mapping[str, str], account: str) -> Reads[AccountStatement]:
     """Three batches, two when nothing is held. Raises PositionsUnreadable."""
     listed, about = yield from gather(
         [ReadCall(where["pool"], signatures.RESERVES_LIST)], account_calls(where["pool"], account)
@@ -61,12 +61,12 @@ def read_statement(where: Mapping[str, str], account: str) -> Reads[Statement]:
     assets = [str(asset) for asset in listed[0].values[0]]
     outcomes = yield [held_call(where, asset, account) for asset in assets]
     held = {asset: each for asset, told in zip(assets, outcomes, strict=True) if not (each := read_held(told)).is_empty}
-    parts: list[tuple[Reserve, Held]] = []
+    parts: list[tuple[Reserve, HeldReserve]] = []
     if held:
         told = yield [call for asset in held for call in reserve_calls(where, asset)]
         for number, (asset, each) in enumerate(held.items()):
             parts.append((read_reserve(asset, told[3 * number : 3 * number + 3]), each))
-    return Statement(read_account(about), tuple(parts))
+    return AccountStatement(read_account(about), tuple(parts))
 
 
 def read_one_reserve(where: Mapping[str, str], asset: str, label: str) -> Reads[Reserve]:
@@ -184,7 +184,9 @@ ADVICE = {
 }
 
 
-def _liquidation_price(reader: ChainReader, account: Account, reserve: Reserve, held: Held) -> dict[str, object]:
+def _liquidation_price(
+    reader: ChainReader, account: LendingAccount, reserve: Reserve, held: HeldReserve
+) -> dict[str, object]:
     """The price of one collateral at which the account is liquidated, all others standing still."""
     value = reserve.value(held.supplied)
     threshold = reserve.configuration.threshold_bps
@@ -199,7 +201,7 @@ def _liquidation_price(reader: ChainReader, account: Account, reserve: Reserve, 
     }
 
 
-def _supplied(reader: ChainReader, reserve: Reserve, held: Held) -> dict[str, Any]:
+def _supplied(reader: ChainReader, reserve: Reserve, held: HeldReserve) -> dict[str, Any]:
     token = reader.token(reserve.asset)
     return {
         "asset": reserve.asset,
@@ -223,7 +225,7 @@ def _borrowed(reader: ChainReader, reserve: Reserve, owed: int, mode: str) -> di
     }
 
 
-def _health(account: Account) -> str | None:
+def _health(account: LendingAccount) -> str | None:
     return None if account.health_bps is None else show_health(account.health_bps)
 
 

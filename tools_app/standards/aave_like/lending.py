@@ -10,7 +10,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import (
-    Category,
+    EModeCategory,
     Reserve,
     account_calls,
     annual_ppm,
@@ -90,7 +90,7 @@ class PoolLending:
             read_reserve(asset, told, label=self.label) for asset, told in ((collateral, given), (debt, lent))
         )
         found, mine, owed = read_account(about), read_held(held[0]), read_held(held[1])
-        categories: list[Category] = []
+        categories: list[EModeCategory] = []
         if found.e_mode:
             for reserve in (put, taken):
                 categories.append((yield from read_category(where["pool"], found.e_mode, reserve)))

@@ -62,7 +62,7 @@ class Lender:
             )
         return token
 
-    def open(self, ctx: WriteContext, asset: str, floor_bps: int) -> Desk:
+    def open(self, ctx: WriteContext, asset: str, floor_bps: int) -> LendingDesk:
         """Read everything that decides about one asset for the golem, in one to three batches."""
         reader = ctx.chain()
         where = self.where(reader.chain_id)
@@ -74,7 +74,7 @@ class Lender:
         ]
         stand = drive(read_stand(where, ctx.account, token.address, wallet, label=self.label), reader.call_many)
         ref = ref_of(self.name, reader.chain_id, ctx.account)
-        return Desk(self, reader, token, ctx.account, stand, Checks(stand, token, ref, self.label, floor_bps))
+        return LendingDesk(self, reader, token, ctx.account, stand, Checks(stand, token, ref, self.label, floor_bps))
 
     def supply(self, ctx: WriteContext, asset: str, amount: int, on_behalf_of: str | None = None) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, InsufficientBalance."""
@@ -244,7 +244,7 @@ class Lender:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LendingDesk:
     """One verb in the making: the lender, the asset, the account and what decides about them."""
 
     lender: Lender

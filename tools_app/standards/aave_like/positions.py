@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.chain.abi import checksum
 from tools_app.standards.aave_like import signatures
-from tools_app.standards.aave_like.reads import ZERO, Held, account_calls, held_call, read_account, read_held
+from tools_app.standards.aave_like.reads import ZERO, HeldReserve, account_calls, held_call, read_account, read_held
 from tools_app.standards.aave_like.signatures import Configuration
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS
@@ -139,7 +139,7 @@ def _cover_of(configuration: Configuration, number: int, e_mode: int, category: 
     return configuration.threshold_bps
 
 
-def _locked_of(asset: str, held: Held, configuration: Configuration, total: ReadOutcome) -> list[Locked]:
+def _locked_of(asset: str, held: HeldReserve, configuration: Configuration, total: ReadOutcome) -> list[Locked]:
     """What of a supply cannot be taken out now, or that its reserve takes nothing in any more."""
     if not held.supplied:
         return []
@@ -153,7 +153,7 @@ def _locked_of(asset: str, held: Held, configuration: Configuration, total: Read
     return [Locked(asset, 0, "frozen")] if configuration.is_frozen else []
 
 
-def _legs_of(asset: str, held: Held, cover: int) -> list[Leg]:
+def _legs_of(asset: str, held: HeldReserve, cover: int) -> list[Leg]:
     legs = [Leg(asset, held.supplied, cover_bps=cover)] if held.supplied else []
     return legs + [Leg(asset, -owed) for owed in (held.variable_owed, held.stable_owed) if owed]
 

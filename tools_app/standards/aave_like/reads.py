@@ -77,7 +77,7 @@ class Reserve:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class LendingAccount:
     """An account in base dollars; `health` is WAD, `e_mode` the number of its category, 0 for none."""
 
     collateral: int
@@ -111,7 +111,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldReserve:
     """What an account has in one reserve, in base units."""
 
     supplied: int
@@ -133,7 +133,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class EModeCategory:
     """The account's e-mode, as far as it concerns one reserve: basis points, and whether the reserve is in it."""
 
     number: int
@@ -150,12 +150,12 @@ class Stand:
     """
 
     pool: str
-    account: Account
+    account: LendingAccount
     reserve: Reserve
-    held: Held
+    held: HeldReserve
     wallet: int
     allowance: int
-    category: Category | None = None
+    category: EModeCategory | None = None
     isolated_by: Reserve | None = None
 
     @property
@@ -191,11 +191,11 @@ def account_calls(pool: str, account: str) -> list[ReadCall]:
     ]
 
 
-def read_account(outcomes: Sequence[ReadOutcome]) -> Account:
+def read_account(outcomes: Sequence[ReadOutcome]) -> LendingAccount:
     """Raises PositionsUnreadable."""
     data, e_mode, bitmap = (answer_of(outcome, "the pool") for outcome in outcomes)
     collateral, debt, available, threshold, ltv, health = data
-    return Account(collateral, debt, available, threshold, ltv, health, e_mode[0], bitmap[0])
+    return LendingAccount(collateral, debt, available, threshold, ltv, health, e_mode[0], bitmap[0])
 
 
 def reserve_calls(where: Mapping[str, str], asset: str) -> list[ReadCall]:
@@ -240,10 +240,10 @@ def held_call(where: Mapping[str, str], asset: str, account: str) -> ReadCall:
     return ReadCall(where["data_provider"], signatures.USER_RESERVE, (asset, account))
 
 
-def read_held(outcome: ReadOutcome) -> Held:
+def read_held(outcome: ReadOutcome) -> HeldReserve:
     """Raises PositionsUnreadable."""
     told = answer_of(outcome, "the data provider")
-    return Held(supplied=told[0], stable_owed=told[1], variable_owed=told[2], is_collateral=told[8])
+    return HeldReserve(supplied=told[0], stable_owed=told[1], variable_owed=told[2], is_collateral=told[8])
 
 
 def read_stand(
@@ -267,7 +267,7 @@ def read_stand(
     return Stand(where["pool"], found, reserve, held, balance, allowance, category, isolated_by)
 
 
-def read_category(pool: str, number: int, reserve: Reserve) -> Reads[Category]:
+def read_category(pool: str, number: int, reserve: Reserve) -> Reads[EModeCategory]:
     """An e-mode as it concerns a reserve. Newer versions keep bitmaps, older ones a number in the reserve."""
     outcomes = yield [
         ReadCall(pool, each, (number,))
@@ -278,10 +278,10 @@ def read_category(pool: str, number: int, reserve: Reserve) -> Reads[Category]:
         has_collateral, has_debt = (bool(each.values[0] >> reserve.id & 1) for each in outcomes[1:])
     else:
         has_collateral = has_debt = reserve.configuration.e_mode == number
-    return Category(number, about[0], about[1], has_collateral, has_debt)
+    return EModeCategory(number, about[0], about[1], has_collateral, has_debt)
 
 
-def read_isolation(where: Mapping[str, str], account: Account) -> Reads[Reserve | None]:
+def read_isolation(where: Mapping[str, str], account: LendingAccount) -> Reads[Reserve | None]:
     """The one collateral whose debt ceiling binds the account; None when nothing does."""
     if len(account.collateral_ids) != 1:
         return None

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from tools_app.core.ratio import Ratio, ratio_text
-from tools_app.history.index_reads import Bar
+from tools_app.history.index_reads import IndexedBar
 from tools_app.models.history import BarSpan
 from tools_app.portfolio.market_prices import TokenPricer
 from tools_app.portfolio.markets import markets_on
@@ -144,7 +144,7 @@ def _gap(since: datetime | None, until: datetime) -> Gap:
     return Gap(since.isoformat() if since else None, until.isoformat())
 
 
-def _describe(valuer: TokenPricer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], bar: Bar) -> VolumeBar:
+def _describe(valuer: TokenPricer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], bar: IndexedBar) -> VolumeBar:
     in0, in1 = bar.paid_in
     volume = valuer.value([(pool.token0, in0), (pool.token1, in1)])
     fees = volume * pool.fee // FEE_DENOMINATOR if volume is not None else None

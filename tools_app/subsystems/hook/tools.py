@@ -68,7 +68,7 @@ class HooksFound:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapReport:
+class HookSwap:
     """A small swap in base units: by price and fee alone, and with the hook; null where it reverts, for `reason`."""
 
     token_in: str
@@ -93,7 +93,7 @@ class HookEvaluation:
     danger: Danger
     has_code: bool
     may_be_replaced: bool
-    swaps: tuple[SwapReport, ...]
+    swaps: tuple[HookSwap, ...]
     leaving: WayTried
     entering: WayTried
     leaving_again: WayTried
@@ -184,9 +184,9 @@ def _describe(pool: Pool, found: PoolHooks) -> HookedPool:
     )
 
 
-def _report_swap(tried: SwapTried) -> SwapReport:
+def _report_swap(tried: SwapTried) -> HookSwap:
     is_run = tried.with_hook is not None
-    return SwapReport(
+    return HookSwap(
         token_in=tried.token_in,
         token_out=tried.token_out,
         amount_in=str(tried.amount_in),
@@ -197,7 +197,7 @@ def _report_swap(tried: SwapTried) -> SwapReport:
     )
 
 
-def list_findings(swaps: tuple[SwapReport, ...], ways: WaysTried) -> list[str]:
+def list_findings(swaps: tuple[HookSwap, ...], ways: WaysTried) -> list[str]:
     """What somebody lost, or could not do."""
     found = []
     for swap in swaps:

@@ -30,7 +30,7 @@ MODELS: Final = {
 _MILLION: Final = 1_000_000
 
 
-class Judgement(StrEnum):
+class PredictionJudgement(StrEnum):
     """What is to be thought of a class."""
 
     TOO_FEW = "TOO_FEW"
@@ -59,7 +59,7 @@ class CalibratedClass:
     predicted_share: str | None
     observed_share: str | None
     interval: tuple[str, str] | None
-    judgement: Judgement
+    judgement: PredictionJudgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,14 @@ def calibrate(counted: PredictedClass) -> CalibratedClass:
         predicted_share=None if predicted is None else decimal_text(predicted, _MILLION),
         observed_share=show(counted.happened / counted.actions) if is_enough else None,
         interval=(show(low), show(high)) if counted.actions else None,
-        judgement=_judge(predicted, low, high) if is_enough else Judgement.TOO_FEW,
+        judgement=_judge(predicted, low, high) if is_enough else PredictionJudgement.TOO_FEW,
     )
 
 
-def _judge(predicted: int | None, low: float, high: float) -> Judgement:
+def _judge(predicted: int | None, low: float, high: float) -> PredictionJudgement:
     if predicted is None:
-        return Judgement.NO_CHANCE
+        return PredictionJudgement.NO_CHANCE
     share = predicted / _MILLION
     if share < low:
-        return Judgement.MORE_OFTEN
-    return Judgement.LESS_OFTEN if share > high else Judgement.AS_PREDICTED
+        return PredictionJudgement.MORE_OFTEN
+    return PredictionJudgement.LESS_OFTEN if share > high else PredictionJudgement.AS_PREDICTED

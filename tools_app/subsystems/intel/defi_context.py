@@ -14,7 +14,7 @@ from tools_app.subsystems.intel.services import FIGURES
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, ServiceAnswerRefused, Source, ask, say_age
+from tools_app.toolkit.outside_services import OutsideSource, Question, ServiceAnswerRefused, ask, say_age
 from tools_app.toolkit.params import ChainId, ContextLookback
 
 NAMES: Final = {
@@ -84,7 +84,7 @@ class DefiContext:
     active_protocols: int | None
     top_protocols: tuple[TopVenue, ...]
     volume_reason: str
-    sources: tuple[Source, ...]
+    sources: tuple[OutsideSource, ...]
 
 
 @intel.read(
@@ -132,7 +132,7 @@ def _name_chain(chain_id: int) -> str:
     return NAMES[chain_id]
 
 
-def _ask_value(ctx: ReadContext, chain_id: int, days: int) -> tuple[str | None, str | None, Source]:
+def _ask_value(ctx: ReadContext, chain_id: int, days: int) -> tuple[str | None, str | None, OutsideSource]:
     path = "/v2/historicalChainTvl/" + _name_chain(chain_id).replace(" ", "%20")
     question = Question("GET", path, ChainHistory, most_bytes=_MOST_BYTES, kept_seconds=_KEPT_SECONDS)
     answer = ask(ctx, FIGURES, question)
@@ -147,7 +147,7 @@ def _ask_value(ctx: ReadContext, chain_id: int, days: int) -> tuple[str | None, 
     return as_text(newest.tvl), change, answer.source
 
 
-def _ask_volume(ctx: ReadContext, chain_id: int) -> tuple[Exchanges, Source]:
+def _ask_volume(ctx: ReadContext, chain_id: int) -> tuple[Exchanges, OutsideSource]:
     name = _name_chain(chain_id)
     question = Question(
         "GET",

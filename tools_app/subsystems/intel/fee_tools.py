@@ -35,7 +35,7 @@ ShareBps = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class FeeTierFigures:
     """One pool of the pair; figures are null with a reason where its trades are not known."""
 
     pool: str
@@ -57,7 +57,7 @@ class FeeTierAdvice:
     recommended_tier: int | None
     recommended_pool: str | None
     reasoning: str
-    pool_distribution: tuple[Tier, ...]
+    pool_distribution: tuple[FeeTierFigures, ...]
     volatility_30d: str | None
     basis: Basis | None
 
@@ -90,7 +90,7 @@ def intel_recommend_fee_tier(
     ctx.step(_READING)
     valuer = TokenPricer(reader, markets)
     looks = [PoolSnapshot(reader, markets, pool, valuer) for pool in pools]
-    rows: list[tuple[float, Tier]] = []
+    rows: list[tuple[float, FeeTierFigures]] = []
     basis, volatility, most = None, None, 0
     for look in looks:
         rate, tier, known = _judge(look)
@@ -167,7 +167,7 @@ def intel_calculate_fee_switch_impact(
     )
 
 
-def _judge(look: PoolSnapshot) -> tuple[float, Tier, tuple[str, Basis] | None]:
+def _judge(look: PoolSnapshot) -> tuple[float, FeeTierFigures, tuple[str, Basis] | None]:
     """The rate a pool paid, its row, and volatility with what it rests on."""
     pool, worth = look.pool, look.worth()
     tvl = UsdAmount(worth) if worth is not None else None
@@ -175,12 +175,12 @@ def _judge(look: PoolSnapshot) -> tuple[float, Tier, tuple[str, Basis] | None]:
         past = look.past(_WEEK_HOURS)
         require(past, 1)
     except InsufficientHistory as error:
-        return -1.0, Tier(pool.id, pool.version, pool.fee, tvl, None, None, error.detail), None
+        return -1.0, FeeTierFigures(pool.id, pool.version, pool.fee, tvl, None, None, error.detail), None
     volume, fees = flow_of_day(look, past)
     daily = look.dollars1(fees)
     rate = 100 * 365 * daily.micro / worth if daily is not None and worth else 0.0
     yearly = hourly_volatility(hourly_prices(past.trades)) * _HOURS_A_YEAR**0.5
-    row = Tier(
+    row = FeeTierFigures(
         pool=pool.id,
         version=pool.version,
         fee=pool.fee,

@@ -15,7 +15,7 @@ from tools_app.subsystems.intel.services import FEAR_AND_GREED, FUTURES
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, ServiceAnswerRefused, Source, ask, say_age
+from tools_app.toolkit.outside_services import OutsideSource, Question, ServiceAnswerRefused, ask, say_age
 
 SYMBOLS: Final = ("BTCUSDT", "ETHUSDT")
 OLDEST_INDEX: Final = timedelta(hours=36)
@@ -68,7 +68,7 @@ class Sentiment:
     futures_reason: str
     regime_hint: str | None
     regime_hint_reason: str
-    sources: tuple[Source, ...]
+    sources: tuple[OutsideSource, ...]
 
 
 @intel.read(
@@ -106,7 +106,7 @@ def intel_get_market_sentiment(ctx: ReadContext) -> Sentiment:
     )
 
 
-def _ask_index(ctx: ReadContext) -> tuple[IndexOfDay, Source]:
+def _ask_index(ctx: ReadContext) -> tuple[IndexOfDay, OutsideSource]:
     question = Question(
         "GET", "/fng/", FearAndGreed, query=(("limit", "1"),), kept_seconds=_KEPT_SECONDS, seconds=_SECONDS
     )
@@ -118,7 +118,7 @@ def _ask_index(ctx: ReadContext) -> tuple[IndexOfDay, Source]:
     return newest, answer.source
 
 
-def _ask_futures(ctx: ReadContext) -> tuple[str | None, str | None, tuple[Source, ...]]:
+def _ask_futures(ctx: ReadContext) -> tuple[str | None, str | None, tuple[OutsideSource, ...]]:
     before = after = Decimal(0)
     rates, sources = [], []
     for symbol in SYMBOLS:

@@ -14,7 +14,7 @@ from tools_app.subsystems.intel.services import YIELDS
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, Source, ask
+from tools_app.toolkit.outside_services import OutsideSource, Question, ask
 from tools_app.toolkit.params import Limit, ListedName, UsdWhole, YieldOrder
 
 LEAST_TVL_USD: Final = 10_000
@@ -104,7 +104,7 @@ class PoolYields:
     pools: tuple[PoolYield, ...]
     total_matching: int
     not_known: tuple[str, ...]
-    source: Source
+    source: OutsideSource
 
 
 @intel.read(

@@ -51,7 +51,7 @@ class PastRegime:
 
 
 @dataclass(frozen=True, slots=True)
-class Regime:
+class MeasuredRegime:
     """`drift` is the last day's move in standard deviations of a day; `volatility_24h` is one of them as a share, 0.02
     being two percent. `confidence` is the size of the sample in a word. The newest hour comes last.
     """
@@ -76,7 +76,7 @@ class Regime:
     ),
     guidelines=("It says what was, not what comes: use it to be more careful, never to take a larger amount.",),
 )
-def intel_classify_regime(ctx: ReadContext, asset: Token = "WETH", chain_id: ChainId | None = None) -> Regime:
+def intel_classify_regime(ctx: ReadContext, asset: Token = "WETH", chain_id: ChainId | None = None) -> MeasuredRegime:
     """Classify the market of an asset as strong or weak, bull or bear, or sideways, from a week of its deepest pool.
 
     Use before a range or a loop whose risk is a trend. The model stands in the answer. Does not foresee.
@@ -111,7 +111,7 @@ def intel_classify_regime(ctx: ReadContext, asset: Token = "WETH", chain_id: Cha
     regimes = [name_regime(each) for each in drifts]
     basis = tell_basis(_MODEL, past, sample=len(moves))
     first_hour = WEEK_HOURS - len(regimes) + 1
-    return Regime(
+    return MeasuredRegime(
         asset=meta.symbol,
         pool=look.pool.id,
         chain_id=reader.chain_id,

@@ -73,7 +73,7 @@ class VenueComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _VenueQuote:
     """A quote with the protocol it is of and how long that took to answer."""
 
     protocol: str
@@ -135,11 +135,11 @@ def intel_compare_venues(
 
 def _ask(
     ctx: ReadContext, reader: ChainReader, sold: TokenMeta, bought: TokenMeta, amount: int
-) -> tuple[list[_Asked], list[SilentVenue]]:
+) -> tuple[list[_VenueQuote], list[SilentVenue]]:
     """Every protocol with venues, each at the reader's block; one that fails is named and the others stand."""
     markets = markets_on(reader.chain_id)
     price = TokenPricer(reader, markets).price(markets.asset(bought))
-    found: list[_Asked] = []
+    found: list[_VenueQuote] = []
     silent: list[SilentVenue] = []
     for protocol in SHELF.on(reader.chain_id):
         if protocol.venues is None:
@@ -157,11 +157,11 @@ def _ask(
             silent.append(SilentVenue(protocol.name, "NO_ROUTE", "it does not trade this amount of these tokens"))
         for quote in quotes:
             worth = price.of(quote.amount_out) if price is not None else None
-            found.append(_Asked(protocol.name, latency, quote, worth, price_gas(reader, quote.gas)))
+            found.append(_VenueQuote(protocol.name, latency, quote, worth, price_gas(reader, quote.gas)))
     return found, silent
 
 
-def _tell(reader: ChainReader, bought: TokenMeta, asked: _Asked, best: VenueQuote) -> VenueRow:
+def _tell(reader: ChainReader, bought: TokenMeta, asked: _VenueQuote, best: VenueQuote) -> VenueRow:
     quote, net, gas = asked.quote, asked.net_usd, asked.gas_usd
     return VenueRow(
         venue=quote.venue,

@@ -43,7 +43,7 @@ class OnChain:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredAccount:
     """An account on the chains that were asked. `unread` names chains that did not answer, `CODE: chain 8453`."""
 
     account: str
@@ -107,14 +107,14 @@ class Measured:
         return UsdAmount(micro) if self.is_known else None
 
 
-def measure_account(ctx: ReadContext, account: str | None, chain_id: int | None) -> Measured:
+def measure_account(ctx: ReadContext, account: str | None, chain_id: int | None) -> MeasuredAccount:
     """Measure an account on one chain, the home chain where none is named, or on all with 0.
 
     Raises what the one chain that was named raises. Of all chains, one that does not answer is told as unread.
     """
     chosen = choose_account(ctx, account)
     if chain_id != 0:
-        return Measured(chosen, (_measure(ctx, ctx.chain(chain_id), chosen),))
+        return MeasuredAccount(chosen, (_measure(ctx, ctx.chain(chain_id), chosen),))
     found: list[OnChain] = []
     unread: list[str] = []
     for network in configured_networks():
@@ -122,7 +122,7 @@ def measure_account(ctx: ReadContext, account: str | None, chain_id: int | None)
             found.append(_measure(ctx, ctx.chain(network.chain_id), chosen))
         except GolemError as error:
             unread.append(f"{error.code}: chain {network.chain_id}")
-    return Measured(chosen, tuple(found), tuple(unread))
+    return MeasuredAccount(chosen, tuple(found), tuple(unread))
 
 
 def _measure(ctx: ReadContext, reader: ChainReader, account: str) -> OnChain:
@@ -151,7 +151,7 @@ def sum_held(held: HeldPosition) -> int:
     return sum(part.micro_usd or 0 for part in held.parts if part.raw > 0)
 
 
-def judge_overall(measured: Measured) -> str:
+def judge_overall(measured: MeasuredAccount) -> str:
     """Safe, Warning or Danger: the word of the worst health. What is not whole, or left its peg, is never Safe."""
     level = risk_level(measured.worst_health_bps)
     if level == "danger":

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from tools_app.portfolio.issuer_and_bridge_risk import DependenceKind, sum_dependences
-from tools_app.subsystems.safety.account_measurement import Measured, measure_account, show_percent
+from tools_app.subsystems.safety.account_measurement import MeasuredAccount, measure_account, show_percent
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.price_shocks import follows_dollar
 from tools_app.toolkit.context import ReadContext
@@ -22,7 +22,7 @@ _MEDIUM_BPS = 2_500
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ExposureShare:
     """One place, chain, token or kind. `net_usd` is held less owed; the share is of all that is held."""
 
     name: str
@@ -39,13 +39,13 @@ class ProtocolExposure:
     """
 
     account: str
-    by_protocol: tuple[Share, ...]
-    by_chain: tuple[Share, ...]
-    by_asset: tuple[Share, ...]
-    by_asset_type: tuple[Share, ...]
-    by_issuer: tuple[Share, ...]
-    by_bridge: tuple[Share, ...]
-    by_oracle: tuple[Share, ...]
+    by_protocol: tuple[ExposureShare, ...]
+    by_chain: tuple[ExposureShare, ...]
+    by_asset: tuple[ExposureShare, ...]
+    by_asset_type: tuple[ExposureShare, ...]
+    by_issuer: tuple[ExposureShare, ...]
+    by_bridge: tuple[ExposureShare, ...]
+    by_oracle: tuple[ExposureShare, ...]
     concentration_risk: str
     recommendations: tuple[str, ...]
     not_counted: tuple[str, ...]
@@ -100,13 +100,13 @@ def safety_get_protocol_exposure(
     )
 
 
-def _list_dependences(measured: Measured, whole: int) -> dict[str, tuple[Share, ...]]:
+def _list_dependences(measured: MeasuredAccount, whole: int) -> dict[str, tuple[ExposureShare, ...]]:
     sums = sum_dependences([place.holdings for place in measured.chains])
-    found: dict[str, list[Share]] = {f"by_{kind.value}": [] for kind in DependenceKind}
+    found: dict[str, list[ExposureShare]] = {f"by_{kind.value}": [] for kind in DependenceKind}
     for each, worth in sorted(sums.items(), key=lambda item: (-item[1], item[0])):
         if worth:
             share = show_percent(worth * 10_000 // whole if whole else 0)
-            held = Share(each.name, UsdAmount(worth), UsdAmount(0), UsdAmount(worth), share)
+            held = ExposureShare(each.name, UsdAmount(worth), UsdAmount(0), UsdAmount(worth), share)
             found[f"by_{each.kind.value}"].append(held)
     return {name: tuple(shares) for name, shares in found.items()}
 
@@ -132,11 +132,11 @@ class _Sums:
         """What one has of all that is held."""
         return self.held[name] * 10_000 // self.whole if self.whole else 0
 
-    def list_shares(self) -> tuple[Share, ...]:
+    def list_shares(self) -> tuple[ExposureShare, ...]:
         """The largest first; what is nothing is left out."""
         names = sorted(self.held, key=lambda name: (-self.held[name], -self.owed[name], name))
         return tuple(
-            Share(
+            ExposureShare(
                 name,
                 UsdAmount(self.held[name]),
                 UsdAmount(self.owed[name]),
@@ -163,5 +163,5 @@ def _judge(protocols: _Sums, assets: _Sums, moving: set[str]) -> tuple[str, tupl
     return level, advice
 
 
-def _say_gaps(measured: Measured) -> tuple[str, ...]:
+def _say_gaps(measured: MeasuredAccount) -> tuple[str, ...]:
     return ("some of what is held is not counted: read not_counted first",) if measured.not_counted else ()

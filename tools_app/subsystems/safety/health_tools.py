@@ -11,7 +11,7 @@ from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
 from tools_app.standards.lending_words import show_health
 from tools_app.subsystems.safety.account_measurement import (
-    Measured,
+    MeasuredAccount,
     OnChain,
     describe_health,
     is_simulated,
@@ -259,7 +259,7 @@ def _locked(place: OnChain, held: HeldPosition) -> int:
     return waits + held.locked_micro_usd(place.now)
 
 
-def list_debts(measured: Measured) -> list[LiquidationRisk]:
+def list_debts(measured: MeasuredAccount) -> list[LiquidationRisk]:
     """Debts, the worst health first."""
     owing = [(place, held, held.health_bps) for place, held in measured.list_positions() if held.position.has_health]
     owing.sort(key=lambda each: (each[2] if each[2] is not None else 2**63, each[1].ref))
@@ -290,7 +290,7 @@ def _describe_debt(place: OnChain, held: HeldPosition, health: int) -> Liquidati
     )
 
 
-def _list_actions(measured: Measured, critical: tuple[LiquidationRisk, ...]) -> tuple[PendingAction, ...]:
+def _list_actions(measured: MeasuredAccount, critical: tuple[LiquidationRisk, ...]) -> tuple[PendingAction, ...]:
     steps: list[tuple[str, str, str | None, Mapping[str, object] | None]] = [
         (each.position, each.action, each.tool, each.params) for each in critical
     ]
@@ -301,7 +301,7 @@ def _list_actions(measured: Measured, critical: tuple[LiquidationRisk, ...]) -> 
     return tuple(PendingAction(number, *step) for number, step in enumerate(steps, start=1))
 
 
-def _list_risks(measured: Measured) -> list[str]:
+def _list_risks(measured: MeasuredAccount) -> list[str]:
     """What endangers the account, the worst first, in sentences."""
     told = [
         f"{each.label}: health {each.health_factor}, liquidated when its collateral falls by"
@@ -321,7 +321,7 @@ def _list_risks(measured: Measured) -> list[str]:
     return [*told, *(f"not counted: {each}" for each in measured.not_counted)]
 
 
-def _summarize(measured: Measured, debts: list[LiquidationRisk], overall: str) -> str:
+def _summarize(measured: MeasuredAccount, debts: list[LiquidationRisk], overall: str) -> str:
     worth = _dollars(measured.net_micro_usd) if measured.is_known else "unknown"
     nearest = f"; the nearest debt has health {debts[0].health_factor}" if debts else "; nothing is owed"
     gaps = f"; {len(measured.not_counted)} things are not counted" if measured.not_counted else ""

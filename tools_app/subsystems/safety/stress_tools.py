@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from tools_app.subsystems.safety.account_measurement import (
-    Measured,
+    MeasuredAccount,
     describe_health,
     measure_account,
     name_position,
@@ -106,7 +106,7 @@ def safety_simulate_price_stress(
     )
 
 
-def _list_moving(measured: Measured, chosen: str | None) -> dict[str, str]:
+def _list_moving(measured: MeasuredAccount, chosen: str | None) -> dict[str, str]:
     """Addresses of the tokens that fall, and what they are called."""
     return {
         part.token.address: part.token.symbol or part.token.address
@@ -116,7 +116,7 @@ def _list_moving(measured: Measured, chosen: str | None) -> dict[str, str]:
     }
 
 
-def _shock_all(measured: Measured, falls: Mapping[str, int]) -> tuple[int, list[tuple[str, str, Shocked, int]]]:
+def _shock_all(measured: MeasuredAccount, falls: Mapping[str, int]) -> tuple[int, list[tuple[str, str, Shocked, int]]]:
     """Micro-USD of the wallet's tokens after the fall, and each position: name, label, after, worth before."""
     tokens = sum(fall(part, falls) for each in measured.chains for part in each.holdings.tokens)
     positions = [
@@ -126,7 +126,7 @@ def _shock_all(measured: Measured, falls: Mapping[str, int]) -> tuple[int, list[
     return tokens, positions
 
 
-def _try(measured: Measured, moving: tuple[str, ...], change: int) -> Scenario:
+def _try(measured: MeasuredAccount, moving: tuple[str, ...], change: int) -> Scenario:
     tokens, positions = _shock_all(measured, dict.fromkeys(moving, -change * 100))
     debt = sum(after.debt_micro_usd for _, _, after, _ in positions)
     penalties = sum(after.penalty_micro_usd for _, _, after, _ in positions)
@@ -153,7 +153,7 @@ def _try(measured: Measured, moving: tuple[str, ...], change: int) -> Scenario:
     )
 
 
-def _find_deepest(measured: Measured, moving: tuple[str, ...]) -> int | None:
+def _find_deepest(measured: MeasuredAccount, moving: tuple[str, ...]) -> int | None:
     """The deepest fall in whole percent without a liquidation; None where nothing is owed."""
     if measured.worst_health_bps is None:
         return None

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.portfolio.markets import markets_on
-from tools_app.subsystems.stream.event_turns import take_turn
+from tools_app.subsystems.stream.event_block_windows import take_turn
 from tools_app.subsystems.stream.pool_events import describe_token
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import CreatedPool

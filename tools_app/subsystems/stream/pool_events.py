@@ -9,7 +9,7 @@ from django.conf import settings
 
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
-from tools_app.subsystems.stream.event_turns import ToldLogs, take_turn
+from tools_app.subsystems.stream.event_block_windows import ToldLogs, take_turn
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import LogEntry, TokenMeta

@@ -14,7 +14,7 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
 from tools_app.standards.erc20 import TRANSFER_EVENT
-from tools_app.subsystems.stream.event_turns import ToldLogs, take_turn
+from tools_app.subsystems.stream.event_block_windows import ToldLogs, take_turn
 from tools_app.subsystems.stream.pool_events import describe_log, describe_token
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool

@@ -25,7 +25,7 @@ TIP_WEI = 10**8
 
 
 @dataclass(frozen=True)
-class Place:
+class RunningProtocol:
     """One protocol on a running chain, to those who run it. `contracts` by key."""
 
     key: str
@@ -75,7 +75,7 @@ class People:
     """Those who run one protocol. `work` does what is due and says so in a sentence, or does nothing."""
 
     key: str
-    work: Callable[[Place], str | None]
+    work: Callable[[RunningProtocol], str | None]
 
 
 def find_people() -> tuple[People, ...]:
@@ -89,7 +89,7 @@ def work_once(rpc: JsonRpc, people: tuple[People, ...], *, say: Say) -> None:
     """What is due now at every protocol that is on the chain. Raises EmbeddedError."""
     for each in people:
         note = read_note(rpc, each.key)
-        told = each.work(Place(each.key, rpc, note["contracts"])) if note is not None else None
+        told = each.work(RunningProtocol(each.key, rpc, note["contracts"])) if note is not None else None
         if told:
             say(told)
 

@@ -6,7 +6,7 @@ from nowhere, and the validators earn what they would have earned in that minute
 
 from __future__ import annotations
 
-from golem_project.embedded.world.people import People, Place
+from golem_project.embedded.world.people import People, RunningProtocol
 from golem_project.embedded.world.protocols.lido import DAILY_GAIN, DAY_SECONDS
 
 WAIT_SECONDS = 60
@@ -14,7 +14,7 @@ MOST_AT_ONCE = 50
 STATUS = "((uint256,uint256,address,uint256,bool,bool)[])"
 
 
-def work(place: Place) -> str | None:
+def work(place: RunningProtocol) -> str | None:
     """Finalise the oldest places that have waited long enough."""
     queue = place.contracts["queue"]
     (last,) = place.read(queue, "getLastRequestId()", returns="(uint256)")

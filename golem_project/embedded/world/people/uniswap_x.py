@@ -21,7 +21,7 @@ from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
 from golem_project.embedded.world.fund import DEPLOYMENTS_FILE, fund
-from golem_project.embedded.world.people import People, Place
+from golem_project.embedded.world.people import People, RunningProtocol
 from golem_project.embedded.world.rpc import RpcError, call_data
 
 DESKS_VARIABLE: Final = "GOLEM_ORDER_DESKS"
@@ -75,7 +75,7 @@ def read_order(body: object) -> Order:
     )
 
 
-class Desk:
+class FillersDesk:
     """The door and what waits behind it, by its signature; from the first look on until the process ends."""
 
     def __init__(self, port: int) -> None:
@@ -126,21 +126,21 @@ class Desk:
         return Door
 
 
-_desks: dict[int, Desk] = {}
+_desks: dict[int, FillersDesk] = {}
 
 
-def find_desk() -> Desk | None:
+def find_desk() -> FillersDesk | None:
     """The desk of this process, opened at the first call; None where the environment names another or none."""
     named = _OURS.match(os.environ.get(DESKS_VARIABLE, ""))
     if named is None:
         return None
     port = int(named[1])
     if port not in _desks:
-        _desks[port] = Desk(port)
+        _desks[port] = FillersDesk(port)
     return _desks[port]
 
 
-def work(place: Place) -> str | None:
+def work(place: RunningProtocol) -> str | None:
     """Fill what pays, and forget what is over."""
     desk = find_desk()
     if desk is None:
@@ -154,7 +154,7 @@ def work(place: Place) -> str | None:
     return None
 
 
-def _fill(place: Place, order: Order) -> str | None:
+def _fill(place: RunningProtocol, order: Order) -> str | None:
     """Fill it where it pays and the reactor takes it; a sentence once it is filled."""
     tokens = {each["address"]: each for each in json.loads(DEPLOYMENTS_FILE.read_text())["tokens"]}
     given, wanted = tokens.get(order.token), tokens.get(order.wants)
@@ -176,7 +176,7 @@ def _fill(place: Place, order: Order) -> str | None:
     return None
 
 
-def _price(place: Place, token: dict[str, Any]) -> int:
+def _price(place: RunningProtocol, token: dict[str, Any]) -> int:
     """What its feed says; all of the local world's count alike."""
     return int(place.read(token["feed"], _LATEST, returns=_ROUND)[1])
 

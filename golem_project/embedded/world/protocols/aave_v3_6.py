@@ -37,7 +37,7 @@ def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str
     return compile_sources(fetched.packages["solc"], sources, SETTINGS, say=say)
 
 
-class Market:
+class MarketInTheMaking:
     """A market of this version in the making."""
 
     def __init__(self, site: Site) -> None:
@@ -147,7 +147,7 @@ class Market:
 
 def deploy(site: Site) -> dict[str, str]:
     """The market, with reserves and liquidity."""
-    market = Market(site)
+    market = MarketInTheMaking(site)
     contracts = market.build()
     market.open_reserves(contracts)
     market.fill(contracts["pool"])

@@ -18,7 +18,7 @@ UINT, NAMED = "file(bytes32,uint256)", "file(bytes32,bytes32,uint256)"
 
 
 @dataclass(frozen=True)
-class Kind:
+class CollateralKind:
     """One kind of vault: how much collateral a debt needs, and its fee per second in rays."""
 
     name: str
@@ -28,8 +28,8 @@ class Kind:
 
 # 5% and 3% a year.
 KINDS = (
-    Kind("ETH-A", 145, 1_000_000_001_547_125_957_863_212_448),
-    Kind("ETH-C", 170, 1_000_000_000_937_303_470_807_876_289),
+    CollateralKind("ETH-A", 145, 1_000_000_001_547_125_957_863_212_448),
+    CollateralKind("ETH-C", 170, 1_000_000_000_937_303_470_807_876_289),
 )
 
 

@@ -16,13 +16,13 @@ from archetypes_app.models import Golem
 from golem_project.heartbeat.cycle_state import describe_recalled
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.prompt import HALTED, DelegatedRequest, write_opening
-from memory_app.actions.manage_insight import Operation, manage_insight
+from memory_app.actions.manage_insight import InsightOperation, manage_insight
 from memory_app.actions.query_grimoire import query_grimoire
-from memory_app.claims import ACCOUNT_LEFT_OUT, AMOUNT_LEFT_OUT, leave_out_claims
 from memory_app.insights_for_situation import recall
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
 from memory_app.models.provenance import Source, Trust
+from memory_app.redact_unverified_facts import ACCOUNT_LEFT_OUT, AMOUNT_LEFT_OUT, leave_out_claims
 from permits_app.actions.halt import halt_golem
 from permits_app.reviewers import delegation_router
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
@@ -106,7 +106,7 @@ def test_no_request_leaves_the_data(words: str, by: str) -> None:
 def note(golem: Golem, text: str, *, source: Source = Source.AGENT) -> Insight:
     change = manage_insight(
         golem_id=golem.pk,
-        operation=Operation.ADD,
+        operation=InsightOperation.ADD,
         insight_id=None,
         content=text,
         category=None,

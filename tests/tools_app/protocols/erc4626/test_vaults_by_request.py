@@ -27,7 +27,7 @@ from tools_app.standards.erc7540 import (
     CLAIM_IN,
     TAKE_BACK,
 )
-from tools_app.standards.erc7540_plans import ClaimFirst, NothingToClaim
+from tools_app.standards.erc7540_plans import ClaimFirst, RequestNotClaimable
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call
@@ -111,7 +111,7 @@ def test_a_deposit_is_asked_for_waits_and_is_claimed_as_shares(golem: Golem) -> 
     assert told["request_id"] == IN_REF.id and "settles" in told["note"] and told["share_price_at_deposit"] is None
     waits = of(golem, IN_REF)
     assert [(each.raw, each.free_at) for each in waits.legs] == [(1_000 * USDC, WHEN_REPAID)]
-    assert refuse(golem, NothingToClaim, "vault_claim_request", request="deposit").next_step is Recovery.WAIT
+    assert refuse(golem, RequestNotClaimable, "vault_claim_request", request="deposit").next_step is Recovery.WAIT
     settle(golem.chain)
     ready = of(golem, IN_REF)
     assert [(each.raw, each.free_at) for each in ready.legs] == [(1_000 * USDC, None)]
@@ -181,7 +181,7 @@ def test_a_deposit_that_is_not_settled_is_taken_back_and_one_that_is_being_settl
     assert back.plan.action_class is ActionClass.CLOSE_POSITION
     assert report_of("vault_cancel_request", back)["assets_returned"] == str(1_000 * USDC)
     assert usdc(golem) == 10_000 * USDC and golem.positions() == ()
-    refuse(golem, NothingToClaim, "vault_cancel_request")
+    refuse(golem, RequestNotClaimable, "vault_cancel_request")
     ask_in(golem)
     value(golem.chain, 0)
     tried = golem.simulate(golem.plan("vault_cancel_request", vault=VAULT))
@@ -294,7 +294,7 @@ def test_a_vault_that_closed_for_good_gives_back_without_being_asked(golem: Gole
 
 def test_what_is_not_there_is_refused(golem: Golem) -> None:
     refuse(golem, SharesMissing, "vault_withdraw", shares="max")
-    refuse(golem, NothingToClaim, "vault_claim_request", request="withdrawal")
+    refuse(golem, RequestNotClaimable, "vault_claim_request", request="withdrawal")
     hold(golem)
     short = refuse(golem, SharesMissing, "vault_withdraw", shares=str(1_001 * SHARE))
     assert short.data["available"] == str(1_000 * SHARE)

@@ -10,8 +10,8 @@ from permits_app.models import SignedPromise
 from tests.evm.world import CHAIN_ID, World
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.pendle.addresses import Place, find_places
-from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, BUY_YT, NO_LIMIT, SELL_PT, SELL_YT, paying, taking
 from tools_app.protocols.pendle.limit_orders import order_values
+from tools_app.protocols.pendle.signatures import ANY_GUESS, BUY_PT, BUY_YT, NO_LIMIT, SELL_PT, SELL_YT, paying, taking
 from tools_app.toolkit.typed_data import TypedData
 
 WAD = 10**18

@@ -33,10 +33,10 @@ from tools_app.chain.abi import encode_call
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock
 from tools_app.protocols.pendle.addresses import NAME, Place
-from tools_app.protocols.pendle.calls import CANCEL_ORDER
 from tools_app.protocols.pendle.limit_orders import order_values
 from tools_app.protocols.pendle.promises import PendlePromises
 from tools_app.protocols.pendle.protocol import PROTOCOL
+from tools_app.protocols.pendle.signatures import CANCEL_ORDER
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.plan import Call

@@ -16,10 +16,19 @@ from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
 from tools_app.protocols.pendle.addresses import find_places
-from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, CLAIM, NO_LIMIT, REDEEM_SHARES, SELL_PT, paying, taking
 from tools_app.protocols.pendle.market_maths import price_of_claim, trade
 from tools_app.protocols.pendle.market_state import ask_standings
 from tools_app.protocols.pendle.protocol import PROTOCOL
+from tools_app.protocols.pendle.signatures import (
+    ANY_GUESS,
+    BUY_PT,
+    CLAIM,
+    NO_LIMIT,
+    REDEEM_SHARES,
+    SELL_PT,
+    paying,
+    taking,
+)
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, PlanOutcome

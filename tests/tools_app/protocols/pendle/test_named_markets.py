@@ -15,7 +15,7 @@ from tests.tools_app.protocols.pendle.next_market import WAD, create_next_market
 from tests.tools_app.protocols.pendle.test_market import Trader, pass_time, refused
 from tools_app.apps import load_registry
 from tools_app.protocols.pendle.addresses import NAME, find_places, read_place
-from tools_app.protocols.pendle.errors import MarketNotFound
+from tools_app.protocols.pendle.errors import PendleMarketNotFound
 from tools_app.protocols.pendle.naming import ask_market
 from tools_app.protocols.pendle.protocol import PROTOCOL
 from tools_app.toolkit.positions import PositionsUnreadable
@@ -104,7 +104,7 @@ def test_what_cannot_be_counted_cannot_be_named(chain: World, monkeypatch: pytes
         (first.market, "known here already"),
         (first.sy, "no factory of Pendle made a market there"),
     ):
-        with pytest.raises(MarketNotFound, match=why):
+        with pytest.raises(PendleMarketNotFound, match=why):
             ask_market(reader, address)
     text = ask_market(make_context(chain).chain(), create_next_market(chain, first)).text
     for broken in (

@@ -24,7 +24,7 @@ from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.position_changes import FEE_DUST
 from tools_app.protocols.uniswap.tools.batch_fields import MOST_OPERATIONS, parse_operations
 from tools_app.protocols.uniswap.tools.joint_steps import UNTIL_SECONDS, is_worth_swapping
-from tools_app.protocols.uniswap.v3.positions import Position, read_position
+from tools_app.protocols.uniswap.v3.positions import V3Position, read_position
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.markets import PositionNotFound
 from tools_app.toolkit.plan import PlanOutcome
@@ -35,7 +35,7 @@ NEAR = {"new_price_lower": "2850", "new_price_upper": "3142"}
 ABOVE = {"new_price_lower": "3200", "new_price_upper": "3600"}
 
 
-def look_at(chain: World, position_id: str) -> Position:
+def look_at(chain: World, position_id: str) -> V3Position:
     return read_position(make_context(chain).chain(), deployment_on(31337), position_id)
 
 

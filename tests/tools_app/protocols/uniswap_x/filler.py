@@ -17,7 +17,7 @@ from eth_utils import keccak
 
 from tests.evm.world import BASE_FEE, CHAIN_ID, World
 from tools_app.protocols.uniswap_x.addresses import DUTCH_V2, DUTCH_V3, PRIORITY
-from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, Kind
+from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, OrderKind
 
 EXECUTE = "execute((bytes,bytes))"
 
@@ -75,7 +75,7 @@ class Filler:
         return bytes(encode([kind.abi], [(*order[:-2], data, signature)]))
 
 
-def _kind(body: dict[str, Any]) -> Kind:
+def _kind(body: dict[str, Any]) -> OrderKind:
     return next(kind for kind in KINDS.values() if kind.wire == body["orderType"])
 
 

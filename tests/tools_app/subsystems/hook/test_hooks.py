@@ -14,7 +14,7 @@ from tests.tools_app.protocols.uniswap.v4_hooks import EXIT_BLOCKER, HOOKS, THIE
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap.v4.keys import PoolKey
 from tools_app.subsystems.hook.pool_exit_trial import WaysTried, WayTried
-from tools_app.subsystems.hook.tools import SwapReport, list_findings
+from tools_app.subsystems.hook.tools import HookSwap, list_findings
 
 pytestmark = pytest.mark.protocols("uniswap_v4")
 
@@ -108,5 +108,5 @@ def test_a_template_says_its_licence_that_nobody_audited_it_and_the_bits_of_its_
 @pytest.mark.parametrize(("lost", "found"), [(10, 0), (11, 2)])
 def test_ten_basis_points_less_are_rounding_and_more_are_a_finding(lost: int, found: int) -> None:
     way, nothing = WayTried(True, lost, None), WayTried(True, 0, None)
-    swap = SwapReport("A", "B", "10000", "10000", str(10_000 - lost), lost, None)
+    swap = HookSwap("A", "B", "10000", "10000", str(10_000 - lost), lost, None)
     assert len(list_findings((swap,), WaysTried(way, nothing, nothing))) == found

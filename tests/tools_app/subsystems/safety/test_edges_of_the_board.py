@@ -14,7 +14,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.portfolio import given_allowances
 from tools_app.portfolio.given_allowances import MOST_RANGES, UNLIMITED_FROM, Given, find_given_allowances
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
-from tools_app.subsystems.safety.account_measurement import Measured, OnChain, may_fall_bps
+from tools_app.subsystems.safety.account_measurement import MeasuredAccount, OnChain, may_fall_bps
 from tools_app.subsystems.safety.approval_tools import MOST_AT_ONCE
 from tools_app.subsystems.safety.exposure_tools import _judge, _Sums
 from tools_app.subsystems.safety.health_tools import _list_risks
@@ -90,10 +90,10 @@ class _Reader:
     block = BlockRef(1, "0x" + "00" * 32, 0, 0)
 
 
-def measured(*positions: HeldPosition, wallet: int = 0) -> Measured:
+def measured(*positions: HeldPosition, wallet: int = 0) -> MeasuredAccount:
     tokens = (Worth(USDC, wallet, feed(10**8)),) if wallet else ()
     reader: Any = _Reader()
-    return Measured("0x" + "33" * 20, (OnChain(reader, Holdings(tokens, positions), ()),))
+    return MeasuredAccount("0x" + "33" * 20, (OnChain(reader, Holdings(tokens, positions), ()),))
 
 
 def test_more_than_half_in_one_position_is_told_as_a_risk() -> None:

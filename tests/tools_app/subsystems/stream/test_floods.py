@@ -17,7 +17,7 @@ from tools_app.chain.abi import event_topic
 from tools_app.models import StreamSubscription
 from tools_app.protocols.uniswap.history import SWAP_V4
 from tools_app.standards.erc20 import TRANSFER_EVENT
-from tools_app.subsystems.stream.event_turns import EventTurn, take_turn
+from tools_app.subsystems.stream.event_block_windows import EventTurn, take_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

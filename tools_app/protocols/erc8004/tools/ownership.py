@@ -24,7 +24,7 @@ from tools_app.toolkit.report import Report, told
 Milestone = Annotated[Literal["silver", "gold", "platinum"], Field(description="The tier that was reached.")]
 
 
-class TransferReport(Report):
+class OwnershipReport(Report):
     """Who has the agent now."""
 
     agent_id: str
@@ -42,7 +42,7 @@ class MilestoneReport(Report):
 @identity_on.write(
     action_type="transfer_agent",
     risk=RiskLayer.BOUNDED,
-    report=TransferReport,
+    report=OwnershipReport,
     action_class=ActionClass.NEW_POSITION,
     privileged=True,
     snippet="transfer_agent: hand one of the golem's agents to a recipient its owner registered; not undone from here.",

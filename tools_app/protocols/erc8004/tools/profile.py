@@ -19,7 +19,7 @@ from tools_app.toolkit.params import Flag
 MOST_SHOWN: Final = 50
 
 
-class ServiceLine(Told):
+class NamedDoor(Told):
     """A door, as the agent names it; nobody called it. `domain` is what the door's domain says of the agent: verified
     (it names it), not_named, refused (not a public https address), unreachable, malformed, not_asked.
     """
@@ -71,7 +71,7 @@ class AgentProfile(OfChain):
     supported_trusts: tuple[ForeignText, ...]
     registration: FileSource
     agent_uri: ForeignText
-    services: tuple[ServiceLine, ...]
+    services: tuple[NamedDoor, ...]
     engagement: int
     feedback_summary: FeedbackSummary
     feedback_history: tuple[FeedbackLine, ...] | None
@@ -127,7 +127,7 @@ def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_
         registration=file.source,
         agent_uri=line(agent.uri),
         services=tuple(
-            ServiceLine(line(each.name), line(each.endpoint), line(each.version), proofs[each.endpoint])
+            NamedDoor(line(each.name), line(each.endpoint), line(each.version), proofs[each.endpoint])
             for each in file.services
         ),
         engagement=voices.clients,

@@ -9,7 +9,7 @@ from tools_app.protocols.erc8004 import plans
 from tools_app.protocols.erc8004.addresses import IDENTITY, registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentId, AgentIdText, agent_on
 from tools_app.protocols.erc8004.errors import AgentNotOwned, NothingToUpdate, RegistrationElsewhere
-from tools_app.protocols.erc8004.reads import Agent, may_manage, read_agent
+from tools_app.protocols.erc8004.reads import AgentOnChain, may_manage, read_agent
 from tools_app.protocols.erc8004.registration_file import FileSource, make_document, read_file, write_file
 from tools_app.protocols.erc8004.tools.family import identity_on
 from tools_app.protocols.erc8004.tools.registration_fields import (
@@ -154,7 +154,7 @@ def identity_update_metadata(ctx: WriteContext, agent_id: AgentIdText, updates: 
     return plans.update(reader, at, ctx.account, agent=named, uri=write_file(document), details=details)
 
 
-def check_managed(reader: ChainReader, at: Mapping[str, str], named: AgentId, account: str) -> Agent:
+def check_managed(reader: ChainReader, at: Mapping[str, str], named: AgentId, account: str) -> AgentOnChain:
     """The agent, which the account may manage. Raises AgentNotFound, AgentNotOwned."""
     agent = read_agent(reader, at, named.number)
     if not may_manage(reader, at, agent, account):

@@ -10,7 +10,7 @@ from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
 from tools_app.protocols.rocketpool import reads
 from tools_app.protocols.rocketpool.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, find_contracts
-from tools_app.protocols.rocketpool.math import ONE, Report, rate_change, yearly_bps
+from tools_app.protocols.rocketpool.math import ONE, RateReport, rate_change, yearly_bps
 from tools_app.protocols.rocketpool.reads import Operator, read_network, read_operators, read_reports
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
@@ -243,7 +243,7 @@ def _tell_network(reader: ChainReader, at: Mapping[str, str]) -> tuple[int | Non
     return commission, staked, minipools
 
 
-def _earned(reader: ChainReader, reth: str, account: str, held: int, reports: list[Report]) -> int:
+def _earned(reader: ChainReader, reth: str, account: str, held: int, reports: list[RateReport]) -> int:
     """Wei that the rETH held at each report of the last 30 days gained with it."""
     since = reader.block.timestamp - _MONTH * _DAY
     first = reader.first_block_since(since).number

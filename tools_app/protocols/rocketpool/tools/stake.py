@@ -11,7 +11,7 @@ from tools_app.core.units import apply_bps_down, format_units
 from tools_app.protocols.rocketpool.addresses import NAME, find_contracts
 from tools_app.protocols.rocketpool.errors import DepositPoolDry, DepositPoolFull, DepositRefused, DepositsDisabled
 from tools_app.protocols.rocketpool.positions import STAKE, stake_ref
-from tools_app.protocols.rocketpool.reads import ETH_VALUE, Network, read_network
+from tools_app.protocols.rocketpool.reads import ETH_VALUE, RocketPoolState, read_network
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
@@ -169,7 +169,7 @@ def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: S
 
 
 def _sell(
-    ctx: WriteContext, reader: ChainReader, at: Mapping[str, str], *, amount: int, least: int, network: Network
+    ctx: WriteContext, reader: ChainReader, at: Mapping[str, str], *, amount: int, least: int, network: RocketPoolState
 ) -> TxPlan:
     """The best market's plan, if it brings `least` in the worst case. Raises DepositPoolDry."""
     ask = partial(find_swap, ctx, chain_id=reader.chain_id, sold=at["reth"], bought=NATIVE, amount=amount)
@@ -191,7 +191,7 @@ def _sell(
     return plan
 
 
-def _check_deposit(network: Network, amount: int) -> None:
+def _check_deposit(network: RocketPoolState, amount: int) -> None:
     if not network.is_enabled:
         raise DepositsDisabled("the network takes no deposits now")
     if amount < network.least_deposit:
@@ -213,11 +213,11 @@ def _check_deposit(network: Network, amount: int) -> None:
         )
 
 
-def _class_of(network: Network, amount: int) -> ActionClass:
+def _class_of(network: RocketPoolState, amount: int) -> ActionClass:
     return ActionClass.CLOSE_POSITION if amount >= network.held else ActionClass.DECREASE_POSITION
 
 
-def _describe(network: Network, at: Mapping[str, str], amount: int) -> dict[str, str]:
+def _describe(network: RocketPoolState, at: Mapping[str, str], amount: int) -> dict[str, str]:
     return {
         "venue": NAME,
         "reth": at["reth"],

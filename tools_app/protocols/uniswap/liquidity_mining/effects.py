@@ -30,7 +30,7 @@ _ALL_OF_IT: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _MiningDesk:
     manager: str
     contracts: MiningContracts
     account: str
@@ -58,7 +58,7 @@ def read_staker(call: Call, *, manager: str, account: str, contracts: MiningCont
     """What a call to the staker does, step by step. Raises UnknownCall."""
     if call.value:
         raise UnknownCall("the staker is sent coin")
-    desk = _Desk(manager, contracts, account, into)
+    desk = _MiningDesk(manager, contracts, account, into)
     steps: Sequence[bytes] = (call.data,)
     if calls(call.data, _MULTICALL):
         (steps,) = read_exactly(call.data, _MULTICALL)
@@ -78,7 +78,7 @@ def read_listed(call: Call, *, account: str, contracts: MiningContracts, chain: 
     into.recipients.append(owner)
 
 
-def _read_step(step: bytes, desk: _Desk) -> None:
+def _read_step(step: bytes, desk: _MiningDesk) -> None:
     if calls(step, _STAKE):
         key, number = read_exactly(step, _STAKE)
         desk.state(number, "staked", key)

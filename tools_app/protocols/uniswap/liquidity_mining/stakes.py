@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 from tools_app.chain.node_errors import LogRangeTooWide
-from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.errors import IncentiveNotFound
 from tools_app.protocols.uniswap.liquidity_mining.addresses import CHAINS, MiningContracts, mining_on
 from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED, DEPOSITS
@@ -50,7 +50,7 @@ class Stake:
 
 
 @dataclass(frozen=True, slots=True)
-class Deposit:
+class StakedDeposit:
     """A position that lies at the staker. `unknown` counts its stakes in incentives whose parts nobody told."""
 
     position_id: str
@@ -61,13 +61,13 @@ class Deposit:
 
 
 @dataclass(frozen=True, slots=True)
-class Mined:
+class StakerAccount:
     """All that an account has at the staker; `credited` is what earlier stakes brought and nobody fetched, by token.
 
     `known_since` is the block from which on logs were read.
     """
 
-    deposits: tuple[Deposit, ...]
+    deposits: tuple[StakedDeposit, ...]
     credited: dict[str, int]
     known_since: int
 
@@ -105,12 +105,12 @@ def list_deposited(reader: ChainReader, account: str) -> list[str]:
 
 def read_mined(
     reader: ChainReader,
-    place: Deployment,
+    place: UniswapDeployment,
     account: str,
     ids: Sequence[str],
     *,
     named: Iterable[IncentiveKey] = (),
-) -> Mined:
+) -> StakerAccount:
     """What `account` has at the staker of the positions `ids`; those of others and those that left are left out."""
     staker = contracts_on(reader.chain_id).staker
     calls = [(staker, DEPOSITS), (place.v3_position_manager, POSITIONS)]
@@ -138,18 +138,18 @@ def read_mined(
             # A pool that a key invents may refuse to tell; then nothing is promised of it.
             staked.setdefault(number, []).append(Stake(key, int(owed.values[0]) if owed.ok else 0))
     deposits = tuple(
-        Deposit(number, pool, liquidity, tuple(staked.get(number, ())), count - len(staked.get(number, ())))
+        StakedDeposit(number, pool, liquidity, tuple(staked.get(number, ())), count - len(staked.get(number, ())))
         for number, count, pool, liquidity in own
     )
     credited = {
         token: int(each.values[0]) if each.ok else 0 for token, each in zip(tokens, told[2 * len(pairs) :], strict=True)
     }
-    return Mined(deposits, credited, since(reader))
+    return StakerAccount(deposits, credited, since(reader))
 
 
 def read_own_deposit(
-    reader: ChainReader, place: Deployment, account: str, position_id: str, *, named: Iterable[IncentiveKey] = ()
-) -> tuple[Deposit, Mined]:
+    reader: ChainReader, place: UniswapDeployment, account: str, position_id: str, *, named: Iterable[IncentiveKey] = ()
+) -> tuple[StakedDeposit, StakerAccount]:
     """One position that lies at the staker for `account`. Raises PositionNotFound, IncentiveNotFound."""
     found = read_mined(reader, place, account, [position_id] if int(position_id) < 2**256 else [], named=named)
     if not found.deposits:
@@ -159,7 +159,7 @@ def read_own_deposit(
     return deposit, found
 
 
-def check_known(deposit: Deposit, found: Mined) -> None:
+def check_known(deposit: StakedDeposit, found: StakerAccount) -> None:
     """Raises IncentiveNotFound where a stake's incentive is not told by the logs that were read."""
     if deposit.unknown:
         raise IncentiveNotFound(

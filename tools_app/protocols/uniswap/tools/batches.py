@@ -25,7 +25,7 @@ from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, choose_r
 from tools_app.protocols.uniswap.tools.own_positions import read_own
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.tools.rebalancing import plan_compound, plan_rebalance
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX
 from tools_app.standards.erc721 import TRANSFER_EVENT
@@ -134,7 +134,7 @@ def _check_together(wanted: list[Operation]) -> None:
         )
 
 
-def _plan_one(joint: JointSteps, operation: Operation, position: Position | None) -> dict[str, Any]:
+def _plan_one(joint: JointSteps, operation: Operation, position: V3Position | None) -> dict[str, Any]:
     if isinstance(operation, Add):
         return _plan_add(joint, operation.params)
     assert position is not None

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, format_units
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InsufficientLiquidity, NoRoute, TransferFeeUnknown
 from tools_app.protocols.uniswap.paths import V4
@@ -25,7 +25,7 @@ from tools_app.protocols.uniswap.swap_calls import build_swap_call
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, amount_to_swap, plan_deposit, plan_exact_deposit
-from tools_app.protocols.uniswap.v3.positions import Position, least_amounts
+from tools_app.protocols.uniswap.v3.positions import V3Position, least_amounts
 from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
@@ -70,7 +70,7 @@ class _Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Swapped:
+class SwapBetween:
     """A swap between two steps: base units sold, and the least of the other token that it brings."""
 
     sold: TokenMeta
@@ -85,7 +85,7 @@ class JointSteps:
 
     ctx: WriteContext
     reader: ChainReader
-    deployment: Deployment
+    deployment: UniswapDeployment
     until: int
     slippage_bps: int
     changes: list[PositionChange] = field(default_factory=list)
@@ -111,7 +111,9 @@ class JointSteps:
         """Both tokens of a pool, in its order."""
         return self.reader.token(pool.token0), self.reader.token(pool.token1)
 
-    def take_out(self, position: Position, liquidity: int, *, with_fees: bool = True, as_coin: bool = False) -> Amounts:
+    def take_out(
+        self, position: V3Position, liquidity: int, *, with_fees: bool = True, as_coin: bool = False
+    ) -> Amounts:
         """Take liquidity out, by default with its fees; the least of both tokens that surely comes out.
 
         `as_coin` has the wrapped coin of a V3 position paid out as the coin.
@@ -141,7 +143,7 @@ class JointSteps:
         )
         return least
 
-    def _take_out_of_v4(self, position: Position, liquidity: int, least: Amounts) -> None:
+    def _take_out_of_v4(self, position: V3Position, liquidity: int, least: Amounts) -> None:
         held, contracts = held_of(position), self.v4
         bounds: dict[str, Any] = {
             "manager": contracts.positions,
@@ -158,7 +160,7 @@ class JointSteps:
             self._call_v4(position.pool, v4_plans.shrink(liquidity=liquidity, **bounds))
 
     def _take_out_of_v3(
-        self, position: Position, liquidity: int, least: Amounts, *, with_fees: bool, as_coin: bool
+        self, position: V3Position, liquidity: int, least: Amounts, *, with_fees: bool, as_coin: bool
     ) -> None:
         most = (None, None) if with_fees else position.amounts(liquidity)
         self._step(
@@ -185,7 +187,7 @@ class JointSteps:
             ),
         )
 
-    def collect(self, position: Position) -> Amounts:
+    def collect(self, position: V3Position) -> Amounts:
         """Take the fees out; what of them surely comes, which no calldata bounds."""
         fees = (position.fees0, position.fees1)
         label = f"collect the fees of position {position.position_id}"
@@ -210,7 +212,7 @@ class JointSteps:
         )
         return max(0, fees[0] - FEE_DUST), max(0, fees[1] - FEE_DUST)
 
-    def even_out(self, pool: Pool, ticks: tuple[int, int], have: Amounts) -> tuple[Amounts, Swapped | None]:
+    def even_out(self, pool: Pool, ticks: tuple[int, int], have: Amounts) -> tuple[Amounts, SwapBetween | None]:
         """Swap of what is there as much as the range wants of the other token; what surely is there then.
 
         Nothing is swapped where little is over, or no pool takes it.
@@ -243,7 +245,7 @@ class JointSteps:
         self._brings(bought, quote.amount_out, surely=least)
         self.impact_bps = max(self.impact_bps or 0, quote.price_impact_bps)
         left = (have[0] - amount, have[1] + least) if place == 0 else (have[0] + least, have[1] - amount)
-        return left, Swapped(sold, bought, amount, least)
+        return left, SwapBetween(sold, bought, amount, least)
 
     def open(self, pool: Pool, ticks: tuple[int, int], amounts: tuple[int | None, int | None]) -> RangeDeposit:
         """Open a position with at most these amounts. Raises AmountTooSmall, InvalidRange."""
@@ -273,7 +275,7 @@ class JointSteps:
             fee=pool.fee,
             tick_lower=ticks[0],
             tick_upper=ticks[1],
-            deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+            deposit=v3_plans.OfferedAmounts(*offer.offered, *offer.least),
             recipient=self.ctx.account,
             deadline=self.until,
             label=label,
@@ -285,7 +287,7 @@ class JointSteps:
         )
         return offer
 
-    def grow(self, position: Position, amounts: Amounts) -> RangeDeposit:
+    def grow(self, position: V3Position, amounts: Amounts) -> RangeDeposit:
         """Add at most these amounts to a position. Raises AmountTooSmall."""
         ticks = (position.tick_lower, position.tick_upper)
         offer = self._deposit(position.pool, ticks, amounts)
@@ -305,7 +307,7 @@ class JointSteps:
             increase = v3_plans.increase_position(
                 manager=self.deployment.v3_position_manager,
                 position_id=position.position_id,
-                deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+                deposit=v3_plans.OfferedAmounts(*offer.offered, *offer.least),
                 deadline=self.until,
                 label=label,
             )
@@ -452,5 +454,5 @@ class JointSteps:
             return None
         return routes.best
 
-    def _range_of(self, position: Position) -> Range:
+    def _range_of(self, position: V3Position) -> Range:
         return Range.read(self.reader, position.pool, position.tick_lower, position.tick_upper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.core.errors import InvalidParams
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool, read_pool
@@ -163,7 +163,7 @@ def uniswap_lp_add_liquidity(
         fee=found.fee,
         tick_lower=tick_lower,
         tick_upper=tick_upper,
-        deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+        deposit=v3_plans.OfferedAmounts(*offer.offered, *offer.least),
         recipient=ctx.account,
         deadline=until,
         label=f"Open a Uniswap V3 position in {tokens[0].symbol}/{tokens[1].symbol}",
@@ -235,7 +235,7 @@ def uniswap_lp_increase_liquidity(
     increase = v3_plans.increase_position(
         manager=deployment.v3_position_manager,
         position_id=position.position_id,
-        deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+        deposit=v3_plans.OfferedAmounts(*offer.offered, *offer.least),
         deadline=until,
         label=f"Add to Uniswap V3 position {position_id}",
     )
@@ -273,7 +273,7 @@ class ChosenRange:
 
 def choose_range(
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     *,
     named: tuple[TokenMeta, TokenMeta],
     prices: tuple[str, str],
@@ -341,7 +341,7 @@ def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:
 
 
 def _choose_pool(
-    reader: ChainReader, deployment: Deployment, tokens: tuple[TokenMeta, TokenMeta], fee: int | None
+    reader: ChainReader, deployment: UniswapDeployment, tokens: tuple[TokenMeta, TokenMeta], fee: int | None
 ) -> Pool:
     pair = (tokens[0].address, tokens[1].address)
     if fee is not None:
@@ -357,7 +357,7 @@ def _choose_pool(
 def _deposit_plan(
     ctx: WriteContext,
     reader: ChainReader,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     tokens: tuple[TokenMeta, TokenMeta],
     offer: RangeDeposit,
     call: Call,

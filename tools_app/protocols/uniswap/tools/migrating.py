@@ -16,7 +16,7 @@ from tools_app.protocols.uniswap.tools.joint_steps import JointSteps
 from tools_app.protocols.uniswap.tools.liquidity import read_opened
 from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v4.keys import list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of, read_states
 from tools_app.protocols.uniswap.v4.positions import read_pool
@@ -115,7 +115,7 @@ def uniswap_lp_migrate_position(
 # ---- below ----------------------------------------------------------------------------------------------------------
 
 
-def _choose_fee(joint: JointSteps, position: Position, fee: int | None, named: str | None) -> Pool:
+def _choose_fee(joint: JointSteps, position: V3Position, fee: int | None, named: str | None) -> Pool:
     """The V3 pool of another fee. Raises InvalidParams, PoolNotFound."""
     old = position.pool
     if named is not None or fee in (None, old.fee):
@@ -126,7 +126,7 @@ def _choose_fee(joint: JointSteps, position: Position, fee: int | None, named: s
     return find_v3_pool(joint.reader, joint.deployment, old.token0, old.token1, fee or 0)
 
 
-def _choose_pool(joint: JointSteps, position: Position, fee: int | None, named: str | None) -> Pool:
+def _choose_pool(joint: JointSteps, position: V3Position, fee: int | None, named: str | None) -> Pool:
     """In V4's own order, with its state. Raises InvalidParams, PoolNotFound."""
     reader, wrapped, old = joint.reader, joint.deployment.wrapped_native, position.pool
     if named is not None:
@@ -151,7 +151,7 @@ def _choose_pool(joint: JointSteps, position: Position, fee: int | None, named: 
     return read_pool(reader, joint.v4, key_of(max(fitting, key=lambda each: each.liquidity)))
 
 
-def _fit_ticks(position: Position, spacing: int, *, is_turned: bool) -> tuple[int, int]:
+def _fit_ticks(position: V3Position, spacing: int, *, is_turned: bool) -> tuple[int, int]:
     """The position's range in the order of the new pool, widened to its ticks."""
     lower, upper = position.tick_lower, position.tick_upper
     if is_turned:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from tools_app.protocols.uniswap.liquidity_mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.markets import UniswapRanges
 from tools_app.protocols.uniswap.paths import V4
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.protocols.uniswap.v4.pools import key_of
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool, PositionNotFound
 
 
-def read_own(reader: ChainReader, ids: Sequence[str], owner: str) -> dict[str, Position]:
+def read_own(reader: ChainReader, ids: Sequence[str], owner: str) -> dict[str, V3Position]:
     """Each by its id. Raises PositionStaked for one at the staker, PositionNotFound, also for one of somebody else."""
     small = [each for each in ids if int(each.rpartition(":")[2]) < 2**256]
     found = {each.position_id: each for each in UniswapRanges().read_many(reader, small)}

@@ -12,7 +12,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.ratio import Ratio, bps_as_percent, ratio_text
 from tools_app.core.units import BPS, value_in_micro_usd
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
@@ -188,7 +188,7 @@ def uniswap_get_quote(
 
 def _write_call(
     ctx: ReadContext,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     found: RouteQuote,
     *,
     token_in: TokenMeta,

@@ -7,13 +7,13 @@ from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.tools.family import uniswap
-from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, Swapped
+from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, SwapBetween
 from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, read_opened
 from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.withdrawals import COLLECT_EVENT, DECREASE_EVENT
 from tools_app.protocols.uniswap.v3.deposits import ticks_of_range
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v3.positions import V3Position
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import WriteContext
@@ -169,7 +169,7 @@ def uniswap_lp_compound_fees(
 
 
 def plan_rebalance(
-    joint: JointSteps, position: Position, price_lower: str, price_upper: str, fee: int | None
+    joint: JointSteps, position: V3Position, price_lower: str, price_upper: str, fee: int | None
 ) -> dict[str, object]:
     """The steps of one rebalance, and what the permit tells of it.
 
@@ -220,7 +220,7 @@ def plan_rebalance(
     }
 
 
-def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict[str, object]:
+def plan_compound(joint: JointSteps, position: V3Position, *, swaps: bool) -> dict[str, object]:
     """The steps of one compounding, and what the permit tells of it. Raises PositionEmpty, AmountTooSmall."""
     if not (position.fees0 or position.fees1):
         raise PositionEmpty(
@@ -243,12 +243,12 @@ def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict
     }
 
 
-def _name_manager(joint: JointSteps, position: Position) -> dict[str, str]:
+def _name_manager(joint: JointSteps, position: V3Position) -> dict[str, str]:
     """Whose events tell what happened to a V4 position."""
     return {"manager": joint.v4.positions} if position.pool.version == V4 else {}
 
 
-def _describe_swap(swapped: Swapped | None) -> dict[str, str | None]:
+def _describe_swap(swapped: SwapBetween | None) -> dict[str, str | None]:
     if swapped is None:
         return {"swap_amount": None, "swap_token": None}
     return {

@@ -12,7 +12,7 @@ from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import checksum
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.errors import (
     IncentiveNotFound,
     NoRewards,
@@ -23,9 +23,9 @@ from tools_app.protocols.uniswap.liquidity_mining import plans
 from tools_app.protocols.uniswap.liquidity_mining.claim_lists import ListedClaimText, check_listed, parse_listed
 from tools_app.protocols.uniswap.liquidity_mining.incentives import PATTERN, IncentiveKey
 from tools_app.protocols.uniswap.liquidity_mining.stakes import (
-    Deposit,
-    Mined,
     Running,
+    StakedDeposit,
+    StakerAccount,
     check_known,
     contracts_on,
     list_deposited,
@@ -314,9 +314,9 @@ def uniswap_lp_get_rewards(ctx: ReadContext, position_id: PositionId | None = No
 def _plan(
     ctx: WriteContext,
     reader: ChainReader,
-    deployment: Deployment,
-    deposits: Sequence[Deposit],
-    found: Mined,
+    deployment: UniswapDeployment,
+    deposits: Sequence[StakedDeposit],
+    found: StakerAccount,
     *,
     named: Sequence[IncentiveKey],
     comes_back: bool,
@@ -401,7 +401,7 @@ def _running(reader: ChainReader, prices: PriceBook, pool: str, now: int, named:
     return list_running(reader, pool, now=now, weigh=weigh, named=named)
 
 
-def _check_owed(found: Mined, position_id: str) -> None:
+def _check_owed(found: StakerAccount, position_id: str) -> None:
     """Raises NoRewards for one that does not lie at the staker, or is owed nothing."""
     deposit = next((each for each in found.deposits if each.position_id == position_id), None)
     if deposit is None:

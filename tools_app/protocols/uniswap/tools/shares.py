@@ -7,7 +7,7 @@ from typing import Any
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import ContractOutputUnexpected
-from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.protocols.uniswap.pools import GET_RESERVES, TOKEN0, TOKEN1
@@ -139,7 +139,7 @@ def _describe(found: _Pair, router: str, shares: int, percent: int) -> dict[str,
     }
 
 
-def _read_pair(reader: ChainReader, deployment: Deployment, pair: str, account: str) -> _Pair:
+def _read_pair(reader: ChainReader, deployment: UniswapDeployment, pair: str, account: str) -> _Pair:
     """Raises PositionNotFound for what is no pair of the factory, ContractOutputUnexpected."""
     reads = [ReadCall(pair, each) for each in (TOKEN0, TOKEN1, erc20.TOTAL_SUPPLY, GET_RESERVES, K_LAST)]
     reads += [erc20.balance_call(pair, account), erc20.allowance_call(pair, account, deployment.v2_router)]

@@ -8,7 +8,7 @@ from functools import partial
 
 from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.addresses import UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
 from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.quoting import RouteQuote
@@ -164,7 +164,7 @@ def uniswap_execute_swap(
 
 def _add_swap(
     draft: PlanDraft,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     quote: RouteQuote,
     *,
     token_in: TokenMeta,
@@ -206,12 +206,12 @@ def _add_swap(
         draft.revoke(token_in, spender=router)
 
 
-def _find_spender(deployment: Deployment, quote: RouteQuote) -> str:
+def _find_spender(deployment: UniswapDeployment, quote: RouteQuote) -> str:
     return PERMIT2 if quote.version == V4 else find_router(deployment, quote)
 
 
 def classify_swap(
-    ctx: WriteContext, reader: ChainReader, deployment: Deployment, *, sold: Holding, bought: Holding, spent: int
+    ctx: WriteContext, reader: ChainReader, deployment: UniswapDeployment, *, sold: Holding, bought: Holding, spent: int
 ) -> ActionClass:
     """What a swap does to the golem's exposure, measured against its base asset; the coin and its wrapped form are one.
 
@@ -239,7 +239,7 @@ def _details(
     split: Split | None,
     token_in: TokenMeta,
     token_out: TokenMeta,
-    deployment: Deployment,
+    deployment: UniswapDeployment,
     *,
     at_most: int,
     at_least: int,

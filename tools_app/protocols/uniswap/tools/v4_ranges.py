@@ -16,7 +16,7 @@ from tools_app.protocols.uniswap.position_changes import FEE_DUST, Range, nft_re
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, check_way_round, plan_exact_deposit, ticks_of_range
-from tools_app.protocols.uniswap.v3.positions import Position, least_amounts
+from tools_app.protocols.uniswap.v3.positions import V3Position, least_amounts
 from tools_app.protocols.uniswap.v4 import liquidity_plans as plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.pools import key_of
@@ -205,7 +205,7 @@ def shrink_v4_range(
         call = plans.burn(manager=contracts.positions, held=held, **bounds)
     else:
         call = plans.shrink(manager=contracts.positions, held=held, liquidity=liquidity, **bounds)
-    taken = _Taken(position, tokens, liquidity, position.amounts(liquidity), least)
+    taken = _TakenOut(position, tokens, liquidity, position.amounts(liquidity), least)
     draft = _pay_out(reader, taken, slippage_bps=slippage_bps)
     draft.call(call)
     return draft.finish(
@@ -236,7 +236,7 @@ def harvest_v4_range(ctx: WriteContext, reader: ChainReader, position_id: str) -
     tokens, held = _tokens(reader, position), held_of(position)
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, HARVEST_SECONDS)
-    draft = _pay_out(reader, _Taken(position, tokens, 0, (0, 0), (0, 0)), slippage_bps=0)
+    draft = _pay_out(reader, _TakenOut(position, tokens, 0, (0, 0), (0, 0)), slippage_bps=0)
     draft.call(
         plans.shrink(
             manager=contracts.positions,
@@ -268,10 +268,10 @@ HARVEST_SECONDS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _TakenOut:
     """What is taken out of a position besides all its fees: liquidity, what it gives now, and the least it may give."""
 
-    position: Position
+    position: V3Position
     tokens: Pair
     liquidity: int
     amounts: Amounts
@@ -285,7 +285,7 @@ def _contracts(reader: ChainReader) -> V4Contracts:
     return found
 
 
-def _tokens(reader: ChainReader, position: Position) -> Pair:
+def _tokens(reader: ChainReader, position: V3Position) -> Pair:
     return reader.token(position.pool.token0), reader.token(position.pool.token1)
 
 
@@ -328,7 +328,7 @@ def _pay_in(
     return draft
 
 
-def _pay_out(reader: ChainReader, taken: _Taken, *, slippage_bps: int) -> PlanDraft:
+def _pay_out(reader: ChainReader, taken: _TakenOut, *, slippage_bps: int) -> PlanDraft:
     """Both tokens with the fees, and how the position changes."""
     position = taken.position
     fees = (position.fees0, position.fees1)

@@ -11,7 +11,7 @@ from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.v4_ranges import harvest_v4_range, shrink_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.protocols.uniswap.v3.positions import Position, least_amounts, read_own_position
+from tools_app.protocols.uniswap.v3.positions import V3Position, least_amounts, read_own_position
 from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.retiring_sales import SALE_SLIPPAGE_BPS, Sale, sell_at_once
@@ -267,7 +267,7 @@ def _receive(
             draft.receive(token, expected[place] + sale.brought.expected, at_least=sure[place] + sale.brought.bound)
 
 
-def _range_of(reader: ChainReader, position: Position) -> Range:
+def _range_of(reader: ChainReader, position: V3Position) -> Range:
     return Range.read(reader, position.pool, position.tick_lower, position.tick_upper)
 
 

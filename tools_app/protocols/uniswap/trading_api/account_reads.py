@@ -23,7 +23,7 @@ from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import Category, Requirement, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, Source, ask
+from tools_app.toolkit.outside_services import OutsideSource, Question, ask
 from tools_app.toolkit.params import (
     Address,
     ChainIds,
@@ -54,7 +54,7 @@ class ApiApprovals(Told):
 
     all_approved: bool
     token_approvals: tuple[ApiApproval, ...]
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(
@@ -128,7 +128,7 @@ class ApiTransfer(Told):
     gas_estimate_usd: ForeignText
     calldata: None
     calldata_reason: str
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(
@@ -204,7 +204,7 @@ class ApiDelegations(Told):
     """What `uniswap_api_check_wallet_delegation` answers."""
 
     delegations: tuple[ApiDelegation, ...]
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api_anywhere.read(
@@ -259,7 +259,7 @@ class ApiDestinations(Told):
 
     destinations: tuple[ApiDestination, ...]
     bridge_protocol_reason: str
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(

@@ -28,11 +28,11 @@ def read_whole(text: str) -> int:
     return int(text, 16) if text.startswith("0x") else int(text)
 
 
-class Shape(BaseModel):
+class AnswerShape(BaseModel):
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
 
-class Transaction(Shape):
+class AnsweredTransaction(AnswerShape):
     """A transaction somebody else made."""
 
     to: Account
@@ -46,13 +46,13 @@ class Transaction(Shape):
 # ---- Quotes --------------------------------------------------------------------------------------------------------
 
 
-class QuoteSide(Shape):
+class QuoteSide(AnswerShape):
     amount: Whole
     token: Account
     recipient: Account | None = None
 
 
-class ClassicQuote(Shape):
+class ClassicQuote(AnswerShape):
     """What a quote over pools says; an order's has other members."""
 
     input: QuoteSide | None = None
@@ -75,14 +75,14 @@ class ClassicQuote(Shape):
     order_info: dict[str, Any] | None = Field(default=None, alias="orderInfo")
 
 
-class QuoteAnswer(Shape):
+class QuoteAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
     routing: str
     quote: ClassicQuote
     permit_data: dict[str, Any] | None = Field(default=None, alias="permitData")
 
 
-class QuoteToSendBack(Shape):
+class QuoteToSendBack(AnswerShape):
     """The same for who sends the quote back: it must be the very object that came."""
 
     request_id: str = Field(alias="requestId")
@@ -93,18 +93,18 @@ class QuoteToSendBack(Shape):
 # ---- Swaps ---------------------------------------------------------------------------------------------------------
 
 
-class SwapAnswer(Shape):
+class SwapAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    swap: Transaction
+    swap: AnsweredTransaction
 
 
-class BundledCall(Shape):
+class BundledCall(AnswerShape):
     to: Account
     data: Bytes
     value: Whole
 
 
-class BundleAnswer(Shape):
+class BundleAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
     sender: Account = Field(alias="from")
     chain_id: int = Field(alias="chainId")
@@ -114,30 +114,30 @@ class BundleAnswer(Shape):
 # ---- Approvals -----------------------------------------------------------------------------------------------------
 
 
-class ApprovalAnswer(Shape):
+class ApprovalAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    approval: Transaction | None
-    cancel: Transaction | None
+    approval: AnsweredTransaction | None
+    cancel: AnsweredTransaction | None
 
 
 # ---- Orders and what became of swaps -------------------------------------------------------------------------------
 
 
-class OrderAmount(Shape):
+class OrderAmount(AnswerShape):
     token: Account
     start_amount: Whole | None = Field(default=None, alias="startAmount")
     end_amount: Whole | None = Field(default=None, alias="endAmount")
     recipient: Account | None = None
 
 
-class Settled(Shape):
+class AnsweredSettlement(AnswerShape):
     token_out: Account | None = Field(default=None, alias="tokenOut")
     amount_out: Whole | None = Field(default=None, alias="amountOut")
     token_in: Account | None = Field(default=None, alias="tokenIn")
     amount_in: Whole | None = Field(default=None, alias="amountIn")
 
 
-class ListedOrder(Shape):
+class ListedOrder(AnswerShape):
     kind: str = Field(alias="type")
     status: str = Field(alias="orderStatus")
     order_id: str = Field(alias="orderId")
@@ -147,29 +147,29 @@ class ListedOrder(Shape):
     tx_hash: str | None = Field(default=None, alias="txHash")
     input: OrderAmount | None = None
     outputs: list[OrderAmount] = Field(default_factory=list)
-    settled: list[Settled] = Field(default_factory=list, alias="settledAmounts")
+    settled: list[AnsweredSettlement] = Field(default_factory=list, alias="settledAmounts")
 
 
-class Orders(Shape):
+class AnsweredOrders(AnswerShape):
     request_id: str = Field(alias="requestId")
     orders: list[ListedOrder] = Field(max_length=100)
     cursor: str | None = None
 
 
-class SwapState(Shape):
+class SwapState(AnswerShape):
     status: str
     tx_hash: str = Field(alias="txHash")
     kind: str | None = Field(default=None, alias="swapType")
 
 
-class SwapStates(Shape):
+class SwapStates(AnswerShape):
     swaps: list[SwapState] = Field(max_length=100)
 
 
 # ---- Pools, sending, delegation ------------------------------------------------------------------------------------
 
 
-class ListedPool(Shape):
+class AnsweredPool(AnswerShape):
     reference: str = Field(alias="poolReferenceIdentifier")
     protocol: str | list[str] = Field(alias="poolProtocol")
     token_a: Account = Field(alias="tokenAddressA")
@@ -185,25 +185,25 @@ class ListedPool(Shape):
     reserves_b: Whole | None = Field(default=None, alias="tokenBReserves")
 
 
-class Pools(Shape):
+class Pools(AnswerShape):
     request_id: str = Field(alias="requestId")
-    pools: list[ListedPool] = Field(max_length=100)
+    pools: list[AnsweredPool] = Field(max_length=100)
 
 
-class SendAnswer(Shape):
+class SendAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    send: Transaction
+    send: AnsweredTransaction
     gas_fee_usd: str | float | None = Field(default=None, alias="gasFeeUSD")
 
 
-class BridgeableToken(Shape):
+class BridgeableToken(AnswerShape):
     address: Account
     chain_id: int = Field(alias="chainId")
     symbol: str
     project: Any = None
 
 
-class BridgeableTokens(Shape):
+class BridgeableTokens(AnswerShape):
     request_id: str | None = Field(default=None, alias="requestId")
     tokens: list[BridgeableToken] = Field(max_length=500)
 
@@ -211,39 +211,39 @@ class BridgeableTokens(Shape):
 # ---- Liquidity -----------------------------------------------------------------------------------------------------
 
 
-class TokenShare(Shape):
+class TokenShare(AnswerShape):
     token: Account = Field(alias="tokenAddress")
     amount: Whole
 
 
-class CreateAnswer(Shape):
+class CreateAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
     token0: TokenShare | None = None
     token1: TokenShare | None = None
     tick_lower: int | None = Field(default=None, alias="tickLower")
     tick_upper: int | None = Field(default=None, alias="tickUpper")
-    create: Transaction
+    create: AnsweredTransaction
 
 
-class IncreaseAnswer(Shape):
+class IncreaseAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    increase: Transaction
+    increase: AnsweredTransaction
 
 
-class DecreaseAnswer(Shape):
+class DecreaseAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    decrease: Transaction
+    decrease: AnsweredTransaction
 
 
-class ClaimAnswer(Shape):
+class ClaimAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
-    claim: Transaction
+    claim: AnsweredTransaction
 
 
 # ---- Delegation ----------------------------------------------------------------------------------------------------
 
 
-class ChainDelegation(Shape):
+class ChainDelegation(AnswerShape):
     is_the_vendors: bool = Field(default=False, alias="isWalletDelegatedToUniswap")
     current: Account | None = Field(default=None, alias="currentDelegationAddress")
 
@@ -253,7 +253,7 @@ def _unwrap_chains(value: object) -> object:
     return value["chains"] if isinstance(value, dict) and set(value) == {"chains"} else value
 
 
-class DelegationAnswer(Shape):
+class DelegationAnswer(AnswerShape):
     request_id: str | None = Field(default=None, alias="requestId")
     wallets: dict[str, Annotated[dict[str, ChainDelegation], BeforeValidator(_unwrap_chains)]] = Field(
         alias="delegationDetails", max_length=10

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from tools_app.protocols.uniswap.trading_api.answer_types import Transaction, read_whole
+from tools_app.protocols.uniswap.trading_api.answer_types import AnsweredTransaction, read_whole
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.calldata import calls, read_exactly
@@ -19,7 +19,7 @@ from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import Call
 
 
-class Rule(StrEnum):
+class ArgumentRule(StrEnum):
     """How an argument of theirs may differ from ours."""
 
     SAME = "the same"
@@ -28,40 +28,40 @@ class Rule(StrEnum):
     UNTIL = "no later, and not over"
 
 
-_FLOWS: Final = (Rule.AT_MOST, Rule.AT_MOST, Rule.AT_LEAST, Rule.AT_LEAST)
-_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, Rule], ...]]] = {
+_FLOWS: Final = (ArgumentRule.AT_MOST, ArgumentRule.AT_MOST, ArgumentRule.AT_LEAST, ArgumentRule.AT_LEAST)
+_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, ArgumentRule], ...]]] = {
     v3.MINT: (
-        ("token0", Rule.SAME),
-        ("token1", Rule.SAME),
-        ("fee", Rule.SAME),
-        ("tick_lower", Rule.SAME),
-        ("tick_upper", Rule.SAME),
+        ("token0", ArgumentRule.SAME),
+        ("token1", ArgumentRule.SAME),
+        ("fee", ArgumentRule.SAME),
+        ("tick_lower", ArgumentRule.SAME),
+        ("tick_upper", ArgumentRule.SAME),
         *zip(("amount0", "amount1", "least0", "least1"), _FLOWS, strict=True),
-        ("recipient", Rule.SAME),
-        ("deadline", Rule.UNTIL),
+        ("recipient", ArgumentRule.SAME),
+        ("deadline", ArgumentRule.UNTIL),
     ),
     v3.INCREASE: (
-        ("position_id", Rule.SAME),
+        ("position_id", ArgumentRule.SAME),
         *zip(("amount0", "amount1", "least0", "least1"), _FLOWS, strict=True),
-        ("deadline", Rule.UNTIL),
+        ("deadline", ArgumentRule.UNTIL),
     ),
     v3.DECREASE: (
-        ("position_id", Rule.SAME),
-        ("liquidity", Rule.SAME),
-        ("least0", Rule.AT_LEAST),
-        ("least1", Rule.AT_LEAST),
-        ("deadline", Rule.UNTIL),
+        ("position_id", ArgumentRule.SAME),
+        ("liquidity", ArgumentRule.SAME),
+        ("least0", ArgumentRule.AT_LEAST),
+        ("least1", ArgumentRule.AT_LEAST),
+        ("deadline", ArgumentRule.UNTIL),
     ),
     v3.COLLECT: (
-        ("position_id", Rule.SAME),
-        ("recipient", Rule.SAME),
-        ("most0", Rule.SAME),
-        ("most1", Rule.SAME),
+        ("position_id", ArgumentRule.SAME),
+        ("recipient", ArgumentRule.SAME),
+        ("most0", ArgumentRule.SAME),
+        ("most1", ArgumentRule.SAME),
     ),
 }
 
 
-def pin(own: Call, made: Transaction, *, account: str, chain_id: int, now: int) -> Call:
+def pin(own: Call, made: AnsweredTransaction, *, account: str, chain_id: int, now: int) -> Call:
     """The call with their bytes, under our label. `now` is the chain's time. Raises ForeignCallRefused."""
     for field, theirs, ours in (
         ("chain", made.chain_id, chain_id),
@@ -108,15 +108,15 @@ def _compare(step: bytes, wanted: bytes, now: int) -> None:
         if not _holds(rule, given, own, now):
             raise ForeignCallRefused(
                 f"its {name} is {given}, and must be {rule.value} than {own}"
-                if rule is not Rule.SAME
+                if rule is not ArgumentRule.SAME
                 else f"its {name} is {given}, and {own} was asked for",
                 field=name,
             )
 
 
-def _holds(rule: Rule, given: Any, own: Any, now: int) -> bool:
-    if rule is Rule.SAME:
+def _holds(rule: ArgumentRule, given: Any, own: Any, now: int) -> bool:
+    if rule is ArgumentRule.SAME:
         return bool(given == own)
-    if rule is Rule.AT_MOST:
+    if rule is ArgumentRule.AT_MOST:
         return 0 <= given <= own
-    return given >= own if rule is Rule.AT_LEAST else now < given <= own
+    return given >= own if rule is ArgumentRule.AT_LEAST else now < given <= own

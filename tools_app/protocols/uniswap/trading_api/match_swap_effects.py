@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tools_app.protocols.uniswap.trading_api.answer_types import Transaction, read_whole
+from tools_app.protocols.uniswap.trading_api.answer_types import AnsweredTransaction, read_whole
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards import erc20
@@ -41,7 +41,7 @@ def ask_for_less(slippage_bps: int) -> int:
     return slippage_bps * 9 // 10
 
 
-def check_addressed(made: Transaction, *, account: str, chain_id: int) -> Call:
+def check_addressed(made: AnsweredTransaction, *, account: str, chain_id: int) -> Call:
     """The transaction as a call of the account on its chain. Raises ForeignCallRefused."""
     for field, theirs, ours in (("chain", made.chain_id, chain_id), ("account", made.sender, account)):
         if theirs != ours:

@@ -6,8 +6,8 @@ from typing import Final
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.protocols.uniswap.trading_api.answer_types import (
+    AnsweredOrders,
     ListedOrder,
-    Orders,
     QuoteAnswer,
     SwapStates,
 )
@@ -19,7 +19,7 @@ from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, Source, ask
+from tools_app.toolkit.outside_services import OutsideSource, Question, ask
 from tools_app.toolkit.params import (
     Bytes32,
     DecimalText,
@@ -55,7 +55,7 @@ class ApiOrders(Told):
 
     orders: tuple[ApiOrder, ...]
     cursor: ForeignText
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api_anywhere.read(
@@ -81,7 +81,7 @@ def uniswap_api_get_orders(
     ctx.step("Asking the service")
     wanted = {"swapper": ctx.golem.address, "limit": str(limit), "orderStatus": order_status, "orderId": order_id}
     query = tuple((name, value) for name, value in wanted.items() if value is not None)
-    answer = ask(ctx, API, Question("GET", "/orders", Orders, query=query, headers=HEADERS, seconds=6.0))
+    answer = ask(ctx, API, Question("GET", "/orders", AnsweredOrders, query=query, headers=HEADERS, seconds=6.0))
     for order in answer.value.orders:
         if order.swapper is not None and order.swapper != ctx.golem.address:
             raise ForeignAnswerUnfit(f"it lists an order of {order.swapper}", field="swapper")
@@ -123,7 +123,7 @@ class ApiSwaps(Told):
     """What `uniswap_api_check_swap_status` answers, in the order of the question; the chain itself decides."""
 
     swaps: tuple[ApiSwap, ...]
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(
@@ -172,7 +172,7 @@ class ApiLimitQuote(Told):
     routing_type: str
     order_id: ForeignText
     deadline: int | None
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.trading_api.answer_types import (
-    ListedPool,
+    AnsweredPool,
     Pools,
 )
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api, uniswap_api_anywhere
@@ -14,7 +14,7 @@ from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Source, ask
+from tools_app.toolkit.outside_services import OutsideSource, ask
 from tools_app.toolkit.params import (
     Bytes32,
     PoolAddress,
@@ -42,7 +42,7 @@ class ApiPool(Told):
     fees_24h: None
     reward_programs: None
     untold_reason: str
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(
@@ -84,7 +84,7 @@ def uniswap_api_get_lp_pool_info(
     answer = ask(ctx, API, asked)
     if len(answer.value.pools) != 1:
         raise ForeignAnswerUnfit(f"it tells of {len(answer.value.pools)} pools, and one was asked about", field="pools")
-    pool: ListedPool = answer.value.pools[0]
+    pool: AnsweredPool = answer.value.pools[0]
     if pool.chain_id != wanted or pool.reference.lower() != reference.lower():
         raise ForeignAnswerUnfit("it tells of another pool than was asked about", field="pool")
     kinds = [pool.protocol] if isinstance(pool.protocol, str) else pool.protocol

@@ -21,11 +21,11 @@ from tools_app.protocols.uniswap.tools.withdrawals import (
     uniswap_lp_remove_liquidity,
 )
 from tools_app.protocols.uniswap.trading_api.answer_types import (
+    AnsweredTransaction,
     ClaimAnswer,
     CreateAnswer,
     DecreaseAnswer,
     IncreaseAnswer,
-    Transaction,
 )
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
 from tools_app.protocols.uniswap.trading_api.match_calldata import pin, read_least
@@ -235,7 +235,7 @@ def _take(
     own: TxPlan,
     signature: str,
     put: Callable[[ChainReader, bytes, int], Question[Any]],
-    find: Callable[[Any], Transaction],
+    find: Callable[[Any], AnsweredTransaction],
 ) -> TxPlan:
     """Our own plan with the service's bytes in its one call to the position manager. Raises ForeignCallRefused."""
     reader = ctx.chain(own.chain_id)

@@ -18,7 +18,7 @@ from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
-from tools_app.toolkit.outside_services import Question, Source, ask
+from tools_app.toolkit.outside_services import OutsideSource, Question, ask
 from tools_app.toolkit.params import (
     ChainId,
     Flag,
@@ -64,7 +64,7 @@ class ApiQuote(Told):
     permit_data_reason: str
     valid_until: None
     valid_until_reason: str
-    source: Source
+    source: OutsideSource
 
 
 @uniswap_api.read(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
-from tools_app.protocols.uniswap.trading_api.answer_types import Shape
+from tools_app.protocols.uniswap.trading_api.answer_types import AnswerShape
 from tools_app.protocols.uniswap.trading_api.api_family import CHAINS, HEADERS
 from tools_app.toolkit.outside_services import Question
 from tools_app.toolkit.views import TokenMeta
@@ -14,7 +14,7 @@ COIN: Final = "0x0000000000000000000000000000000000000000"
 """What the service calls a chain's own coin."""
 
 
-def post_question(path: str, shape: type[Shape], **body: object) -> Question[Any]:
+def post_question(path: str, shape: type[AnswerShape], **body: object) -> Question[Any]:
     """One question by POST; its answer must be of `shape`."""
     return Question("POST", path, shape, body=body, headers=HEADERS, seconds=6.0)
 

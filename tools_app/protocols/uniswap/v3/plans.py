@@ -75,7 +75,7 @@ def swap(
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class PathLeg:
     """One pool of a path that leads from one version into the other."""
 
     token_in: str
@@ -87,7 +87,7 @@ class Leg:
 def swap_mixed(
     *,
     router: str,
-    legs: Sequence[Leg],
+    legs: Sequence[PathLeg],
     amount_in: int,
     minimum_out: int,
     recipient: str,
@@ -119,7 +119,7 @@ def swap_mixed(
 
 
 @dataclass(frozen=True, slots=True)
-class Deposit:
+class OfferedAmounts:
     """Amounts offered to a position, in base units, and the least of each that must be used."""
 
     amount0: int
@@ -136,7 +136,7 @@ def mint_position(
     fee: int,
     tick_lower: int,
     tick_upper: int,
-    deposit: Deposit,
+    deposit: OfferedAmounts,
     recipient: str,
     deadline: int,
     label: str,
@@ -147,7 +147,7 @@ def mint_position(
     return Call(to=manager, data=encode_call(MINT, (*head, *amounts, recipient, deadline)), value=0, label=label)
 
 
-def increase_position(*, manager: str, position_id: str, deposit: Deposit, deadline: int, label: str) -> Call:
+def increase_position(*, manager: str, position_id: str, deposit: OfferedAmounts, deadline: int, label: str) -> Call:
     """Add to a position without changing its range."""
     amounts = (deposit.amount0, deposit.amount1, deposit.least0, deposit.least1)
     return Call(to=manager, data=encode_call(INCREASE, (int(position_id), *amounts, deadline)), value=0, label=label)

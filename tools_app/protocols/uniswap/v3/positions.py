@@ -12,7 +12,7 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment
 from tools_app.protocols.uniswap.liquidity_mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0
 from tools_app.standards import concentrated as v3_math
@@ -38,7 +38,7 @@ POOL_POSITION = "function positions(bytes32) view returns (uint128,uint256,uint2
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class V3Position:
     """One position at one block. `fees0`/`fees1` are base units a collect would pay now."""
 
     position_id: str
@@ -66,7 +66,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class V3Record:
     """What the position manager keeps of a position; `inside` and `owed` are fee figures of both tokens."""
 
     position_id: str
@@ -81,7 +81,7 @@ class Record:
     owed: tuple[int, int]
 
 
-def least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:
+def least_amounts(position: V3Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:
     """The least of each token that taking so much out gives when the price moves by the slippage either way."""
     found = [
         position.amounts(liquidity, sqrt_price=v3_math.sqrt_price_moved(position.pool.sqrt_price, bps=bps))
@@ -90,7 +90,7 @@ def least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tupl
     return min(a for a, _ in found), min(b for _, b in found)
 
 
-def read_position(reader: ChainReader, deployment: Deployment, position_id: str) -> Position:
+def read_position(reader: ChainReader, deployment: UniswapDeployment, position_id: str) -> V3Position:
     """One position with its owner. Raises PositionNotFound."""
     found = read_positions(reader, deployment, [position_id]) if int(position_id) < 2**256 else []
     if not found:
@@ -98,7 +98,7 @@ def read_position(reader: ChainReader, deployment: Deployment, position_id: str)
     return found[0]
 
 
-def read_own_position(reader: ChainReader, deployment: Deployment, position_id: str, owner: str) -> Position:
+def read_own_position(reader: ChainReader, deployment: UniswapDeployment, position_id: str, owner: str) -> V3Position:
     """A position that `owner` holds. Raises PositionStaked for one that the staker keeps for `owner`, and
     PositionNotFound, also for one that somebody else holds.
     """
@@ -111,7 +111,9 @@ def read_own_position(reader: ChainReader, deployment: Deployment, position_id: 
     return position
 
 
-def list_position_ids(reader: ChainReader, deployment: Deployment, owner: str, *, limit: int) -> tuple[list[str], int]:
+def list_position_ids(
+    reader: ChainReader, deployment: UniswapDeployment, owner: str, *, limit: int
+) -> tuple[list[str], int]:
     """The newest position ids of an owner, at most `limit`, and how many there are."""
     manager = deployment.v3_position_manager
     held: int = reader.call(manager, NFT_BALANCE, owner)[0]
@@ -120,7 +122,7 @@ def list_position_ids(reader: ChainReader, deployment: Deployment, owner: str, *
     return [str(outcome.values[0]) for outcome in outcomes if outcome.ok], held
 
 
-def read_positions(reader: ChainReader, deployment: Deployment, ids: Sequence[str]) -> list[Position]:
+def read_positions(reader: ChainReader, deployment: UniswapDeployment, ids: Sequence[str]) -> list[V3Position]:
     """Positions by id, in three batches; an id that does not exist is left out."""
     records = _read_records(reader, deployment, ids)
     if not records:
@@ -145,7 +147,7 @@ def read_positions(reader: ChainReader, deployment: Deployment, ids: Sequence[st
 STATE_CALLS = 7
 
 
-def state_calls(record: Record, pool: str, *, manager: str) -> list[ReadCall]:
+def state_calls(record: V3Record, pool: str, *, manager: str) -> list[ReadCall]:
     """What a pool is asked for one position: its price, and the fees of the range."""
     return range_calls(pool, record.tick_lower, record.tick_upper, manager=manager)
 
@@ -169,7 +171,7 @@ def pool_position_key(owner: str, tick_lower: int, tick_upper: int) -> bytes:
     return bytes(keccak(packed))
 
 
-def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[str]) -> list[Record]:
+def _read_records(reader: ChainReader, deployment: UniswapDeployment, ids: Sequence[str]) -> list[V3Record]:
     manager = deployment.v3_position_manager
     calls = [ReadCall(manager, signature, (int(each),)) for each in ids for signature in (POSITIONS, OWNER_OF)]
     outcomes = reader.call_many(calls) if calls else []
@@ -182,14 +184,14 @@ def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[str
     return records
 
 
-def make_record(position_id: str, owner: str, values: Sequence[Any]) -> Record:
+def make_record(position_id: str, owner: str, values: Sequence[Any]) -> V3Record:
     """What POSITIONS answered."""
     _, _, token0, token1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1 = values
     inside, owed = (inside0, inside1), (owed0, owed1)
-    return Record(position_id, owner, token0, token1, fee, lower, upper, liquidity, inside, owed)
+    return V3Record(position_id, owner, token0, token1, fee, lower, upper, liquidity, inside, owed)
 
 
-def make_position(record: Record, pool_address: str, outcomes: Sequence[ReadOutcome]) -> Position:
+def make_position(record: V3Record, pool_address: str, outcomes: Sequence[ReadOutcome]) -> V3Position:
     """A position from its record and the outcomes of `state_calls`."""
     slot0, liquidity, growth0, growth1, lower, upper, shared = (outcome.values for outcome in outcomes)
     pool = Pool(
@@ -219,6 +221,6 @@ def make_position(record: Record, pool_address: str, outcomes: Sequence[ReadOutc
             own += v3_math.fees_owed(liquidity=record.liquidity, inside_now=inside, inside_last=record.inside[side])
             in_pool += v3_math.fees_owed(liquidity=shared[0], inside_now=inside, inside_last=shared_last)
         fees.append(min(own, in_pool))
-    return Position(
+    return V3Position(
         record.position_id, record.owner, pool, record.tick_lower, record.tick_upper, record.liquidity, *fees
     )

@@ -41,7 +41,7 @@ _TO_MANAGER: Final = "0x0000000000000000000000000000000000000002"
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _V4Desk:
     """Where a call is read, for whom, and what came of it so far."""
 
     account: str
@@ -93,7 +93,7 @@ def read_position_call(
         raise UnknownCall(f"selector 0x{call.data[:4].hex()} of V4's position manager is not known")
     unlock, deadline = read_exactly(call.data, _MODIFY)
     codes, params = _read_actions(unlock)
-    desk = _Desk(account, wrapped, contracts, chain, into)
+    desk = _V4Desk(account, wrapped, contracts, chain, into)
     if codes[0] == _MINT:
         _read_mint(codes, params, call.value, desk)
     elif codes[0] == _INCREASE:
@@ -105,7 +105,7 @@ def read_position_call(
     into.deadlines.append(deadline)
 
 
-def _read_mint(codes: bytes, params: Sequence[bytes], value: int, desk: _Desk) -> None:
+def _read_mint(codes: bytes, params: Sequence[bytes], value: int, desk: _V4Desk) -> None:
     words, _, _, _, most0, most1, recipient, hook_data = read_values(_MINTED, params[0])
     key = read_key(words)
     check_no_hook_data(hook_data)
@@ -116,7 +116,7 @@ def _read_mint(codes: bytes, params: Sequence[bytes], value: int, desk: _Desk) -
     desk.tell(key, None)
 
 
-def _read_increase(codes: bytes, params: Sequence[bytes], value: int, desk: _Desk) -> None:
+def _read_increase(codes: bytes, params: Sequence[bytes], value: int, desk: _V4Desk) -> None:
     number, _, most0, most1, hook_data = read_values(_CHANGED, params[0])
     key = desk.pool_of(number)
     check_no_hook_data(hook_data)
@@ -131,7 +131,7 @@ def _read_increase(codes: bytes, params: Sequence[bytes], value: int, desk: _Des
 
 
 def _read_payment(
-    key: PoolKey, most: tuple[int, int], codes: bytes, params: Sequence[bytes], value: int, desk: _Desk
+    key: PoolKey, most: tuple[int, int], codes: bytes, params: Sequence[bytes], value: int, desk: _V4Desk
 ) -> None:
     """What goes in at most, and that what is left of the coin comes back."""
     for token, amount in zip(_tokens(key), most, strict=True):
@@ -151,7 +151,7 @@ def _read_payment(
     desk.pay(recipient)
 
 
-def _read_withdrawal(codes: bytes, params: Sequence[bytes], value: int, desk: _Desk) -> None:
+def _read_withdrawal(codes: bytes, params: Sequence[bytes], value: int, desk: _V4Desk) -> None:
     if value:
         raise UnknownCall("V4's position manager is sent coin where a position only pays out")
     number, least, recipient, pair = _read_taken(codes, params)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
-from tools_app.protocols.uniswap.v3.positions import NFT_BALANCE, Position
+from tools_app.protocols.uniswap.v3.positions import NFT_BALANCE, V3Position
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.keys import COIN, PoolKey, hooks_of
 from tools_app.protocols.uniswap.v4.liquidity_plans import Held
@@ -51,7 +51,7 @@ def number_of(position_id: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class V4Record:
     """What the position manager keeps of a position."""
 
     number: int
@@ -91,7 +91,7 @@ def owner_call(contracts: V4Contracts, number: int) -> ReadCall:
     return ReadCall(contracts.positions, OWNER, (number,))
 
 
-def make_records(numbers: Sequence[int], outcomes: Sequence[ReadOutcome]) -> list[Record]:
+def make_records(numbers: Sequence[int], outcomes: Sequence[ReadOutcome]) -> list[V4Record]:
     """What `record_calls` of each brought; those that do not exist are left out."""
     made = [make_record(each, outcomes[RECORD_CALLS * i :][:RECORD_CALLS]) for i, each in enumerate(numbers)]
     return [each for each in made if each is not None]
@@ -102,14 +102,14 @@ def record_calls(contracts: V4Contracts, number: int) -> list[ReadCall]:
     return [ReadCall(contracts.positions, each, (number,)) for each in (OWNER, HELD, INFO)]
 
 
-def make_record(number: int, outcomes: Sequence[ReadOutcome]) -> Record | None:
+def make_record(number: int, outcomes: Sequence[ReadOutcome]) -> V4Record | None:
     """What `record_calls` brought; None for a position that does not exist, or that was burned."""
     if not all(each.ok for each in outcomes):
         return None
     (owner,), (liquidity,), (words, packed) = (each.values for each in outcomes)
     first, second, fee, spacing, hooks = words
     key = PoolKey(checksum(first), checksum(second), fee, spacing, checksum(hooks))
-    return Record(number, owner, key, *read_ticks(packed), liquidity)
+    return V4Record(number, owner, key, *read_ticks(packed), liquidity)
 
 
 def read_ticks(packed: int) -> tuple[int, int]:
@@ -117,7 +117,7 @@ def read_ticks(packed: int) -> tuple[int, int]:
     return _signed(packed >> _LOWER_AT), _signed(packed >> _UPPER_AT)
 
 
-def state_calls(record: Record, contracts: V4Contracts) -> list[ReadCall]:
+def state_calls(record: V4Record, contracts: V4Contracts) -> list[ReadCall]:
     """What V4's view is asked for a position: its pool's price and liquidity, and the fees of the range."""
     return range_calls(record.key.pool_id, record.number, (record.tick_lower, record.tick_upper), contracts)
 
@@ -132,7 +132,7 @@ def range_calls(pool_id: str, number: int, ticks: tuple[int, int], contracts: V4
     ]
 
 
-def make_position(record: Record, contracts: V4Contracts, outcomes: Sequence[ReadOutcome]) -> Position:
+def make_position(record: V4Record, contracts: V4Contracts, outcomes: Sequence[ReadOutcome]) -> V3Position:
     """A position from its record and the outcomes of `state_calls`."""
     slot0, liquidity, inside, kept = (each.values for each in outcomes)
     _, *last = kept
@@ -141,12 +141,12 @@ def make_position(record: Record, contracts: V4Contracts, outcomes: Sequence[Rea
         for now, before in zip(inside, last, strict=True)
     ]
     pool = _make_pool(record.key, contracts, slot0, liquidity[0])
-    return Position(
+    return V3Position(
         record.position_id, record.owner, pool, record.tick_lower, record.tick_upper, record.liquidity, *fees
     )
 
 
-def read_positions(reader: ChainReader, contracts: V4Contracts, ids: Sequence[str]) -> list[Position]:
+def read_positions(reader: ChainReader, contracts: V4Contracts, ids: Sequence[str]) -> list[V3Position]:
     """Positions by id, in two batches; one that does not exist is left out."""
     numbers = [number for number in map(number_of, ids) if number < 2**256]
     told = reader.call_many([call for each in numbers for call in record_calls(contracts, each)]) if numbers else []
@@ -160,7 +160,7 @@ def read_positions(reader: ChainReader, contracts: V4Contracts, ids: Sequence[st
     return found
 
 
-def read_own_position(reader: ChainReader, contracts: V4Contracts, position_id: str, owner: str) -> Position:
+def read_own_position(reader: ChainReader, contracts: V4Contracts, position_id: str, owner: str) -> V3Position:
     """A position that `owner` holds. Raises PositionNotFound, also for one that somebody else holds."""
     found = read_positions(reader, contracts, [position_id])
     if not found or found[0].owner != owner:
@@ -170,7 +170,7 @@ def read_own_position(reader: ChainReader, contracts: V4Contracts, position_id: 
     return found[0]
 
 
-def held_of(position: Position) -> Held:
+def held_of(position: V3Position) -> Held:
     """A position as calls name it."""
     return Held(number_of(position.position_id), PoolKey(*position.pool.key))
 

@@ -1,6 +1,6 @@
 """How like a text is to texts that steer and to ordinary ones in many languages: the second line of the scan.
 
-The first line (`poison`) knows phrases. This one weighs two things against `steering.txt`: how much nearer in meaning
+The first line (`poison`) knows phrases. This one weighs two things against `prompt_injection_examples.txt`: how much nearer in meaning
 the three nearest texts that steer are than the three nearest ordinary ones, and whose runs of three to five letters the
 text is made of, which tell more where the model knows little of the language. It catches half of what the first line
 misses, and holds back one ordinary text in fifty at most. Like the first line it is a filter and not the fence: no code
@@ -26,7 +26,7 @@ MEANING_WEIGHT: Final = 6.0
 """What a difference of 1 in similarity counts beside a point of letters. Chosen on the same half."""
 _NEAREST: Final = 3
 _RUNS: Final = (3, 4, 5)
-_FILE: Final = Path(__file__).with_name("steering.txt")
+_FILE: Final = Path(__file__).with_name("prompt_injection_examples.txt")
 _NO_LETTERS: Final = re.compile(r"[^\w]+")
 
 

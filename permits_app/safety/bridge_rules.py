@@ -16,7 +16,7 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.permits.other_chain_holdings import READ_BUDGET_MS, ChainNotCounted, name_chain
 from permits_app.rejection import Reject
 from permits_app.safety.assets import find_protocol
-from permits_app.safety.figures import format_bps
+from permits_app.safety.format_rule_figures import format_bps
 from permits_app.safety.holding_rules import judge_failures
 from permits_app.safety.hook import HookCall
 from tools_app import runner

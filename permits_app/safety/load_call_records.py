@@ -26,8 +26,8 @@ from permits_app.models.permit import UNFINISHED, WAITING, PermitStatus, list_st
 from permits_app.permits.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
+from permits_app.safety.balances_after_open_permits import may_lower
 from permits_app.safety.hook import HookCall
-from permits_app.safety.levels import may_lower
 from permits_app.safety.records import (
     Mark,
     OpenSpend,

@@ -13,7 +13,7 @@ from typing import Final
 
 from django.db.models import Q
 
-from permits_app.execution import payload_delivery, second_reading, user_operations
+from permits_app.execution import confirm_transaction, payload_delivery, user_operations
 from permits_app.execution.balance_evidence import list_expected, read_balances, sum_transfers
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.payload_states import decode_receipt
@@ -148,7 +148,7 @@ def _list_own(
     return found
 
 
-def _find_takers(permit: ActionPermit, lost: Iterable[int], deadline: Deadline) -> list[second_reading.Taker]:
+def _find_takers(permit: ActionPermit, lost: Iterable[int], deadline: Deadline) -> list[confirm_transaction.Taker]:
     """The transactions of others, or their operations, that took the nonces of the lost calls, as far as a node shows
     them.
     """
@@ -161,9 +161,9 @@ def _find_takers(permit: ActionPermit, lost: Iterable[int], deadline: Deadline) 
     if permit.sends_operation:
         by_nonce = {row.nonce: row for row in rows}
         receipts = (user_operations.find_taker(row, ours=same, deadline=deadline) for row in by_nonce.values())
-        return [second_reading.Taker(receipt, 0) for receipt in receipts if receipt is not None]
+        return [confirm_transaction.Taker(receipt, 0) for receipt in receipts if receipt is not None]
     found = (
-        second_reading.find_taker(
+        confirm_transaction.find_taker(
             chain_id=permit.chain_id,
             sender=permit.signer,
             nonce=nonce,

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from permits_app.errors import SimulationFailed, TakenBeside
 from permits_app.rejection import Reject
-from permits_app.safety.figures import format_amount, format_ratio
+from permits_app.safety.classify_action import list_deeper_debts
+from permits_app.safety.format_rule_figures import format_amount, format_ratio
 from permits_app.safety.hook import HookCall
-from permits_app.safety.measured_class import list_deeper_debts
 from permits_app.safety.position_rules import DUST, Moved, list_moved
 from permits_app.safety.records import OpenSpend, UnderWay
 from tools_app.core.errors import Recovery

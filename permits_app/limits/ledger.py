@@ -55,8 +55,8 @@ _OF_SESSION = f"""(api_key_id = ANY({_KEYS_OF_SESSION}) OR (
 _NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
                 SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
             ))"""
-# Also a part of what the safety chain reads at once (`safety/load_call_records.py`); eight columns, one row. What is held
-# counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
+# Also a part of what the safety chain reads at once (`safety/load_call_records.py`); eight columns, one row. What is
+# held counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
 # Each window finds its entries by an index of its own; a span open at one end is closed with 'infinity', for behind an
 # open one PostgreSQL expects a third of the table and reads all of it.
 USAGE_SQL = f"""

@@ -27,8 +27,8 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 
 _DAY: Final = timedelta(hours=24)
-# Also a part of what the safety chain reads at once (`safety/load_call_records.py`); four columns, one row. What is held
-# counts however old it is; a reversal takes off what it reverses.
+# Also a part of what the safety chain reads at once (`safety/load_call_records.py`); four columns, one row. What is
+# held counts however old it is; a reversal takes off what it reverses.
 COSTS_SQL: Final = """
 SELECT COALESCE(SUM(cost_micro_usd), 0) AS total,
        COALESCE(SUM(cost_micro_usd) FILTER (WHERE pair = %(pair)s), 0) AS of_pair,

@@ -80,7 +80,9 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/stream/models.py:WebhookEndpoint.failing_since": Cleared(
         "test_one_success_clears_what_failed_before_so_the_next_24_hours_begin_anew"
     ),
-    "permits_app/actions/hold_restored.py:Held.trouble": CountsNoFailures("why its accounts could not be compared"),
+    "permits_app/actions/hold_restored.py:HeldGolem.trouble": CountsNoFailures(
+        "why its accounts could not be compared"
+    ),
     "permits_app/execution/commit_turns.py:self._missed": CountsNoFailures("that a permit found no place, asked once"),
     "permits_app/models/chain_mark.py:ChainMark.trouble": Cleared(
         "test_a_node_that_serves_another_chain_from_now_on_stops_previews_commits_and_sending"

@@ -39,7 +39,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, make_owner_with_device, next_code, share
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tests.permits_app.safety.calls import swap_call
-from tests.permits_app.safety.test_record_reader import past
+from tests.permits_app.safety.test_load_call_records import past
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import sign_due_checkpoints
 from tools_app.core.required_value import require

@@ -94,7 +94,9 @@ def test_there_are_two_hundred_texts_each_said_once_through_nine_doors(name: str
     assert len({each.door for each in texts}) == 9
     examples = {
         each.text
-        for each in read_examples((Path(prompt_injection_score.__file__).with_name("prompt_injection_examples.txt")).read_text("utf-8"))
+        for each in read_examples(
+            (Path(prompt_injection_score.__file__).with_name("prompt_injection_examples.txt")).read_text("utf-8")
+        )
     }
     assert not examples & {each.text for each in texts}
 

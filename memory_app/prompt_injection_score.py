@@ -1,10 +1,11 @@
 """How like a text is to texts that steer and to ordinary ones in many languages: the second line of the scan.
 
-The first line (`poison`) knows phrases. This one weighs two things against `prompt_injection_examples.txt`: how much nearer in
-meaning the three nearest texts that steer are than the three nearest ordinary ones, and whose runs of three to five letters the
-text is made of, which tell more where the model knows little of the language. It catches half of what the first line
-misses, and holds back one ordinary text in fifty at most. Like the first line it is a filter and not the fence: no code
-reads rules from words. Only words that somebody said are held against it, never what the chain showed.
+The first line (`poison`) knows phrases. This one weighs two things against `prompt_injection_examples.txt`: how much
+nearer in meaning the three nearest texts that steer are than the three nearest ordinary ones, and whose runs of three
+to five letters the text is made of, which tell more where the model knows little of the language. It catches half of
+what the first line misses, and holds back one ordinary text in fifty at most. Like the first line it is a filter and
+not the fence: no code reads rules from words. Only words that somebody said are held against it, never what the chain
+showed.
 """
 
 from __future__ import annotations

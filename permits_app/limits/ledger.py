@@ -56,9 +56,9 @@ _NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
                 SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
             ))"""
 # Also a part of what the safety chain reads at once (`safety/load_call_records.py`); eight columns, one row. What is
-# held counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
-# Each window finds its entries by an index of its own; a span open at one end is closed with 'infinity', for behind an
-# open one PostgreSQL expects a third of the table and reads all of it.
+# held counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing
+# together. Each window finds its entries by an index of its own; a span open at one end is closed with 'infinity', for
+# behind an open one PostgreSQL expects a third of the table and reads all of it.
 USAGE_SQL = f"""
 SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless, written.writes,
        written.oldest AS oldest_write,

@@ -30,7 +30,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.transaction_retry import retry_aborted
 
 
-class InsightOperation(StrEnum):
+class Operation(StrEnum):
     """What may be done to an insight."""
 
     ADD = "ADD"
@@ -42,10 +42,10 @@ class InsightOperation(StrEnum):
 OWN_WORDS = "nothing changed: an agent's own words are not confirmed by the agent; outcomes confirm what they show"
 LAST_WORD = "nothing changed: what outcomes showed or an owner wrote is contradicted by outcomes or by an owner"
 _WORDS = {
-    InsightOperation.ADD: "written",
-    InsightOperation.UPVOTE: "confirmed",
-    InsightOperation.DOWNVOTE: "contradicted",
-    InsightOperation.EDIT: "reworded",
+    Operation.ADD: "written",
+    Operation.UPVOTE: "confirmed",
+    Operation.DOWNVOTE: "contradicted",
+    Operation.EDIT: "reworded",
 }
 
 
@@ -54,20 +54,20 @@ class InsightChange:
     """Confidence in whole percent; `before` is None for a new insight."""
 
     insight_id: UUID
-    operation: InsightOperation
+    operation: Operation
     before: int | None
     after: int
     note: str = ""
     """Why nothing moved, where nothing did."""
 
 
-def check_change(*, operation: InsightOperation, insight_id: UUID | None, content: str | None) -> None:
+def check_change(*, operation: Operation, insight_id: UUID | None, content: str | None) -> None:
     """Raises InvalidParams when the operation lacks what it needs."""
-    if operation is InsightOperation.ADD and not _clean(content):
+    if operation is Operation.ADD and not _clean(content):
         raise InvalidParams("ADD needs content", fields={"content": "the text of the insight"})
-    if operation is InsightOperation.ADD and insight_id is not None:
+    if operation is Operation.ADD and insight_id is not None:
         raise InvalidParams("ADD makes a new insight", fields={"insight_id": "leave it out"})
-    if operation is not InsightOperation.ADD and insight_id is None:
+    if operation is not Operation.ADD and insight_id is None:
         raise InvalidParams(f"{operation} needs an insight_id", fields={"insight_id": "the insight to change"})
 
 
@@ -75,7 +75,7 @@ def check_change(*, operation: InsightOperation, insight_id: UUID | None, conten
 def manage_insight(
     *,
     golem_id: UUID,
-    operation: InsightOperation,
+    operation: Operation,
     insight_id: UUID | None,
     content: str | None,
     category: InsightCategory | None,
@@ -98,7 +98,7 @@ def manage_insight(
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
         text = _clean(content)
         identity = hash_text(text) if text else ""
-        if operation is InsightOperation.ADD:
+        if operation is Operation.ADD:
             row = lock_insight(golem_id=golem_id, identity_hash=identity)
         else:
             row = lock_insight(golem_id=golem_id, pk=insight_id, is_quarantined=False)
@@ -167,29 +167,29 @@ def hash_text(text: str) -> str:
     return hash_canonical({"text": " ".join(text.split()).lower()})
 
 
-def _find_no_vote(row: Insight, operation: InsightOperation) -> str:
+def _find_no_vote(row: Insight, operation: Operation) -> str:
     """Why an agent's word does not move `row`; empty where it does. Outcomes and owners have the last word."""
-    if operation in (InsightOperation.ADD, InsightOperation.UPVOTE):
+    if operation in (Operation.ADD, Operation.UPVOTE):
         return "" if row.source != Source.AGENT else OWN_WORDS
     is_settled = row.trust == Trust.VERIFIED or row.source in (Source.OWNER, Source.RUNTIME)
-    if operation is InsightOperation.DOWNVOTE and is_settled:
+    if operation is Operation.DOWNVOTE and is_settled:
         return LAST_WORD
     return ""
 
 
 def _change(
     row: Insight,
-    operation: InsightOperation,
+    operation: Operation,
     text: str,
     identity: str,
     category: InsightCategory | None,
     *,
     by_agent: bool,
 ) -> None:
-    if operation is InsightOperation.DOWNVOTE:
+    if operation is Operation.DOWNVOTE:
         row.confidence_percent = contradict(row.confidence_percent)
         row.downvotes += 1
-    elif operation is InsightOperation.EDIT:
+    elif operation is Operation.EDIT:
         _reword(row, text, identity, category)
     else:
         row.confidence_percent = confirm_row(row, by_agent=by_agent)

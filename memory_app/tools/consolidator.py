@@ -13,7 +13,7 @@ from archetypes_app.models import Golem
 from memory_app.actions.consolidate import consolidate, retune
 from memory_app.actions.curate import curate
 from memory_app.actions.link_memories import describe_node, link_memories
-from memory_app.actions.manage_insight import InsightOperation, find_insight, manage_insight
+from memory_app.actions.manage_insight import Operation, find_insight, manage_insight
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.errors import InsightNotFound
@@ -179,7 +179,7 @@ def memory_update_heuristic_confidence(
         row = _find_heuristic(ctx, insight_id)
         done = manage_insight(
             golem_id=ctx.golem.id,
-            operation=InsightOperation.UPVOTE if change == "confirm" else InsightOperation.DOWNVOTE,
+            operation=Operation.UPVOTE if change == "confirm" else Operation.DOWNVOTE,
             insight_id=row.pk,
             content=None,
             category=None,

@@ -13,7 +13,7 @@ from django.db import transaction
 from pydantic import BeforeValidator, Field
 
 from memory_app.actions.consolidate import consolidate
-from memory_app.actions.manage_insight import InsightOperation, check_change, find_insight, manage_insight
+from memory_app.actions.manage_insight import Operation, check_change, find_insight, manage_insight
 from memory_app.insights import show_percent
 from memory_app.tools.families import InsightSubject, TokenPair, from_agent, memory
 from tools_app.core.errors import InvalidParams
@@ -24,7 +24,7 @@ from tools_app.toolkit.params import ChainId, Flag, ShortText, check_whole
 from tools_app.toolkit.plan import LocalEffect
 
 Change = Annotated[
-    InsightOperation, Field(description="ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote.")
+    Operation, Field(description="ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote.")
 ]
 InsightId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="The id that memory_get_insights answered.")]
 EpisodeCount = Annotated[
@@ -63,7 +63,7 @@ class ConsolidatedMemory:
 
 def preview_insight_change(
     ctx: WriteContext,
-    operation: InsightOperation,
+    operation: Operation,
     insight_id: str | None,
     content: str | None,
     category: str | None,
@@ -74,7 +74,7 @@ def preview_insight_change(
     """Which insight would change. Raises InvalidParams, InsightNotFound."""
     wanted = _read_id(insight_id)
     check_change(operation=operation, insight_id=wanted, content=content)
-    if operation is InsightOperation.ADD:
+    if operation is Operation.ADD:
         return LocalEffect("Add an insight", {"content": content, "category": category})
     row = find_insight(golem_id=ctx.golem.id, insight_id=wanted)
     return LocalEffect(

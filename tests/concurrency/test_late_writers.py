@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from memory_app.actions.link_memories import link_memories
-from memory_app.actions.manage_insight import InsightChange, InsightOperation, manage_insight
+from memory_app.actions.manage_insight import InsightChange, Operation, manage_insight
 from memory_app.errors import InsightNotFound
 from memory_app.models import Insight
 from memory_app.models.provenance import Source, Trust
@@ -121,7 +121,7 @@ def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_mean
 def upvote(golem: Golem, insight: Insight) -> InsightChange:
     return manage_insight(
         golem_id=golem.pk,
-        operation=InsightOperation.UPVOTE,
+        operation=Operation.UPVOTE,
         insight_id=insight.pk,
         content=None,
         category=None,

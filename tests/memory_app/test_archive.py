@@ -16,7 +16,7 @@ from django.db import Error, connection, connections
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.export_grimoire import export_grimoire
 from memory_app.actions.import_grimoire import import_grimoire
-from memory_app.actions.manage_insight import InsightOperation, manage_insight
+from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.archive_file import Archive, check_archive, find_archive, write_archive
 from memory_app.errors import GrimoireFileRefused
 from memory_app.models import Episode, Insight, Strategy
@@ -109,7 +109,7 @@ def say(golem: Any, text: str) -> None:
     remember(golem, f"{text}, somebody wrote")
     manage_insight(
         golem_id=golem.pk,
-        operation=InsightOperation.ADD,
+        operation=Operation.ADD,
         insight_id=None,
         content=text,
         category=None,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_app.actions.embed_missing import embed_missing_insights
-from memory_app.actions.manage_insight import InsightChange, InsightOperation, manage_insight
+from memory_app.actions.manage_insight import InsightChange, Operation, manage_insight
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.errors import InsightNotFound
 from memory_app.insights import confirm, contradict, show_percent
@@ -21,7 +21,7 @@ from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams
 
 
-def manage(golem: Any, operation: InsightOperation, **given: Any) -> InsightChange:
+def manage(golem: Any, operation: Operation, **given: Any) -> InsightChange:
     facts: dict[str, Any] = {
         "insight_id": None,
         "content": None,
@@ -43,20 +43,20 @@ def test_confidence_moves_by_what_the_specification_says_and_stays_in_bounds() -
 @pytest.mark.django_db
 def test_an_insight_is_added_voted_on_and_reworded() -> None:
     golem = make_golem()
-    added = manage(golem, InsightOperation.ADD, content="Gas is cheap on Sundays", category=InsightCategory.GAS_TIMING)
+    added = manage(golem, Operation.ADD, content="Gas is cheap on Sundays", category=InsightCategory.GAS_TIMING)
     assert (added.before, added.after) == (None, 30)
     by_owner = {"source": Source.OWNER, "actor": "owner:1"}
-    assert manage(golem, InsightOperation.UPVOTE, insight_id=added.insight_id, **by_owner).after == 40
-    assert manage(golem, InsightOperation.DOWNVOTE, insight_id=added.insight_id).after == 25
-    assert manage(golem, InsightOperation.ADD, content=" gas is  CHEAP on sundays ").insight_id == added.insight_id
-    manage(golem, InsightOperation.EDIT, insight_id=added.insight_id, content="Gas is cheap at night")
+    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id, **by_owner).after == 40
+    assert manage(golem, Operation.DOWNVOTE, insight_id=added.insight_id).after == 25
+    assert manage(golem, Operation.ADD, content=" gas is  CHEAP on sundays ").insight_id == added.insight_id
+    manage(golem, Operation.EDIT, insight_id=added.insight_id, content="Gas is cheap at night")
     assert Insight.objects.get(pk=added.insight_id).text == "Gas is cheap at night"
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("operation", [InsightOperation.UPVOTE, InsightOperation.DOWNVOTE, InsightOperation.EDIT])
-def test_another_golems_insight_is_unknown(operation: InsightOperation) -> None:
-    stranger = manage(make_golem(), InsightOperation.ADD, content="Secret")
+@pytest.mark.parametrize("operation", [Operation.UPVOTE, Operation.DOWNVOTE, Operation.EDIT])
+def test_another_golems_insight_is_unknown(operation: Operation) -> None:
+    stranger = manage(make_golem(), Operation.ADD, content="Secret")
     with pytest.raises(InsightNotFound):
         manage(make_golem(), operation, insight_id=stranger.insight_id, content="Changed")
     assert Insight.objects.get(pk=stranger.insight_id).text == "Secret"
@@ -65,9 +65,9 @@ def test_another_golems_insight_is_unknown(operation: InsightOperation) -> None:
 @pytest.mark.django_db
 def test_the_store_of_insights_answers_by_words_and_by_meaning() -> None:
     golem = make_golem()
-    gas = manage(golem, InsightOperation.ADD, content="Transaction costs are lowest on Sunday nights")
-    manage(golem, InsightOperation.ADD, content="The USDC pool is deep")
-    manage(make_golem(), InsightOperation.ADD, content="Transaction costs of a stranger")
+    gas = manage(golem, Operation.ADD, content="Transaction costs are lowest on Sunday nights")
+    manage(golem, Operation.ADD, content="The USDC pool is deep")
+    manage(make_golem(), Operation.ADD, content="Transaction costs of a stranger")
     assert embed_missing_insights() == 3
     by_meaning = query_grimoire(golem_id=golem.pk, query="cheap gas fees weekend", store="insights", now=NOW)
     assert by_meaning["mode"] == "hybrid"
@@ -82,11 +82,11 @@ def test_the_store_of_insights_answers_by_words_and_by_meaning() -> None:
 @pytest.mark.django_db
 def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_below_the_floor() -> None:
     golem = make_golem()
-    doubted = manage(golem, InsightOperation.ADD, content="Swap slippage rises at noon")
-    trusted = manage(golem, InsightOperation.ADD, content="Swap slippage rises at dusk")
+    doubted = manage(golem, Operation.ADD, content="Swap slippage rises at noon")
+    trusted = manage(golem, Operation.ADD, content="Swap slippage rises at dusk")
     for _ in range(3):
-        manage(golem, InsightOperation.UPVOTE, insight_id=trusted.insight_id, source=Source.OWNER)
-        manage(golem, InsightOperation.DOWNVOTE, insight_id=doubted.insight_id)
+        manage(golem, Operation.UPVOTE, insight_id=trusted.insight_id, source=Source.OWNER)
+        manage(golem, Operation.DOWNVOTE, insight_id=doubted.insight_id)
     answer = query_grimoire(
         golem_id=golem.pk,
         query="swap slippage",
@@ -101,7 +101,7 @@ def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_bel
 @pytest.mark.django_db
 def test_an_insight_that_is_remembered_lasts_half_as_long_again_up_to_a_year() -> None:
     golem = make_golem()
-    said = manage(golem, InsightOperation.ADD, content="Swap slippage rises at noon")
+    said = manage(golem, Operation.ADD, content="Swap slippage rises at noon")
     row = Insight.objects.get(pk=said.insight_id)
     before = row.stability_days
     for expected in (before * 1.5, before * 2.25):
@@ -168,8 +168,8 @@ def test_words_cannot_become_a_heuristic_and_runtime_insights_are_not_reworded()
     write(golem, "memory_consolidate")
     drawn = Insight.objects.get(golem=golem)
     with pytest.raises(InvalidParams):
-        manage(golem, InsightOperation.EDIT, insight_id=drawn.pk, content="slippage_bps must be 10000")
-    added = manage(golem, InsightOperation.ADD, content="HEURISTIC slippage_bps factor 20000")
+        manage(golem, Operation.EDIT, insight_id=drawn.pk, content="slippage_bps must be 10000")
+    added = manage(golem, Operation.ADD, content="HEURISTIC slippage_bps factor 20000")
     row = Insight.objects.get(pk=added.insight_id)
     assert (row.kind, row.parameter, row.factor_bps) == ("INSIGHT", "", 10_000)
 
@@ -204,9 +204,9 @@ def test_an_agent_does_not_confirm_itself_and_is_told_so() -> None:
 @pytest.mark.django_db
 def test_what_was_only_said_is_never_certain_whoever_confirms_it() -> None:
     golem = make_golem()
-    added = manage(golem, InsightOperation.ADD, content="Noon is good")
+    added = manage(golem, Operation.ADD, content="Noon is good")
     for _ in range(9):
-        manage(golem, InsightOperation.UPVOTE, insight_id=added.insight_id, source=Source.OWNER)
+        manage(golem, Operation.UPVOTE, insight_id=added.insight_id, source=Source.OWNER)
     assert Insight.objects.get(pk=added.insight_id).confidence_percent == 70
 
 
@@ -228,10 +228,10 @@ def test_an_agents_word_makes_nothing_certain_that_outcomes_have_not(
     tuning = {"parameter": Tunable.SLIPPAGE, "episode_ids": [uuid.uuid4() for _ in range(5)]}
     Insight.objects.filter(pk=row.pk).update(kind=kind, trust=trust, **(tuning if kind is Kind.HEURISTIC else {}))
     for _ in range(9):
-        voted = manage(golem, InsightOperation.UPVOTE, insight_id=row.pk, source=by)
+        voted = manage(golem, Operation.UPVOTE, insight_id=row.pk, source=by)
     assert voted.after == most
     Insight.objects.filter(pk=row.pk).update(confidence_percent=90)
-    assert manage(golem, InsightOperation.UPVOTE, insight_id=row.pk, source=by).after == max(90, most)
+    assert manage(golem, Operation.UPVOTE, insight_id=row.pk, source=by).after == max(90, most)
 
 
 @pytest.mark.django_db
@@ -243,7 +243,7 @@ def test_an_agent_votes_no_warning_of_outcomes_down() -> None:
     row.refresh_from_db()
     assert (row.confidence_percent, row.downvotes) == (60, 0)
     assert voted["confidence_after"] == "0.60" and "outcomes" in voted["note"]
-    assert manage(golem, InsightOperation.DOWNVOTE, insight_id=row.pk, source=Source.OWNER).after == 45
+    assert manage(golem, Operation.DOWNVOTE, insight_id=row.pk, source=Source.OWNER).after == 45
 
 
 @pytest.mark.django_db
@@ -251,7 +251,7 @@ def test_a_warning_keeps_its_place_among_many_texts_of_an_agent() -> None:
     golem = make_golem()
     row = warn(golem)
     for number in range(25):
-        manage(golem, InsightOperation.ADD, content=f"Swaps of WETH at noon are safe, slippage is low, number {number}")
+        manage(golem, Operation.ADD, content=f"Swaps of WETH at noon are safe, slippage is low, number {number}")
     embed_missing_insights()
     for reason in ("no model", ""):
         answer = query_grimoire(

@@ -30,9 +30,9 @@ from permits_app.approvals.operations import (
     withdrawal_address,
     workspace,
 )
-from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
+from permits_app.approvals.operations.base import Proposal, ProposedOperation, UnknownOperation
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, ProposedOperation] = {
     operation.name: operation
     for operation in (
         policy.ChangePolicy(),
@@ -62,11 +62,11 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def find_operation(name: str) -> Operation:
+def find_operation(name: str) -> ProposedOperation:
     """The operation called `name`. Raises UnknownOperation."""
     if name not in OPERATIONS:
         raise UnknownOperation(f"there is no operation {name!r}", available=sorted(OPERATIONS))
     return OPERATIONS[name]
 
 
-__all__ = ["OPERATIONS", "Operation", "Proposal", "UnknownOperation", "find_operation"]
+__all__ = ["OPERATIONS", "ProposedOperation", "Proposal", "UnknownOperation", "find_operation"]

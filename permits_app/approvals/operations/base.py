@@ -99,7 +99,7 @@ class Proposal:
     safe_tx: SafeTxDraft | None = None
 
 
-class Operation(Protocol):
+class ProposedOperation(Protocol):
     """One kind of privileged change that is no permit."""
 
     name: str

@@ -18,7 +18,7 @@ from golem_project.heartbeat.memory_effect_sentences import tell_changes
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations
-from memory_app.actions.manage_insight import InsightOperation, manage_insight
+from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.insights_for_situation import MOST_RECALLED, MOST_REPORTED, recall
 from memory_app.models import Episode, Insight, SituationVector
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE
@@ -256,7 +256,7 @@ def test_the_situation_ranks_by_meaning_once_its_vector_is_there(monkeypatch: py
     for text in ("Vault shares redeem late on Mondays", "Pools of stable coins hardly ever move"):
         manage_insight(
             golem_id=golem.pk,
-            operation=InsightOperation.ADD,
+            operation=Operation.ADD,
             insight_id=None,
             content=text,
             category=None,

@@ -16,7 +16,7 @@ from archetypes_app.models import Golem
 from golem_project.heartbeat.cycle_state import describe_recalled
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.prompt import HALTED, DelegatedRequest, write_opening
-from memory_app.actions.manage_insight import InsightOperation, manage_insight
+from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.insights_for_situation import recall
 from memory_app.models import Insight
@@ -106,7 +106,7 @@ def test_no_request_leaves_the_data(words: str, by: str) -> None:
 def note(golem: Golem, text: str, *, source: Source = Source.AGENT) -> Insight:
     change = manage_insight(
         golem_id=golem.pk,
-        operation=InsightOperation.ADD,
+        operation=Operation.ADD,
         insight_id=None,
         content=text,
         category=None,

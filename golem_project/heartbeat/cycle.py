@@ -82,6 +82,7 @@ def _take_steps(state: CycleState) -> GolemError | None:
         alarm(state)
         if not state.is_quiet:
             _announce(state)
+            _note_market(state)
             _act(state)
     except GolemError as error:
         logger.warning("a tick of golem %s failed: %s", state.golem.pk, error.code)
@@ -105,6 +106,12 @@ def _act(state: CycleState) -> None:
         verify(state)
         if state.is_stopped:
             return
+
+
+def _note_market(state: CycleState) -> None:
+    """A regime without a price of its own is the one before, and is not said again."""
+    if state.observation.price is not None:
+        tick_claims.note_regime(begun=state.begun, regime=state.analysis.regime.value, now=state.now())
 
 
 def _announce(state: CycleState) -> None:

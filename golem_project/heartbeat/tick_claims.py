@@ -60,6 +60,11 @@ class BegunTick:
     steers: list[dict[str, Any]]
     abandoned_tick_id: int | None
 
+    @property
+    def regime_before(self) -> str:
+        """The market that the last tick which ended saw; one that was killed may have noted another."""
+        return str(self.state.get("regime_before") or self.regime)
+
 
 @retry_aborted
 def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int) -> list[TickClaim]:
@@ -205,6 +210,30 @@ def keep_in_state(*, begun: BegunTick, part: dict[str, object]) -> bool:
             {"part": json.dumps(part), "golem": begun.golem.pk, "fence": begun.fence},
         )
         return bool(cursor.rowcount)
+
+
+@retry_aborted
+def note_regime(*, begun: BegunTick, regime: str, now: datetime) -> None:
+    """Say in which market the tick is about to act: what comes of its actions is remembered with that, and not with
+    what the tick before saw. Nothing is written where another tick took over. Where this one never ends, the next
+    still compares with the market before it (`regime_before`).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _NOTE_SQL,
+            {
+                "golem": begun.golem.pk,
+                "fence": begun.fence,
+                "regime": regime,
+                "part": json.dumps({"regime_seen_at": now.isoformat(), "regime_before": begun.regime_before}),
+            },
+        )
+
+
+_NOTE_SQL = f"""
+UPDATE {_CLOCK} SET regime = %(regime)s, state = state || %(part)s::jsonb
+ WHERE golem_id = %(golem)s AND fence = %(fence)s
+"""  # noqa: S608  (the table's own name)
 
 
 @dataclass(frozen=True, slots=True)

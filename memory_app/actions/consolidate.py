@@ -9,7 +9,7 @@ nearest to its predictions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -115,6 +115,9 @@ def consolidate(
         Episode.objects.filter(pk__in=used).update(consolidated_at=now)
         for found, members in clusters.items():
             _learn(golem_id, found, members, tally, now)
+        # Once all are written: whichever came last would else lose to the one that came before, however many it has.
+        for found in clusters:
+            tally.contradicted += _contradict_opposite(golem_id, found, clusters, now)
         for subject in dict.fromkeys(found.subject for found in clusters):
             tally.tuned += len(learn_routes(golem_id=golem_id, subject=subject, now=now))
         done = Consolidation(
@@ -248,10 +251,19 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
     row.text, row.embedding = _word(cluster, members, len(row.episode_ids)), None
     row.save()
     announce_insight(row, change="written" if is_new else "confirmed", now=now)
-    if cluster.pattern in (_AS_PREDICTED, _MOVED):
-        opposite = replace(cluster, pattern=_MOVED if cluster.pattern == _AS_PREDICTED else _AS_PREDICTED)
-        tally.contradicted += _contradict(golem_id, opposite.identity, now)
     tally.tuned += _tune(golem_id, cluster, row, now)
+
+
+def _contradict_opposite(
+    golem_id: UUID, cluster: _Cluster, clusters: Mapping[_Cluster, Sequence[Episode]], now: datetime
+) -> int:
+    """Lower what says the contrary of `cluster`, unless as many episodes of the same cycle speak for it."""
+    if cluster.pattern not in (_AS_PREDICTED, _MOVED):
+        return 0
+    opposite = replace(cluster, pattern=_MOVED if cluster.pattern == _AS_PREDICTED else _AS_PREDICTED)
+    if len(clusters.get(opposite, ())) >= len(clusters[cluster]):
+        return 0
+    return _contradict(golem_id, opposite.identity, now)
 
 
 def _contradict(golem_id: UUID, identity: str, now: datetime) -> int:

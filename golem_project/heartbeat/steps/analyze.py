@@ -40,7 +40,7 @@ def analyze(state: CycleState) -> None:
         range_bps=range_bps(prices),
         surprise=Surprise(
             price_divergence=_measure_divergence(before.get("expected_price"), seen.price),
-            regime_changed=regime is not Regime(state.begun.regime),
+            regime_changed=regime is not Regime(state.begun.regime_before),
             health_delta=max(MILLION - health, _vitality_delta(state)),
             threat=_measure_threat(state, fees),
             interventions=len(state.steers) + len(due) + len(news),

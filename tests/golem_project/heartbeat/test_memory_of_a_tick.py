@@ -83,6 +83,16 @@ def test_a_warning_lets_an_opening_wait_while_the_market_is_rough_and_the_decisi
     assert warning.stability_days == pytest.approx(7 * 1.5)
 
 
+def test_what_comes_of_an_action_is_remembered_in_the_market_its_own_tick_saw(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    assert Heartbeat.objects.get(golem=golem).regime == "NORMAL"
+    make_rough(golem)
+    record = tick(golem)
+    assert record.regime in ("VOLATILE", "CRISIS") and actions_of(record) == [("add_liquidity", "EXECUTED")]
+    assert Episode.objects.get(golem=golem).outcome["regime"] == record.regime
+
+
 def test_successes_in_a_calm_market_take_nothing_from_a_warning_of_a_rough_one(live_golem: LiveGolem) -> None:
     golem = live_golem.golem
     about: dict[str, Any] = {
@@ -101,6 +111,30 @@ def test_successes_in_a_calm_market_take_nothing_from_a_warning_of_a_rough_one(l
     make_rough(golem)
     record = tick(golem)
     assert actions_of(record) == [] and f"memory warns: {rough.text}" in record.context_summary
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_last_a_success", [True, False])
+def test_where_most_failed_in_a_rough_market_the_warning_stands_whichever_came_last(is_last_a_success: bool) -> None:
+    golem = make_golem()
+    began = clock.now() - timedelta(hours=1)
+    failed: dict[str, Any] = {**MOVED, "outcome": {**MOVED["outcome"], "regime": "VOLATILE"}}
+    went_well: dict[str, Any] = {**WELL, "outcome": {**WELL["outcome"], "regime": "VOLATILE"}}
+    ends = [failed, went_well] * 4
+    for minute, end in enumerate([failed, *ends] if is_last_a_success else [*ends, failed]):
+        at = began + timedelta(minutes=minute)
+        remember(golem, f"swap {minute}", permit_id=uuid.uuid4(), now=at, **end)
+    consolidate(golem_id=golem.pk, now=clock.now())
+    percents = dict(Insight.objects.filter(golem=golem).values_list("kind", "confidence_percent"))
+    assert (percents["WARNING"], percents["INSIGHT"]) == (60, 45)
+    wish = memory_caution.RuleWish(
+        "swap", "uniswap", "swap", {"token_in": "USDC", "token_out": "WETH"}, "WETH is missing for the position"
+    )
+    found = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
+    regime = memory_caution.Regime.VOLATILE
+    assert [each.wish_key for each in memory_caution.hold_back([wish], found, regime=regime, chain_id=31337)] == [
+        "swap"
+    ]
 
 
 def test_successes_in_a_rough_market_do(live_golem: LiveGolem) -> None:

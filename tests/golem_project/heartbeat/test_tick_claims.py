@@ -14,7 +14,7 @@ from django.db import connection
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.tasks import claim_heartbeats_task
-from golem_project.heartbeat.tick_claims import BegunTick, TickClaim, begin_tick, claim_due
+from golem_project.heartbeat.tick_claims import BegunTick, TickClaim, begin_tick, claim_due, note_regime
 from tests.factories.golems import make_golem, make_owner
 from tools_app.core import clock
 
@@ -98,6 +98,26 @@ def test_a_tick_is_not_begun_while_another_one_holds_the_golem(db: None) -> None
     assert _begin(claim) is not None
     Heartbeat.objects.filter(pk=golem.pk).update(next_tick_at=clock.now() - timedelta(seconds=1))
     assert _claim() == []
+
+
+def test_a_market_that_a_dead_tick_noted_hides_no_change_from_the_next_and_a_late_one_notes_nothing(db: None) -> None:
+    (golem,) = _make_golems(1)
+    (claim,) = _claim()
+    dead = _begin(claim)
+    assert dead is not None and dead.regime == "NORMAL"
+    note_regime(begun=dead, regime="CRISIS", now=clock.now())
+    later = clock.now() + timedelta(seconds=LEASE + 1)
+    (again,) = _claim(later)
+    begun = _begin(again, later)
+    assert begun is not None and (begun.regime, begun.regime_before) == ("CRISIS", "NORMAL")
+    note_regime(begun=begun, regime="VOLATILE", now=later)
+    note_regime(begun=dead, regime="CALM", now=later)
+    assert Heartbeat.objects.get(golem=golem).regime == "VOLATILE"
+    last = later + timedelta(seconds=LEASE + 1)
+    (third,) = _claim(last)
+    record = run_heartbeat_tick(claim=third, now=lambda: last)
+    kept = Heartbeat.objects.get(golem=golem)
+    assert record is not None and (kept.regime, kept.state.get("regime_before")) == (record.regime, None)
 
 
 def test_a_dead_workers_golem_is_free_after_its_lease_and_its_tick_is_recorded(db: None) -> None:

@@ -23,6 +23,7 @@ from permits_app.models import ActionPermit, ChangeRequest, SpendEntry
 from tests import factories
 from tests.golem_project.chat.conftest import Script, Talk
 from tests.golem_project.heartbeat.thinking.test_loading import actions
+from tests.golem_project.heartbeat.thinking.test_owner_instructions import write
 from tests.live_golem import SWAP
 from tests.scripted_model import call, calls, last_tool_answer, raw, say
 from tools_app.core import clock
@@ -119,6 +120,16 @@ def test_what_was_said_is_told_again_until_the_owner_begins_anew(talk: Talk, scr
     talk.say("Third?", begins_anew=True)
     told = [[each["content"] for each in request["messages"][1:-1]] for request in model.requests]
     assert told == [[], ["First?", "Alpha."], []]
+
+
+def test_its_owners_standing_words_lead_a_conversation_too(talk: Talk, script: Script) -> None:
+    write(talk.live, "Taste", "Never hold more than a third in WETH.")
+    model = script(say("Alpha."), say("Beta."))
+    talk.say("First?")
+    talk.say("Second?")
+    for request in model.requests:
+        told = next(each["content"] for each in request["messages"] if each["role"] == "system")
+        assert "STRATEGY, by your owner (version 1):\n### Taste\nNever hold more" in told
 
 
 def test_nobody_else_reads_or_steers_the_conversation(talk: Talk, script: Script) -> None:

@@ -27,6 +27,7 @@ from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.test_known_market import read_decision
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
 from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent, preview_swap
+from tests.golem_project.heartbeat.thinking.test_owner_instructions import write
 from tests.live_golem import LiveGolem
 from tests.passing_time import let_pass_until
 from tests.scripted_model import Reply, call, commit_last, say, serve_model
@@ -83,6 +84,23 @@ def test_the_decision_says_what_the_model_was_told_asked_was_refused_and_cost_in
     page = read_decision(live_golem.golem, record)
     on_page = [page.index(f"<p>{line}</p>") for line in lines]
     assert on_page == sorted(on_page), "the page says the sentences in their order, before what is stored"
+
+
+def test_the_decision_says_which_version_of_its_owners_words_was_told_and_what_found_no_room(
+    live_golem: LiveGolem, think: Think, model_of_ticks: Any, settings: Any
+) -> None:
+    settings.GOLEM_THINKING_STANDING_CHARACTERS = 100
+    write(live_golem, "Taste", "Hold WETH.")
+    write(live_golem, "Taste", "Hold USDC.")
+    write(live_golem, "Long", "a" * 300)
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL)
+    tick(live_golem.golem)
+    steer_golem(golem=live_golem.golem, text="Look around.", actor="owner:1", now=clock.now())
+    with serve_model([say("Nothing to do.")]) as model:
+        model_of_ticks(make_client(model.url))
+        page = read_decision(live_golem.golem, tick(live_golem.golem))
+    assert "<p>It was told STRATEGY in version 3.</p>" in page
+    assert "<p>Of STRATEGY there was no room for: Long.</p>" in page
 
 
 def test_what_a_tick_cost_has_its_delegates_in_it(live_golem: LiveGolem, think: Think, model_of_ticks: Any) -> None:

@@ -27,6 +27,7 @@ from permits_app.actions.halt import halt_golem
 from permits_app.reviewers import delegation_router
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
 from tests.golem_project.heartbeat.thinking.test_every_string_is_data import read_data as read_after_words
+from tests.golem_project.heartbeat.thinking.test_owner_instructions import write
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import make_golem
 from tests.scripted_model import ScriptedModel, say, serve_model
@@ -80,6 +81,15 @@ def test_what_a_delegate_is_asked_is_data_with_who_asks_and_its_signs(live_golem
 def test_a_plain_task_is_told_without_a_warning(live_golem: LiveGolem, think: Think) -> None:
     _, data = split(ask(live_golem, "Buy WETH for 500 USDC").opening)
     assert "looks_as_if_written_to_steer_you" not in data["asked"]
+
+
+def test_a_delegate_is_told_the_standing_words_of_its_golems_owner_and_not_as_data(
+    live_golem: LiveGolem, think: Think
+) -> None:
+    write(live_golem, "Taste", "Never hold more than a third in WETH.")
+    model = ask(live_golem, "Buy WETH for 500 USDC")
+    assert "STRATEGY, by your owner (version 1):\n### Taste\nNever hold more" in model.instructions
+    assert "Never hold more" not in model.opening
 
 
 def test_a_delegate_is_shown_that_its_golem_is_halted(live_golem: LiveGolem, think: Think) -> None:

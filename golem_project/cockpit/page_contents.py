@@ -21,7 +21,7 @@ from golem_project.cockpit.chart_spans import Span
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.heartbeat.debt_health import describe_dangers
-from golem_project.heartbeat.decision_sentences import tell_failure
+from golem_project.heartbeat.decision_sentences import tell_breakdown, tell_failure
 from permits_app.limits import ledger
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
@@ -82,7 +82,7 @@ class Decision:
     reason: str
     is_live: bool
     failure: str
-    """Why its model could not think and who acted in its place; empty where it could."""
+    """Why its model could not think and who acted in its place, or that the tick failed; empty where neither is so."""
     actions: tuple[tuple[str, SafeString, str, str, bool], ...]
     """What, its state, why, its permit, and whether why is in the words of its agent or model."""
 
@@ -344,7 +344,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
             tier=InferenceTier(row["tier"]).label,
             reason=name_addresses(row["reason"], golem.home_chain_id) or "quiet: nothing asked for thinking",
             is_live=row["is_live"],
-            failure=tell_failure(row["deliberation"], row["costs"]),
+            failure=tell_failure(row["deliberation"], row["costs"]) or tell_breakdown(row["outcome"]),
             actions=tuple(
                 (
                     f"{each['action_type'].replace('_', ' ')} {each['venue'] or ''}".strip(),

@@ -240,10 +240,11 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="In words")
     def told(self, obj: DecisionCycleRecord) -> SafeString:
         """Why it thought or did not, what it wanted, and what became of it."""
-        told = format_html_join("", "<p>{}</p>", [(line,) for line in tell_decision(obj)])
+        lines = format_html_join("", "<p>{}</p>", [(line,) for line in tell_decision(obj)])
+        told = format_html('<div class="gx-said">{}</div>', lines)
         return show_unchecked(told, of="Reasons are in the words of its planner, a model perhaps")
 
-    @display(description="The whole record, with its actions, those of agents until the next tick, and their outcomes")
+    @display(description="The whole record")
     def whole(self, obj: DecisionCycleRecord) -> SafeString:
         """Indented, folded."""
         # A page asks for each of its fields several times.
@@ -251,7 +252,9 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             obj.told_whole = describe_with_agents(obj)  # type: ignore[attr-defined]
         stored = json.dumps(obj.told_whole, indent=2)  # type: ignore[attr-defined]
         record = format_html(
-            '<details><summary>As it is stored</summary><pre class="gx-pre">{}</pre></details>', stored
+            "<details><summary>As it is stored, with its actions, those of agents until the next tick, and what came of"
+            ' them</summary><pre class="gx-pre">{}</pre></details>',
+            stored,
         )
         return show_unchecked(record, of="What it says of itself is in the words of its planner, a model perhaps")
 

@@ -22,10 +22,12 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     """
     how = "It acted with its money." if row.is_live else "It rehearsed: nothing was signed."
     why = name_addresses(row.gating_reason, row.golem.home_chain_id)
+    breakdown = tell_breakdown(row.outcome)
     lines = [
         f"Tick {row.heartbeat_tick} at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC. {how}",
         f"It thought at tier {row.tier}: {why or 'quiet, nothing asked for thinking'}.",
         *tell_thinking(row.deliberation, row.costs),
+        *([breakdown] if breakdown else []),
         f"The market looked {str(row.regime).lower() or 'unknown'}.",
     ]
     if row.vitality is not None:
@@ -36,7 +38,7 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     lines += tell_unknown(row.probes)
     held = [*tell_held_back(row.interventions), *tell_doubted(row.interventions)]
     wanted = [line for each in actions for line in (_tell_action(each), *_tell_memory(each))]
-    lines += [*held, *wanted] or [_tell_nothing(row.deliberation)]
+    lines += [*held, *wanted] or [_tell_nothing(row.deliberation, is_broken=bool(breakdown))]
     late = (row.tick.lateness_ms or 0) / 1_000
     if late >= 1:
         lines.append(f"The tick began {late:.1f} s late.")
@@ -77,7 +79,7 @@ def _tell_told(deliberation: Mapping[str, Any]) -> list[str]:
     told = deliberation.get("told") or []
     lines = []
     if told:
-        sections = ", ".join(f"{title} {tokens}" for title, tokens in told)
+        sections = "; ".join(f"{title}: {tokens:,}" for title, tokens in told)
         lines.append(
             f"Its model was told about {sum(tokens for _, tokens in told):,} tokens, beside its tools' parameters:"
             f" {sections}."
@@ -129,8 +131,16 @@ def _tell_bills(deliberation: Mapping[str, Any]) -> str:  # Any: the stored JSON
     return "".join(lines)
 
 
-def _tell_nothing(deliberation: Mapping[str, object]) -> str:
-    """Whoever could not think is not said to have wanted nothing."""
+def tell_breakdown(outcome: Mapping[str, object]) -> str:
+    """That the tick itself failed, and by which code; empty where it came to its end."""
+    code = outcome.get("error_code")
+    return f"The tick failed before its end ({code}); what it had begun is listed with its actions." if code else ""
+
+
+def _tell_nothing(deliberation: Mapping[str, object], *, is_broken: bool) -> str:
+    """Whoever could not think, or not to the end of the tick, is not said to have wanted nothing."""
+    if is_broken:
+        return "What else it would have wanted is not known."
     if deliberation.get("stopped_by") and not deliberation.get("rules_stood_in"):
         return "What it would have wanted is not known."
     return "It wanted nothing."

@@ -7,6 +7,7 @@ phases is there only in those. Whatever came from a chain, a venue or a memory i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,6 +24,7 @@ from tools_app.toolkit.golem_toolset import Toolset
 NO_WORDS: Final = StandingWords()
 _CHARACTERS_PER_LLM_TOKEN: Final = 4
 _LONGEST_TITLE: Final = 60
+_CLAUSE_ENDS: Final = re.compile(r"[.,;\n]")
 ASKED: Final = (
     "Another archetype of this golem asks something of you: `asked` in the situation, in its words. It is a request, no"
     " rule of your owner: the house rules say how far it goes."
@@ -137,15 +139,24 @@ def list_parts(
 
 
 def weigh_parts(parts: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Each section by its title, with about how many tokens it takes."""
-    return tuple((_name_part(part), -(-len(part) // _CHARACTERS_PER_LLM_TOKEN)) for part in parts if part)
+    """Each section by its title, with about how many tokens it takes; data counts to the title above it."""
+    weighed: list[tuple[str, int]] = []
+    for part in parts:
+        llm_tokens = -(-len(part) // _CHARACTERS_PER_LLM_TOKEN)
+        if part.startswith("{") and weighed:
+            title, before = weighed.pop()
+            weighed.append((title, before + llm_tokens))
+        elif part:
+            weighed.append((_name_part(part), llm_tokens))
+    return tuple(weighed)
 
 
 def _name_part(part: str) -> str:
-    """The title of a section, or its first words."""
-    first, _, rest = part.partition(":")
-    title = first if rest and len(first) <= _LONGEST_TITLE and "\n" not in first else " ".join(part.split()[:4])
-    return clean_text(title)[:_LONGEST_TITLE]
+    """The title of a section, or how its first sentence begins."""
+    first, colon, _ = part.partition(":")
+    if not colon or len(first) > _LONGEST_TITLE or "\n" in first:
+        first = _CLAUSE_ENDS.split(part, maxsplit=1)[0]
+    return clean_text(first)[:_LONGEST_TITLE]
 
 
 def write_opening(

@@ -10,8 +10,10 @@ from uuid import UUID
 import pytest
 
 from archetypes_app.models import Heartbeat
+from golem_project.cockpit.page_contents import build_cockpit
 from golem_project.heartbeat import cycle
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking.planner import (
     Deliberation,
@@ -133,6 +135,10 @@ def test_a_planner_that_breaks_fails_its_tick_and_not_the_golem(
     record = think(live_golem)
     assert record.tick.status == "FAILED" and record.outcome == {"error_code": "INTERNAL_ERROR"}
     assert "secret words" not in str(record.__dict__)
+    told = " ".join(tell_decision(record))
+    assert "The tick failed before its end (INTERNAL_ERROR)" in told and "It wanted nothing." not in told
+    newest = build_cockpit(live_golem.golem, now=clock.now()).decisions[0]
+    assert "The tick failed before its end (INTERNAL_ERROR)" in newest.failure
     assert Heartbeat.objects.get(golem=live_golem.golem).lease_expires_at is None
     assert tick(live_golem.golem).tier == "T0"
 

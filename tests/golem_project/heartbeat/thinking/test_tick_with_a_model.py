@@ -76,6 +76,9 @@ def test_the_decision_says_what_the_model_was_told_asked_was_refused_and_cost_in
     assert places == sorted(places)
     told, asked, refused, cost = (lines[place] for place in places)
     assert "How this house works" in told and "The owner says" in told and "The situation, as data" in told
+    titles = [title for title, _ in record.deliberation["told"]]
+    assert titles[0] == f"You are {live_golem.golem.name}" and titles[-1] == "The situation, as data"
+    assert not [title for title in titles if set(title) & set('.{"')], titles
     assert asked == "It asked for: query_state (limits), preview_action (swap)."
     assert "preview_action (swap): this could cost" in refused and "(SAFETY_SPENDING_LIMIT_EXCEEDED)." in refused
     assert "2,900 tokens were read and 160 written" in cost

@@ -252,8 +252,7 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             obj.told_whole = describe_with_agents(obj)  # type: ignore[attr-defined]
         stored = json.dumps(obj.told_whole, indent=2)  # type: ignore[attr-defined]
         record = format_html(
-            "<details><summary>As it is stored, with its actions, those of agents until the next tick, and what came of"
-            ' them</summary><pre class="gx-pre">{}</pre></details>',
+            '<details><summary>As it is stored, with agents\' actions</summary><pre class="gx-pre">{}</pre></details>',
             stored,
         )
         return show_unchecked(record, of="What it says of itself is in the words of its planner, a model perhaps")

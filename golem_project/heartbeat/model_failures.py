@@ -28,12 +28,14 @@ from golem_project.heartbeat.thinking.errors import (
 )
 from golem_project.heartbeat.thinking.planner import Deliberation
 from tools_app.core.clock import Deadline
+from tools_app.core.units import format_micro_usd
 
 SOURCE: Final = "thinking"
 MOST_IN_A_ROW: Final = 3
 """Failed ticks in a row of which people are told."""
 THINKS_AGAIN: Final = "it thinks again"
 _KEY: Final = "failed_to_think"
+_COST_KEY: Final = "failed_to_think_micro_usd"
 _TIME_FOR_RULES_MS: Final = 10_000
 """What a model leaves of a tick's time to the rules that stand in for it, a third of it at most."""
 
@@ -77,17 +79,26 @@ def count_failures(state: CycleState) -> int:
     return before + 1 if has_failed(asked[-1]) else 0
 
 
+def sum_costs_of_failures(state: CycleState) -> int:
+    """Micro-USD that the failed ticks in a row cost, with this one."""
+    if not count_failures(state):
+        return 0
+    before = int(state.begun.state.get(_COST_KEY) or 0)
+    return before + sum(each.cost_micro_usd for each in state.deliberations if has_failed(each))
+
+
 def remember_failures(state: CycleState) -> dict[str, object]:
     """For what the next tick starts from."""
-    return {_KEY: count_failures(state)}
+    return {_KEY: count_failures(state), _COST_KEY: sum_costs_of_failures(state)}
 
 
 def tell_failures(state: CycleState) -> None:
-    """Tell people with the third failed tick in a row, and with the first that thinks again after that."""
+    """Tell people with the third failed tick in a row and what they cost, and with the first that thinks again."""
     before, now_failed = int(state.begun.state.get(_KEY) or 0), count_failures(state)
     if now_failed == MOST_IN_A_ROW and before < MOST_IN_A_ROW:
         failed = next(each for each in state.deliberations if has_failed(each))
-        words = f"{MOST_IN_A_ROW} ticks in a row: {describe_failure(failed.stopped_by)}"
+        cost = format_micro_usd(sum_costs_of_failures(state))
+        words = f"{MOST_IN_A_ROW} ticks in a row: {describe_failure(failed.stopped_by)}. That cost {cost}"
     elif before >= MOST_IN_A_ROW and not now_failed:
         words = THINKS_AGAIN
     else:

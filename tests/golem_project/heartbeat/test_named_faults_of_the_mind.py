@@ -118,7 +118,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "2 a failure is said in one sentence, with its cost, on the decision page and in the cockpit": (
         f"{FAILING}::test_a_tick_whose_model_failed_says_so_and_never_that_it_wanted_nothing",
     ),
-    "2 alerts after three": (
+    "2 alerts after three, with cost": (
+        f"{FAILING}::test_people_are_told_what_the_failed_ticks_cost_and_the_next_row_begins_at_nothing",
         f"{FAILING}::test_people_are_told_with_the_third_failed_tick_once_and_once_when_it_thinks_again",
         f"{FAILING}::test_a_quiet_tick_between_two_failures_neither_counts_nor_clears",
     ),

@@ -23,6 +23,7 @@ from tests.live_golem import LiveGolem
 from tests.scripted_model import Answer, call, commit_last, raw, say, serve_model, slow
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
+from tools_app.core.units import format_micro_usd
 
 
 @pytest.fixture
@@ -216,7 +217,7 @@ def test_people_are_told_with_the_third_failed_tick_once_and_once_when_it_thinks
         told.append(AlertBatch.objects.filter(golem=live_golem.golem, source=SOURCE).count())
     assert told == [0, 0, 1, 1, 1]
     (batch,) = AlertBatch.objects.filter(golem=live_golem.golem, source=SOURCE)
-    assert batch.alerts[0]["observed"] == "3 ticks in a row: the language model did not answer"
+    assert batch.alerts[0]["observed"] == "3 ticks in a row: the language model did not answer. That cost $0.00"
     with serve_model([say("Here again.")]) as model:
         ask(model.url)
         tick(live_golem.golem)
@@ -224,6 +225,25 @@ def test_people_are_told_with_the_third_failed_tick_once_and_once_when_it_thinks
         tick(live_golem.golem)
     newest = AlertBatch.objects.filter(golem=live_golem.golem, source=SOURCE).order_by("-window_start")
     assert [each.alerts[0]["observed"] for each in newest] == [THINKS_AGAIN, batch.alerts[0]["observed"]]
+
+
+def test_people_are_told_what_the_failed_ticks_cost_and_the_next_row_begins_at_nothing(
+    live_golem: LiveGolem, think: Think, ask: Any
+) -> None:
+    wake(live_golem)
+    before = spent(live_golem)
+    for _ in range(MOST_IN_A_ROW):
+        with serve_model([raw(b"{}", status=500)]) as model:
+            ask(model.url)
+            tick(live_golem.golem)
+        say_to(live_golem)
+    cost = spent(live_golem) - before
+    (batch,) = AlertBatch.objects.filter(golem=live_golem.golem, source=SOURCE)
+    assert cost > 0 and batch.alerts[0]["observed"].endswith(f"That cost {format_micro_usd(cost)}")
+    with serve_model([say("Here again.")]) as model:
+        ask(model.url)
+        tick(live_golem.golem)
+    assert Heartbeat.objects.get(golem=live_golem.golem).state["failed_to_think_micro_usd"] == 0
 
 
 def test_a_quiet_tick_between_two_failures_neither_counts_nor_clears(

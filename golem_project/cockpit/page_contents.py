@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from golem_project.cockpit.chart_spans import Span
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.heartbeat.debt_health import describe_dangers
-from golem_project.heartbeat.decision_sentences import tell_breakdown, tell_failure
+from golem_project.heartbeat.decision_sentences import tell_trouble
 from permits_app.limits import ledger
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
@@ -56,6 +57,7 @@ from tools_app.wording.formats import format_age, format_chain, format_seconds, 
 
 SHOWN_DECISIONS: Final = 8
 SHOWN_GOLEMS: Final = 200
+_read_trouble: Final = itemgetter("deliberation", "costs", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +346,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
             tier=InferenceTier(row["tier"]).label,
             reason=name_addresses(row["reason"], golem.home_chain_id) or "quiet: nothing asked for thinking",
             is_live=row["is_live"],
-            failure=tell_failure(row["deliberation"], row["costs"]) or tell_breakdown(row["outcome"]),
+            failure=tell_trouble(*_read_trouble(row)),
             actions=tuple(
                 (
                     f"{each['action_type'].replace('_', ' ')} {each['venue'] or ''}".strip(),

@@ -131,6 +131,15 @@ def _tell_bills(deliberation: Mapping[str, Any]) -> str:  # Any: the stored JSON
     return "".join(lines)
 
 
+def tell_trouble(
+    deliberation: Mapping[str, object],
+    costs: Mapping[str, Any],  # Any: the stored JSON of a decision
+    outcome: Mapping[str, object],
+) -> str:
+    """Why a model could not think, or that the tick itself failed; empty where neither is so."""
+    return tell_failure(deliberation, costs) or tell_breakdown(outcome)
+
+
 def tell_breakdown(outcome: Mapping[str, object]) -> str:
     """That the tick itself failed, and by which code; empty where it came to its end."""
     code = outcome.get("error_code")

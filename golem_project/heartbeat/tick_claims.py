@@ -24,6 +24,7 @@ from tools_app.core.transaction_retry import retry_aborted
 
 # Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
 _CLOCK_SLACK = timedelta(seconds=30)
+_REGIME_BEFORE = "regime_before"
 _PERSON, _SHARED = get_user_model()._meta.db_table, Golem.co_owners.through._meta.db_table
 _CLOCK, _TICK, _GOLEM = Heartbeat._meta.db_table, HeartbeatTick._meta.db_table, Golem._meta.db_table
 
@@ -63,7 +64,7 @@ class BegunTick:
     @property
     def regime_before(self) -> str:
         """The market that the last tick which ended saw; one that was killed may have noted another."""
-        return str(self.state.get("regime_before") or self.regime)
+        return str(self.state.get(_REGIME_BEFORE) or self.regime)
 
 
 @retry_aborted
@@ -225,7 +226,7 @@ def note_regime(*, begun: BegunTick, regime: str, now: datetime) -> None:
                 "golem": begun.golem.pk,
                 "fence": begun.fence,
                 "regime": regime,
-                "part": json.dumps({"regime_seen_at": now.isoformat(), "regime_before": begun.regime_before}),
+                "part": json.dumps({"regime_seen_at": now.isoformat(), _REGIME_BEFORE: begun.regime_before}),
             },
         )
 

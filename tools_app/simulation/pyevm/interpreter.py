@@ -1,4 +1,5 @@
-"""The loop over a contract's bytes. The frequent opcodes are done here; every other is py-evm's own.
+"""The loop over a contract's bytes. It does itself what moves words, jumps, remembers and adds, for those are most
+of what runs; `word_operations` and `frame_operations` do two families of others, and the rest is py-evm's own.
 
 Same gas and same results as py-evm's loop, several times as fast: no method call per stack access, no text built for
 each charge. Anything that runs too long is stopped by the run's budget, which raises out of the machine.
@@ -12,9 +13,10 @@ from typing import Any, Final
 from eth.exceptions import FullStack, Halt, InsufficientStack, InvalidInstruction, InvalidJumpDestination, OutOfGas
 from eth_hash.auto import keccak
 
+from tools_app.simulation.pyevm.frame_operations import FRAME_OPERATIONS
+from tools_app.simulation.pyevm.word_operations import WORD_OPERATIONS
+
 _MASK: Final = (1 << 256) - 1
-_SIGN: Final = 1 << 255
-_TOP: Final = 1 << 256
 _STACK_LIMIT: Final = 1024
 _COLD_SLOAD: Final = 2_100
 _WARM_READ: Final = 100
@@ -64,7 +66,7 @@ def grow(mem: bytearray, end: int, gas: int) -> int:
     return gas
 
 
-def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for each opcode)
+def run_code(computation: Any) -> None:  # noqa: C901 (a call for each of these opcodes costs more than the opcode)
     """Run the frame's code to its end. Raises VMError as py-evm does; the gas meter is right at every way out."""
     state, message = computation.state, computation.msg
     program = analyse(message.code)
@@ -78,7 +80,7 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
     mem = memory._bytes
     data = message.data
     address = message.storage_address
-    opcodes = computation.opcodes
+    opcodes, words = computation.opcodes, _WORDS
     budget = state.budget
     pc = 0
     try:
@@ -207,80 +209,24 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
                         raise FullStack("stack limit")
                     append(pc - 1)
                     continue
-            elif op >= 0x30:
+            elif op >= 0x20:
                 if op == 0x35:  # CALLDATALOAD
                     gas -= 3
                     if gas < 0:
                         raise OutOfGas("CALLDATALOAD")
                     start = stack[-1]
-                    word = data[start : start + 32]
-                    if len(word) < 32:
-                        word = word.ljust(32, b"\0")
-                    stack[-1] = int.from_bytes(word, "big")
+                    piece = data[start : start + 32]
+                    if len(piece) < 32:
+                        piece = piece.ljust(32, b"\0")
+                    stack[-1] = int.from_bytes(piece, "big")
                     continue
-                if op in (0x30, 0x33, 0x34, 0x36, 0x3D):  # ADDRESS CALLER CALLVALUE CALLDATASIZE RETURNDATASIZE
+                if op in FRAME_OPERATIONS:
                     gas -= 2
                     if gas < 0:
                         raise OutOfGas("context")
                     if len(stack) >= _STACK_LIMIT:
                         raise FullStack("stack limit")
-                    if op == 0x36:
-                        append(len(data))
-                    elif op == 0x33:
-                        append(int.from_bytes(message.sender, "big"))
-                    elif op == 0x34:
-                        append(message.value)
-                    elif op == 0x3D:
-                        append(len(computation.return_data))
-                    else:
-                        append(int.from_bytes(address, "big"))
-                    continue
-            elif op >= 0x10:
-                if op <= 0x1D:
-                    gas -= 3
-                    if gas < 0:
-                        raise OutOfGas("comparison")
-                    if op == 0x15:  # ISZERO
-                        stack[-1] = 0 if stack[-1] else 1
-                    elif op == 0x16:  # AND
-                        value = pop()
-                        stack[-1] &= value
-                    elif op == 0x14:  # EQ
-                        value = pop()
-                        stack[-1] = 1 if value == stack[-1] else 0
-                    elif op == 0x11:  # GT
-                        value = pop()
-                        stack[-1] = 1 if value > stack[-1] else 0
-                    elif op == 0x10:  # LT
-                        value = pop()
-                        stack[-1] = 1 if value < stack[-1] else 0
-                    elif op == 0x1C:  # SHR
-                        value = pop()
-                        stack[-1] = stack[-1] >> value if value < 256 else 0
-                    elif op == 0x1B:  # SHL
-                        value = pop()
-                        stack[-1] = (stack[-1] << value) & _MASK if value < 256 else 0
-                    elif op == 0x17:  # OR
-                        value = pop()
-                        stack[-1] |= value
-                    elif op == 0x19:  # NOT
-                        stack[-1] ^= _MASK
-                    elif op == 0x12 or op == 0x13:  # SLT SGT
-                        value = pop() ^ _SIGN
-                        other = stack[-1] ^ _SIGN
-                        stack[-1] = 1 if (value < other if op == 0x12 else value > other) else 0
-                    elif op == 0x1D:  # SAR
-                        value = pop()
-                        other = stack[-1]
-                        if other >= _SIGN:
-                            other -= _TOP
-                        stack[-1] = (other >> min(value, 256)) & _MASK
-                    elif op == 0x18:  # XOR
-                        value = pop()
-                        stack[-1] ^= value
-                    else:  # BYTE
-                        value = pop()
-                        stack[-1] = (stack[-1] >> (8 * (31 - value))) & 0xFF if value < 32 else 0
+                    append(FRAME_OPERATIONS[op](computation))
                     continue
                 if op == 0x20:  # KECCAK256
                     start = pop()
@@ -303,6 +249,26 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
                 value = pop()
                 stack[-1] = (value + stack[-1]) & _MASK
                 continue
+            elif op == 0x15:  # ISZERO
+                gas -= 3
+                if gas < 0:
+                    raise OutOfGas("ISZERO")
+                stack[-1] = 0 if stack[-1] else 1
+                continue
+            elif op == 0x16:  # AND
+                gas -= 3
+                if gas < 0:
+                    raise OutOfGas("AND")
+                value = pop()
+                stack[-1] &= value
+                continue
+            elif op == 0x14:  # EQ
+                gas -= 3
+                if gas < 0:
+                    raise OutOfGas("EQ")
+                value = pop()
+                stack[-1] = 1 if value == stack[-1] else 0
+                continue
             elif op == 0x03:  # SUB
                 gas -= 3
                 if gas < 0:
@@ -310,57 +276,15 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
                 value = pop()
                 stack[-1] = (value - stack[-1]) & _MASK
                 continue
-            elif op == 0x02:  # MUL
-                gas -= 5
-                if gas < 0:
-                    raise OutOfGas("MUL")
-                value = pop()
-                stack[-1] = (value * stack[-1]) & _MASK
-                continue
-            elif op == 0x04:  # DIV
-                gas -= 5
-                if gas < 0:
-                    raise OutOfGas("DIV")
-                value = pop()
-                other = stack[-1]
-                stack[-1] = value // other if other else 0
-                continue
-            elif op == 0x06:  # MOD
-                gas -= 5
-                if gas < 0:
-                    raise OutOfGas("MOD")
-                value = pop()
-                other = stack[-1]
-                stack[-1] = value % other if other else 0
-                continue
-            elif op == 0x08 or op == 0x09:  # ADDMOD MULMOD
-                gas -= 8
-                if gas < 0:
-                    raise OutOfGas("MULMOD")
-                value = pop()
-                other = pop()
-                modulus = stack[-1]
-                if modulus:
-                    stack[-1] = (value * other if op == 0x09 else value + other) % modulus
-                else:
-                    stack[-1] = 0
-                continue
-            elif op == 0x0B:  # SIGNEXTEND
-                gas -= 5
-                if gas < 0:
-                    raise OutOfGas("SIGNEXTEND")
-                index = pop()
-                value = stack[-1]
-                if index < 31:
-                    bit = 8 * index + 7
-                    if value >> bit & 1:
-                        stack[-1] = value | (_MASK ^ ((1 << bit) - 1))
-                    else:
-                        stack[-1] = value & ((1 << (bit + 1)) - 1)
-                continue
             elif op == 0x00:  # STOP
                 meter.gas_remaining = gas
                 return
+            elif word := words[op]:
+                gas -= word[0]
+                if gas < 0:
+                    raise OutOfGas("arithmetic")
+                word[1](stack)
+                continue
             function = opcodes.get(op)
             if function is None:
                 raise InvalidInstruction(f"opcode 0x{op:02x}")
@@ -376,4 +300,6 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
         return
 
 
+# By opcode, None where the loop or py-evm does it.
+_WORDS: Final = tuple(WORD_OPERATIONS.get(op) for op in range(0x20))
 _EMPTY_HASH: Final = int.from_bytes(keccak(b""), "big")

@@ -252,7 +252,7 @@ def _list_left(golems: QuerySet[Golem], now: datetime) -> list[NeedLine]:
     """What only a person gets out of a golem that ends or was stopped, and what waits: however little it is."""
     return [
         NeedLine(line.what, f"it is not out: {line.why}", line.url, line.golem_name, show_age(line.since, now=now))
-        for line in list_left_lines(golems)
+        for line in list_left_lines(golems, now=now)
     ]
 
 

@@ -10,6 +10,7 @@ from django.utils.functional import SimpleLazyObject
 from archetypes_app.ownership import list_golems_with, list_seen_golems
 from archetypes_app.roles import Power
 from permits_app.pages.left_lines import list_left_lines
+from tools_app.core import clock
 
 
 def tell_left(request: HttpRequest) -> dict[str, Any]:
@@ -22,6 +23,6 @@ def tell_left(request: HttpRequest) -> dict[str, Any]:
     golems = list_seen_golems(user)
     operated = list_golems_with(user, Power.OPERATE)
     return {
-        "left_lines": SimpleLazyObject(lambda: list_left_lines(golems)),
+        "left_lines": SimpleLazyObject(lambda: list_left_lines(golems, now=clock.now())),
         "may_stop": SimpleLazyObject(lambda: user.is_superuser or operated.exists()),
     }

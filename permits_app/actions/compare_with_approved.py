@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from permits_app.actions.release_permit import judge_stored_plan
 from permits_app.approvals.loan_risk import say_liquidation
+from permits_app.approvals.simulated_loss import LEAST_TOLD, read_loss, say_loss
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.prediction import describe_expected
@@ -100,4 +101,6 @@ def _list_figures(expected: Mapping[str, Any]) -> dict[str, _Figure]:
             figures[f"{name}: health afterwards"] = _Figure(str(position["health_after"]))
         if liquidated := say_liquidation(position):
             figures[f"{name}: liquidated"] = _Figure(liquidated)
+    if (loss := read_loss(expected)) is not None:
+        figures |= {"Lost in the simulation": _Figure(say_loss(expected), loss // LEAST_TOLD)}
     return figures

@@ -2,7 +2,8 @@
 
 Each look goes one step further and finds what was done before. Taking out and settling are the halt's own steps
 (`halt`): what is under way ends, approvals and promises are taken back, positions are left by their exits, debts are
-paid as the owner chose. A golem that still has something only its owner gets out is not retired. Decision 0199.
+paid as the owner chose. A golem that still has something only its owner gets out is not retired; dust that its way out
+leaves is kept with the end. Decisions 0199, 0618.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from memory_app.actions.export_grimoire import export_grimoire
 from permits_app.actions.halt import halt_golem, list_what_is_left, reopen_halt
 from permits_app.actions.retire_golem import retire_golem
 from permits_app.halts.deaths import DEATH_ACTOR, announce_terminal, begin_death, keep_what_is_left
+from permits_app.halts.told_lines import IT_STAYS, read_line
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
 from permits_app.permits.blocked_commits import list_silent_chains
@@ -55,12 +57,12 @@ def follow_death(*, death_id: UUID, now: datetime) -> DeathState:
         # The sweep hands the halt to workers until every step of it is done.
         return DeathState.UNDER_WAY
     left = list_what_is_left(golem=death.golem, now=now)
-    if left:
+    if any(read_line(each).next != IT_STAYS for each in left):
         if keep_what_is_left(death_id=death_id, left=left, now=now):
             # It is not what was there before: perhaps there is a way out now.
             reopen_halt(golem=death.golem, now=now)
         return DeathState.UNDER_WAY
-    return _end(death, now)
+    return _end(death, left, now)
 
 
 def _halt(death: Death, now: datetime) -> None:
@@ -79,12 +81,12 @@ def _halt(death: Death, now: datetime) -> None:
     Death.objects.filter(pk=death.pk, state=DeathState.UNDER_WAY).update(halt_epoch=epoch)
 
 
-def _end(death: Death, now: datetime) -> DeathState:
+def _end(death: Death, dust: list[dict[str, str]], now: datetime) -> DeathState:
     if not _export(death, now):
         return DeathState(Death.objects.get(pk=death.pk).state)
     retire_golem(golem=death.golem, actor=DEATH_ACTOR, reason=death.reason, now=now)
     sign_head(golem_id=death.golem_id, now=now)
-    _close(death, now)
+    _close(death, dust, now)
     return DeathState.RETIRED
 
 
@@ -111,10 +113,10 @@ def _export(death: Death, now: datetime) -> bool:
 
 
 @retry_aborted
-def _close(death: Death, now: datetime) -> None:
+def _close(death: Death, dust: list[dict[str, str]], now: datetime) -> None:
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True).get(pk=death.golem_id)
-        ended = {"state": DeathState.RETIRED, "ended_at": now, "ended_by": DEATH_ACTOR}
+        ended: dict[str, object] = {"state": DeathState.RETIRED, "ended_at": now, "ended_by": DEATH_ACTOR, "left": dust}
         if Death.objects.filter(pk=death.pk, state=DeathState.UNDER_WAY).update(**ended):
             file = Death.objects.values_list("export_file", flat=True).get(pk=death.pk)
             payload = {"reason": death.reason, "export_file": file}

@@ -32,6 +32,7 @@ from permits_app.execution.renounce_rights_on_halt import describe_received, dro
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
 from permits_app.halts.halt_choices import SAYS, HaltChoice, does_unwind, find_exchange, read_choice
 from permits_app.halts.resume import lock_keys
+from permits_app.halts.told_lines import IT_STAYS, read_line
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -214,19 +215,21 @@ def list_exits(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
 
 
 def list_what_is_left(*, golem: Golem, now: datetime) -> list[dict[str, str]]:
-    """Positions that still hold something: how much (`holds`, for people), the next step or its owner, and why so.
+    """Positions that still hold something: how much (`holds`, for people), the next step, its owner or that it stays,
+    and why so.
 
     Raises what `list_exits` raises.
     """
     return [
         {
             **{name: str(line[name]) for name in ("position", "venue", "label")},
-            "next": line.get("next_step") or (IT_WAITS if line.get("outcome") == "waits" else ITS_OWNER),
-            "why": str(line.get("reason", "")),
-            "holds": str(line.get("holds", "")),
+            "next": IT_STAYS if told.stays else told.next_step or (IT_WAITS if told.outcome == "waits" else ITS_OWNER),
+            "why": told.why_it_stays or told.reason,
+            "holds": told.holds,
         }
         for line in list_exits(golem=golem, now=now)
-        if line.get("next_step") != NOTHING_LEFT
+        for told in [read_line(line)]
+        if told.next_step != NOTHING_LEFT or told.stays
     ]
 
 

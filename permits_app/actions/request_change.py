@@ -29,6 +29,7 @@ from permits_app.approvals.loan_risk import read_loan_risk, say_growth
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
 from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
+from permits_app.approvals.simulated_loss import say_loss_briefly
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
@@ -306,5 +307,6 @@ def _title_of(permit: ActionPermit) -> str:
     moved = [flow["bound_units"] for flow in flows[:2]]
     words = permit.action_type.replace("_", " ").capitalize()
     what = f"{words} {' and '.join(moved)}".strip() if moved else words
-    risk = say_growth(permit.expected_outcome.get("positions", []))
-    return f"{what} at {permit.venue}{f', {risk}' if risk else ''}"[:200]
+    expected = permit.expected_outcome
+    told = (say_growth(expected.get("positions", [])), say_loss_briefly(expected))
+    return ", ".join((f"{what} at {permit.venue}", *filter(None, told)))[:200]

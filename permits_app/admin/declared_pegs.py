@@ -59,8 +59,17 @@ class DeclaredPegAdmin(AuditedEditMixin, OwnerScopedAdmin):
     ordering = ("golem__name", "name")
     fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source", OPENED)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+    def get_fields(self, request: HttpRequest, obj: DeclaredPeg | None = None) -> list[str]:
+        """Who may only look reads percent and the chain's name instead of what is typed."""
+        told = {"most_apart_bps": "furthest", "chain_id": "chain", OPENED: ""}
+        if obj is None or self.has_change_permission(request, obj):
+            told = {}
+        return [name for name in (told.get(each, each) for each in self.fields) if name]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: DeclaredPeg | None = None) -> tuple[str, ...]:
         """A row never moves to another golem."""
+        if obj is not None and not self.has_change_permission(request, obj):
+            return tuple(self.get_fields(request, obj))
         return ("golem",) if obj is not None else ()
 
     @display(description="Furthest away", ordering="most_apart_bps")

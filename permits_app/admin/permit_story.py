@@ -46,6 +46,7 @@ from permits_app.admin.story_lines import (
     list_surprises,
 )
 from permits_app.approvals.loan_risk import say_growth
+from permits_app.approvals.simulated_loss import say_loss_briefly
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.kept_bounds import KeptFlow, read_bounds
@@ -163,8 +164,8 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
 def _headline(permit: ActionPermit) -> str:
     words = permit.action_type.replace("_", " ").capitalize()
     bounds = read_bounds(permit.bounds)
-    risk = say_growth(permit.expected_outcome.get("positions", []))
-    more = f", {risk}" if risk else ""
+    told = (say_growth(permit.expected_outcome.get("positions", [])), say_loss_briefly(permit.expected_outcome))
+    more = "".join(f", {each}" for each in told if each)
     if bounds.spends and bounds.receives:
         return f"{words} {_symbols(bounds.spends)} for {_symbols(bounds.receives)}{more}"
     return f"{words} {_symbols(bounds.flows)}".strip() + more

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
+from permits_app.approvals.simulated_loss import say_loss
 from permits_app.limits.reserved_parts import read_parts
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -131,6 +132,8 @@ def describe_review(permit: ActionPermit) -> tuple[Fact, ...]:
 def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
     """The worst case in dollars, what was reserved and what was settled."""
     facts = [Fact("Worst case", format_usd(permit.value_micro_usd), "what the permit may cost at most, gas included")]
+    if loss := say_loss(permit.expected_outcome):
+        facts.append(Fact("Lost in the simulation", loss, "its worth at the feeds before less after"))
     if (risk := read_loan_risk(permit.expected_outcome.get("positions", []))) is not None:
         facts.append(Fact("At stake besides", risk.words, "a loan that is liquidated loses of what covers it"))
     if entry is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.plan_bounds_text import say_bounds
+from permits_app.approvals.simulated_loss import say_loss
 from permits_app.models import ActionPermit
 from permits_app.permits.kept_bounds import KeptAllowance, KeptFlow, read_bounds
 from permits_app.permits.kept_simulation import read_simulation
@@ -39,6 +40,7 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         **_describe_differences(permit),
         **_describe_stakes(permit),
         "effect": str(permit.expected_outcome.get("summary", "")),
+        **({"measured_loss": lost} if (lost := say_loss(permit.expected_outcome)) else {}),
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
         "gas_at_most": _describe_gas(permit),
         "simulated": {

@@ -45,6 +45,7 @@ from tools_app.portfolio.remembered_positions import list_hints
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.retiring_sales import RetiringUnsold
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
 from tools_app.toolkit.golem_chains import list_chains, place_params
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
@@ -54,6 +55,7 @@ from tools_app.toolkit.tooldef import WriteTool
 
 ACTION_TYPE = UNWIND_ACTION
 NOTHING_LEFT = "nothing is left in it"
+DUST_STAYS = "so little that its way out does not take it, or costs more than it brings"
 OWNER_NEEDED = "its owner is needed"
 DANGERS = frozenset({"simulator.health", "simulator.health_on_the_way", DEEPER_DEBT})
 """Rules by which a step is not taken that would leave a loan to be liquidated, or more owed than before."""
@@ -76,14 +78,16 @@ def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
         chain = open_chain(chain_id, now)
         held = _read_held(golem, chain)
         lines += [
-            {**_describe(each), "holds": say_holds(each, chain), **_describe_step(_ask(each, held, chain))}
+            {**_describe(each), "holds": say_holds(each, chain), **_describe_next(each, held, chain)}
             for each in _find_open(golem, chain)
         ]
     return lines
 
 
 def say_holds(position: Position, chain: ChainReader) -> str:
-    """What is in it to the last unit: `0.5 WETH, 0.00045 DAI owed`; an unknown token is told by its address."""
+    """What is in it to the last unit: `0.5 WETH, 0.00045 DAI owed`; an unknown token is told by its address. What never
+    counts stands behind it.
+    """
     told = []
     for leg in position.legs:
         try:
@@ -92,7 +96,23 @@ def say_holds(position: Position, chain: ChainReader) -> str:
         except GolemError:
             amount = f"{abs(leg.raw)} of {leg.token}"
         told += [f"{amount} owed" if leg.raw < 0 else amount] if leg.raw else []
+    told += [format_units(each.raw, each.decimals, each.symbol) for each in position.uncounted if each.raw]
     return ", ".join(told)
+
+
+def _describe_next(position: Position, held: Mapping[str, int], chain: ChainReader) -> dict[str, object]:
+    step = _ask(position, held, chain)
+    return {**_describe_step(step), **(_describe_rest(position, chain) if step is None else {})}
+
+
+def _describe_rest(position: Position, chain: ChainReader) -> dict[str, str]:
+    """What stays in a position whose way out is over, and why so; nothing where it is empty."""
+    holds = say_holds(position, chain)
+    if not holds:
+        return {}
+    words = dict.fromkeys(UNCOUNTED_WORDS.get(each.reason, each.reason) for each in position.uncounted if each.raw)
+    counted = [DUST_STAYS] if any(leg.raw for leg in position.legs) else []
+    return {"stays": holds, "why_it_stays": "; ".join((*counted, *words))}
 
 
 def unwind_positions(
@@ -160,7 +180,8 @@ def _leave(
                 here = next((each for each in _find_open(golem, chain) if each.ref == position.ref), None)
             step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
             if step is None:
-                return {**done, "outcome": done.get("outcome", NOTHING_LEFT)}, True
+                rest = _describe_rest(here, chain) if here is not None else {}
+                return {**done, "outcome": done.get("outcome", NOTHING_LEFT), **rest}, True
             sale = _find_sale(golem, here or position, step, chain, now)
             if sale is None and not isinstance(step, Act):
                 # What waits is looked at again; what needs a trade or is stuck is its owner's.

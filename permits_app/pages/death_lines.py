@@ -16,11 +16,11 @@ def describe_death(golem: Golem, *, now: datetime) -> str:
     """What its page says of the open end, or of the one it was retired by; empty without one."""
     if golem.retired_at is not None:
         over = Death.objects.filter(golem=golem, state=DeathState.RETIRED).order_by("-ended_at").first()
-        return (
-            ""
-            if over is None
-            else f"It ended: {over.reason}. Its last export: {over.export_file} ({over.export_sha256})."
-        )
+        if over is None:
+            return ""
+        dust = "; ".join(": ".join(say_left(each)) for each in over.left)
+        said = f" It left {dust}." if dust else ""
+        return f"It ended: {over.reason}.{said} Its last export: {over.export_file} ({over.export_sha256})."
     death = find_open_death(golem.pk)
     if death is None:
         return ""

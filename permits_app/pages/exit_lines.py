@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.actions.halt import UNWOUND_STEP, list_exits
+from permits_app.halts.told_lines import read_line
 from permits_app.models import HaltRecord
 from tools_app.core.errors import GolemError
 from tools_app.pages.html import show_badge
@@ -80,6 +81,8 @@ def _say(told: Mapping[str, object]) -> tuple[SafeString, str]:
         return show_badge("waits", "busy"), reason
     if outcome == "its owner is needed":
         return show_badge("needs you", "bad"), reason
+    if (line := read_line(told)).stays:
+        return show_badge("out but for dust", "good"), f"{line.stays} stays: {line.why_it_stays}"
     if outcome == "COMMITTED" or outcome.startswith("nothing is left"):
         return show_badge("out", "good"), reason or "nothing is left in it"
     if outcome:

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
+from permits_app.custody.allowed_keys import find_allowing_safe
 from permits_app.limits import ledger
 from permits_app.limits.trading_costs import read_costs
 from permits_app.models import ActionPermit, ChangeRequest, Death, PendingRequest, PolicyCage, SpendingLimits
@@ -22,6 +23,7 @@ from permits_app.models.death import OPEN
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_state import GolemState
+from permits_app.pages.key_limits import say_heartbeat, say_hosts, say_keys
 from permits_app.pages.left_lines import say_left
 from permits_app.pages.portfolio_card import PortfolioCard
 from permits_app.safety.drawdown import read_fall
@@ -34,7 +36,7 @@ _CALLS_FOR_YOU = (RequestState.STUCK, RequestState.LOST)
 
 @dataclass(frozen=True, slots=True)
 class OwnerAnswer:
-    """One question with its answer, why it is so, and where to go: words with an address."""
+    """One question with its answer, why it is so, where to go (words with an address), and its parts."""
 
     name: str
     question: str
@@ -42,6 +44,7 @@ class OwnerAnswer:
     why: str
     tone: str
     links: tuple[tuple[str, str], ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 def answer_all(
@@ -55,7 +58,15 @@ def answer_all(
     spends = _may_spend(golem, state, left, frees, is_beating=is_beating, now=now)
     return (
         spends,
-        _can_lose(golem, spends, limits, left, portfolio, now=now),
+        _can_lose(
+            golem,
+            spends,
+            limits,
+            left,
+            portfolio,
+            beats=usage.session_micro_usd if is_beating and golem.is_live else None,
+            now=now,
+        ),
         _where_is_it(golem, portfolio),
         _what_needs_you(golem, state, portfolio),
     )
@@ -118,14 +129,21 @@ def _can_lose(
     left: int,
     portfolio: PortfolioCard,
     *,
+    beats: int | None,
     now: datetime,
 ) -> OwnerAnswer:
-    """No more than its limits leave, nor than it owns where all of that is counted."""
+    """No more than its limits leave, nor than it owns where all of that is counted; and who may take how much of it.
+
+    `beats` is what its heartbeat spent in its session, None where it spends nothing.
+    """
     question = "What can it lose today?"
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
     most = format_bps(cage.max_drawdown_bps)
     fall = f"Falling prices are not counted here; once it lost {most} in 24 h, it opens nothing."
-    address = (("Limits", reverse("admin:archetypes_app_golem_rules", args=[golem.pk])),)
+    address = (
+        ("Limits", reverse("admin:archetypes_app_golem_rules", args=[golem.pk])),
+        *_link_allowances(golem),
+    )
     if spends.answer == "No":
         return OwnerAnswer(
             "lose", question, "Nothing by spending", f"It spends nothing now. {fall}", spends.tone, address
@@ -134,12 +152,26 @@ def _can_lose(
     trades = f"trades may lose {format_usd(min(left, costs))} more of it in fees and price. {fall}"
     of_the_day = f"of {format_usd(limits.per_day_micro_usd)} in 24 h"
     worth = portfolio.value_micro_usd
+    parts = (
+        *(say_keys(golem, limits, day_left=left, now=now) if golem.may_keys_spend else ()),
+        *((say_heartbeat(limits, used_micro_usd=beats, day_left=left),) if beats is not None else ()),
+        *say_hosts(golem, now=now),
+    )
     if worth is not None and not portfolio.uncounted and left > worth:
         held = f"{format_usd(max(0, worth))} at most"
         why = f"All that it owns: it may still spend {format_usd(left)} {of_the_day}, which is more; {trades}"
-        return OwnerAnswer("lose", question, held, why, "info", address)
+        return OwnerAnswer("lose", question, held, why, "info", address, parts)
     why = f"So much {of_the_day} is left to spend; {trades}"
-    return OwnerAnswer("lose", question, f"{format_usd(left)} at most", why, "info", address)
+    return OwnerAnswer("lose", question, f"{format_usd(left)} at most", why, "info", address, parts)
+
+
+def _link_allowances(golem: Golem) -> tuple[tuple[str, str], ...]:
+    """Where keys are told that its Safe's owners gave an amount a day, which no limit of this server holds."""
+    safe = find_allowing_safe(golem)
+    if safe is None or not safe.has_module:
+        return ()
+    url = reverse("admin:archetypes_app_golem_allowances", args=[golem.pk])
+    return (("Keys that its Safe gives an amount, beside these limits", url),)
 
 
 def _where_is_it(golem: Golem, portfolio: PortfolioCard) -> OwnerAnswer:

@@ -12,6 +12,7 @@ from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_claim_tokens, list_moved, price_on
 from permits_app.safety.position_words import describe_moved
+from permits_app.safety.simulated_value_change import VALUE_CHANGE, measure_value_change
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.params import is_token
 from tools_app.toolkit.plan import TokenFlow, TxPlan
@@ -26,6 +27,7 @@ def describe_expected(
 
     `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
     is kept for that part.
+    `value_change` is by how much the account is worth more or less afterwards at the feeds, gas apart.
     `payees` are those whom the plan pays, and what arrives there. A local write has `summary` and `details` instead.
     `parameters` are those it was planned with: what was left out filled in, tokens with address and decimals;
     `parameters_from` says of each where it comes from (`sources`).
@@ -94,6 +96,7 @@ def describe_expected(
         "parameters": _describe_parameters(call, known.values()),
         "parameters_from": dict(sources),
         **({"positions": positions} if (positions := _describe_positions(call)) else {}),
+        **_measure_value_change(call, known),
     }
 
 
@@ -148,6 +151,12 @@ def _describe_bound(flow: TokenFlow) -> dict[str, str]:
     token = flow.token
     units = format_units(flow.bound, token.decimals, token.symbol)
     return {"token": token.address, "raw": str(flow.bound), "units": units}
+
+
+def _measure_value_change(call: HookCall, known: Mapping[str, TokenMeta]) -> dict[str, object]:
+    if call.chain is None or call.simulation is None:
+        return {}
+    return {VALUE_CHANGE: measure_value_change(call.simulation, chain=call.chain, known=known).as_dict()}
 
 
 def _describe_positions(call: HookCall) -> list[dict[str, Any]]:

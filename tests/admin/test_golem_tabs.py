@@ -17,9 +17,11 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.roles import Role
 from permits_app.halts.deaths import announce_death
-from permits_app.models import HighWaterMark
+from permits_app.limits import ledger
+from permits_app.models import ActionPermit, HighWaterMark, PaymentHost, SignedPromise, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_tabs import Tab
+from permits_app.pages.key_limits import MOST_KEYS
 from tests import factories
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import page
@@ -176,6 +178,45 @@ def test_one_glance_says_what_it_can_lose_today_and_that_prices_can_take_more(go
     assert "trades may lose $40.00" in told and "Falling prices are not counted here" in told
     _halt(golem)
     assert "Nothing by spending" in answer_of(golem, "lose")
+
+
+def test_one_glance_says_what_each_key_the_heartbeat_and_each_paid_host_may_still_take(golem: Golem) -> None:
+    SpendingLimits.objects.filter(golem=golem).update(
+        per_day_micro_usd=900_000_000, per_session_micro_usd=1_000_000_000
+    )
+    busy = factories.make_api_key(golem=golem, label="busy").key
+    idle = factories.make_api_key(golem=golem, label="idle").key
+    ago = clock.now() - timedelta(days=2)
+    for settled in (700_000_000, 100_000_000):
+        permit = factories.make_permit(golem=golem, api_key=busy)
+        ActionPermit.objects.filter(pk=permit.pk).update(created_at=ago)
+        permit.refresh_from_db()
+        factories.make_spend_entry(permit=permit, settled_micro_usd=settled)
+    released = factories.make_spend_entry(permit=factories.make_permit(golem=golem, api_key=idle))
+    ledger.release(permit_id=released.permit_id)
+    token = "0x" + "c4" * 20
+    host = PaymentHost.objects.create(
+        golem=golem,
+        chain_id=31_337,
+        origin="https://api.example",
+        token=token,
+        most_raw=30,
+        most_a_day_raw=100,
+        listed_at=clock.now(),
+    )
+    promise = factories.make_signed_promise(permit=permit)
+    SignedPromise.objects.filter(pk=promise.pk).update(payment_host=host, gives=[{"token": token, "raw": "30"}])
+    told = answer_of(golem, "lose")
+    assert f"API key {busy} (busy): $200.00 more; its session has $200.00 of $1,000.00 left" in told
+    assert f"API key {idle} (idle): $900.00 more; its session has $1,000.00 of $1,000.00 left" in told
+    assert "Payments to https://api.example: 70 " in told and "Its heartbeat:" not in told
+    Golem.objects.filter(pk=golem.pk).update(is_live=True)
+    Heartbeat.objects.create(golem=golem, is_on=True)
+    assert "Its heartbeat: $900.00 more; $1,000.00 of $1,000.00 in seven days" in answer_of(golem, "lose")
+    for number in range(MOST_KEYS):
+        factories.make_api_key(golem=golem, label=f"more {number}")
+    told = answer_of(golem, "lose")
+    assert "Further API keys" in told and "(busy)" not in told
 
 
 def test_one_glance_promises_no_loss_beyond_what_it_owns_where_all_of_that_is_counted(golem: Golem) -> None:

@@ -19,7 +19,8 @@ from archetypes_app.roles import Role
 from permits_app.halts.deaths import announce_death
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import DeathState
-from permits_app.pages.left_lines import MOST_GOLEMS, list_left_lines
+from permits_app.pages.death_lines import describe_death
+from permits_app.pages.left_lines import MOST_GOLEMS, TOLD_FOR, list_left_lines
 from tests import factories
 from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
@@ -168,6 +169,44 @@ def test_a_stop_that_needs_its_owner_says_so_too_and_what_is_out_says_nothing(go
     assert "Shares" not in page.words
 
 
+def test_dust_that_a_stop_left_is_named_with_how_much_and_why(golem: Golem) -> None:
+    halt = factories.make_halt(golem=golem)
+    interest = {
+        "venue": "pendle",
+        "label": "Pendle claims",
+        "outcome": "COMMITTED",
+        "stays": "0.000003 USDC",
+        "why_it_stays": "so little that its way out does not take it, or costs more than it brings",
+    }
+    token = {"token": "DAI", "token_address": "0x1", "units": "0.3 DAI", "outcome": "stays", "reason": "below a dollar"}
+    sold = {"token": "WETH", "token_address": "0x2", "units": "1 WETH", "outcome": "COMMITTED", "reason": "exchanged"}
+    steps = [
+        {"step": "positions unwound", "positions": [interest]},
+        {"step": "exchanged for the base asset", "exchanges": [token, sold]},
+    ]
+    HaltRecord.objects.filter(pk=halt.pk).update(steps=steps)
+    Golem.objects.filter(pk=golem.pk).update(halted_at=clock.now(), halt_epoch=halt.epoch)
+    [page] = [page for page in open_all(log_in(golem.owner), {}, golem) if page.name == "index"]
+    assert "0.000003 USDC in Pendle claims at Pendle" in page.words
+    assert "it stays: so little that its way out does not take it, or costs more than it brings" in page.words
+    assert "0.3 DAI in its wallet" in page.words and "it stays: below a dollar" in page.words
+    assert "1 WETH" not in page.words
+
+
+def test_dust_of_a_golem_that_was_retired_is_named_for_a_week(golem: Golem) -> None:
+    now = clock.now()
+    announce_death(golem=golem, reason="enough", actor="owner:1", due_at=now, now=now)
+    dust = {**DUST, "next": "it stays", "why": "so little", "holds": "0.000003 USDC"}
+    Death.objects.filter(golem=golem).update(state=DeathState.RETIRED, ended_at=now, left=[dust])
+    Golem.objects.filter(pk=golem.pk).update(halted_at=now, halt_epoch=1, retired_at=now)
+    for later, told in ((timedelta(0), 1), (TOLD_FOR - timedelta(seconds=1), 1), (TOLD_FOR, 0)):
+        lines = list_left_lines(Golem.objects.all(), now=now + later)
+        assert [(line.what, line.why) for line in lines] == [
+            ("0.000003 USDC in Account at Aave V3 at Aave V3", "it stays: so little")
+        ] * told, later
+    assert "It left 0.000003 USDC" in describe_death(Golem.objects.get(pk=golem.pk), now=now)
+
+
 def test_what_is_left_of_five_golems_is_told_and_of_a_sixth_not(golem: Golem) -> None:
     now = clock.now()
     for number in range(MOST_GOLEMS + 1):
@@ -175,5 +214,5 @@ def test_what_is_left_of_five_golems_is_told_and_of_a_sixth_not(golem: Golem) ->
         announce_death(golem=each, reason="enough", actor="owner:1", due_at=now, now=now)
         Golem.objects.filter(pk=each.pk).update(halted_at=now + timedelta(seconds=number))
     Death.objects.update(state=DeathState.UNDER_WAY, left=[DUST])
-    told = [line.golem_name for line in list_left_lines(Golem.objects.all())]
+    told = [line.golem_name for line in list_left_lines(Golem.objects.all(), now=now)]
     assert told == [f"ending {number}" for number in range(MOST_GOLEMS, 0, -1)]

@@ -11,7 +11,8 @@ from permits_app.models import SpendingLimits
 from tests import factories
 from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
-from tests.admin.rows import page
+from tests.admin.rows import make_declared_peg, page
+from tools_app.wording.formats import format_chain
 
 
 def test_a_viewer_reads_limits_and_cage_in_dollars_and_percent(golem: Golem) -> None:
@@ -24,6 +25,15 @@ def test_a_viewer_reads_limits_and_cage_in_dollars_and_percent(golem: Golem) -> 
         assert figure in told and words in told, model
         assert "micro usd" not in told.lower() and "10000000000" not in told and " bps" not in told.lower()
         assert 'name="_save"' not in told
+
+
+def test_a_viewer_reads_a_declared_peg_in_percent_with_its_chain_by_name(golem: Golem) -> None:
+    peg = make_declared_peg(golem)
+    url = page("permits_app.declaredpeg", "change", peg.pk)
+    told = log_in(make_member(golem, Role.VIEWER, name="vera")).get(url).content.decode()
+    assert "2.00%" in told and format_chain(peg.chain_id) in told and peg.name in told
+    assert f">{peg.most_apart_bps}<" not in told and f">{peg.chain_id}<" not in told and 'name="_save"' not in told
+    assert 'name="most_apart_bps"' in log_in(golem.owner).get(url).content.decode()
 
 
 def test_the_rules_are_told_in_percent_hours_and_words_to_an_owner_and_to_a_viewer(golem: Golem) -> None:

@@ -5,11 +5,14 @@ coin, or is its owner's.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.halt import EXCHANGED_STEP, carry_out_halt, halt_golem
@@ -25,6 +28,8 @@ from tools_app.toolkit.case import Case
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.protocol import SHELF, Trait
 
+MOST_DUST_MICRO_USD: Final = 100_000
+"""What stays as dust of one position is worth less than ten cents."""
 LEFT = [each.name for each in SHELF.on(31_337) if each.positions is not None and each.exits is not None]
 CASES = load_cases()
 
@@ -165,11 +170,16 @@ def test_what_is_held_ends_in_the_base_asset_or_is_named_with_the_reason(live_go
     assert any(each.ref.protocol == kind.protocol for each in before)
     steps = leave_for_base(live_golem)
     told = {line["position"]: line for line in steps["positions unwound"]["positions"]}
-    # What accrued between two blocks and is less than its protocol's folder calls worth a call stays.
-    left = [
-        each for each in stage.positions() if any(abs(leg.raw) >= int(each.facts.get("dust", 1)) for leg in each.legs)
-    ]
+    left = [each for each in stage.positions() if any(leg.raw for leg in each.legs)]
     assert not any(leg.raw < 0 for each in left for leg in each.legs), "a debt is left"
+    dust = {str(each.ref) for each in left if "stays" in told.get(str(each.ref), {})}
+    worths = {
+        str(each.position.ref): sum(abs(part.micro_usd or 0) for part in each.parts)
+        for each in stage.holdings().positions
+    }
+    assert all(worths[ref] < MOST_DUST_MICRO_USD for ref in dust), {ref: worths[ref] for ref in dust}
+    check_needs_you(live_golem, [told[ref] for ref in dust])
+    left = [each for each in left if str(each.ref) not in dust]
     for each in left:
         line = told.get(str(each.ref))
         assert line is not None and (line.get("reason") or line.get("until") or line.get("failed")), (each.ref, line)
@@ -210,6 +220,15 @@ def test_what_was_signed_is_taken_back_before_what_it_promised_is_exchanged(
     sold = {line["token_address"]: line for line in steps[EXCHANGED_STEP]["exchanges"]}
     dai = live_golem.world.tokens["DAI"].address
     assert live_golem.world.rpc.balance_of(dai, stage.account) == 0 or sold[dai].get("reason"), sold
+
+
+def check_needs_you(live: LiveGolem, dust: Sequence[dict[str, Any]]) -> None:
+    """Each dust stands under "Needs you" of the first page, with how much of what and why."""
+    browser = Client()
+    browser.force_login(live.owner)
+    words = html.unescape(browser.get(reverse("admin:index")).content.decode())
+    for line in dust:
+        assert f"{line['stays']} in {line['label']}" in words and f"it stays: {line['why_it_stays']}" in words
 
 
 def leave_for_base(live: LiveGolem) -> dict[str, Any]:

@@ -102,9 +102,12 @@ class Command(BaseCommand):
             )
             if position.get("liquidated"):
                 self.stdout.write(f"    liquidated {position['liquidated']}")
-        for flow in shown.get("bounds", {}).get("leaves_at_most", []):
+        if lost := shown.get("measured_loss"):
+            self.stdout.write(f"  lost in the simulation: {lost}")
+        bounds = shown.get("bounds", {})
+        for flow in bounds.get("leaves_at_most", []):
             self.stdout.write(f"  leaves at most {flow['units']}")
-        for flow in shown.get("bounds", {}).get("returns_at_least", []):
+        for flow in bounds.get("returns_at_least", []):
             self.stdout.write(f"  arrives at least {flow['units']}")
-        for line in shown.get("bounds", {}).get("promises", []):
+        for line in bounds.get("promises", []):
             self.stdout.write(f"  {line}")

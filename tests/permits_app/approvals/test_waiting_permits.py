@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from archetypes_app.models import Golem
+from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
@@ -83,7 +86,49 @@ def test_the_statement_names_calls_amounts_allowances_contracts_and_who_asked(
     assert shown["review"]["verdict"] == "APPROVE"
     assert request.risk_tier == "CRITICAL"
     assert request.barred_owner == owner
-    assert request.title == "Swap 500 USDC at uniswap"
+    assert request.title.startswith("Swap 500 USDC at uniswap, loses $")
+
+
+def test_what_a_swap_lost_in_the_simulation_is_told_alike_everywhere_and_is_what_it_loses(
+    two_owners: Owners, critical_swap: None
+) -> None:
+    live, owner, other = two_owners
+    owner.groups.add(ensure_owner_group())
+    request = _request(live)
+    worth = _weigh(live)
+    browser = Client()
+    browser.force_login(owner)
+    pages = {
+        name: browser.get(reverse(f"admin:permits_app_{name}", args=args)).content.decode()
+        for name, args in (
+            ("changerequest_change", [request.pk]),
+            ("changerequest_short", [request.pk]),
+            ("changerequest_inbox", []),
+            ("actionpermit_change", [request.permit_id]),
+        )
+    }
+    approve(request, other)
+    assert _carry_out(request).state == "EXECUTED"
+    lost = worth - _weigh(live)
+    # The fee of a twentieth of a percent at least.
+    assert Decimal("0.2") < lost < 5
+    told = Decimal(require(request.permit).expected_outcome["value_change"]["micro_usd"]) / -(10**6)
+    assert abs(told - lost) < Decimal("0.01")
+    assert request.title.endswith(f"loses ${told:.2f}")
+    for name, page in pages.items():
+        assert f"${told:.2f} less afterwards, gas apart" in page, name
+        assert "$500." in page or name == "actionpermit_change", "beside what is at stake at most"
+
+
+def _weigh(live: LiveGolem) -> Decimal:
+    """Dollars of what its wallet holds of two tokens, by the answers of their feeds read raw."""
+    total = Decimal(0)
+    for symbol in ("USDC", "WETH"):
+        token = live.world.tokens[symbol]
+        returns = "(uint80,int256,uint256,uint256,uint80)"
+        answer = live.world.rpc.read(token.feed, "latestRoundData()", returns=returns)[1]
+        total += Decimal(live.balance(symbol)) * int(answer) / 10 ** (8 + token.decimals)
+    return total
 
 
 def test_the_owner_behind_the_agent_does_not_approve_its_critical_request(

@@ -17,6 +17,7 @@ from permits_app.actions.compare_with_approved import look_again
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.request_change import _MOST_STAKE, _measure_stake
 from permits_app.approvals.loan_risk import say_growth, say_liquidation
+from permits_app.approvals.simulated_loss import say_loss, say_loss_briefly
 from permits_app.models import ActionPermit, ChangeRequest, OutcomeRecord
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
@@ -40,6 +41,29 @@ GET_ACCOUNT = "getUserAccountData(address)"
 def test_of_a_permit_without_prices_a_health_is_told_as_the_fall_that_liquidates(health: str | None, told: str) -> None:
     said = say_liquidation({"health_after": health})
     assert told in said and bool(said) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("told", "words", "brief"),
+    [
+        ({"micro_usd": "-9030000", "unpriced": []}, "$9.03 less afterwards, gas apart", "loses $9.03"),
+        ({"micro_usd": "-10000", "unpriced": []}, "$0.01 less afterwards, gas apart", "loses $0.01"),
+        ({"micro_usd": "-9999", "unpriced": []}, "nothing lost, to the cent, gas apart", ""),
+        ({"micro_usd": "20000000", "unpriced": []}, "$20.00 more afterwards, gas apart", ""),
+        (
+            {"micro_usd": "-20000000", "unpriced": ["ODD"]},
+            "$20.00 less afterwards, gas apart; ODD comes without a price and counts as nothing",
+            "loses $20.00",
+        ),
+        ({"micro_usd": None, "unpriced": ["ODD"]}, "not known: ODD leaves and has no price now", ""),
+        (None, "", ""),
+    ],
+)
+def test_what_a_simulation_lost_is_told_in_dollars_or_as_not_known(
+    told: dict[str, Any] | None, words: str, brief: str
+) -> None:
+    expected = {"value_change": told} if told else {}
+    assert (say_loss(expected), say_loss_briefly(expected)) == (words, brief)
 
 
 def price(symbol: str, now: str, together: str | None, alone: str | None) -> dict[str, Any]:

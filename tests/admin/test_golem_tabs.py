@@ -21,7 +21,7 @@ from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HighWaterMark, PaymentHost, SignedPromise, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_tabs import Tab
-from permits_app.pages.key_limits import MOST_KEYS
+from permits_app.pages.key_limits import MOST_HOSTS, MOST_KEYS
 from tests import factories
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import page
@@ -195,15 +195,8 @@ def test_one_glance_says_what_each_key_the_heartbeat_and_each_paid_host_may_stil
     released = factories.make_spend_entry(permit=factories.make_permit(golem=golem, api_key=idle))
     ledger.release(permit_id=released.permit_id)
     token = "0x" + "c4" * 20
-    host = PaymentHost.objects.create(
-        golem=golem,
-        chain_id=31_337,
-        origin="https://api.example",
-        token=token,
-        most_raw=30,
-        most_a_day_raw=100,
-        listed_at=clock.now(),
-    )
+    facts = {"chain_id": 31_337, "token": token, "most_raw": 30, "most_a_day_raw": 100, "listed_at": clock.now()}
+    host = PaymentHost.objects.create(golem=golem, origin="https://api.example", **facts)
     promise = factories.make_signed_promise(permit=permit)
     SignedPromise.objects.filter(pk=promise.pk).update(payment_host=host, gives=[{"token": token, "raw": "30"}])
     told = answer_of(golem, "lose")
@@ -215,8 +208,11 @@ def test_one_glance_says_what_each_key_the_heartbeat_and_each_paid_host_may_stil
     assert "Its heartbeat: $900.00 more; $1,000.00 of $1,000.00 in seven days" in answer_of(golem, "lose")
     for number in range(MOST_KEYS):
         factories.make_api_key(golem=golem, label=f"more {number}")
+    for number in range(MOST_HOSTS):
+        PaymentHost.objects.create(golem=golem, origin=f"https://later{number}.example", **facts)
     told = answer_of(golem, "lose")
     assert "Further API keys" in told and "(busy)" not in told
+    assert told.count("API key ") == MOST_KEYS and told.count("Payments to ") == MOST_HOSTS
 
 
 def test_one_glance_promises_no_loss_beyond_what_it_owns_where_all_of_that_is_counted(golem: Golem) -> None:

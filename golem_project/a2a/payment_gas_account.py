@@ -14,8 +14,9 @@ from django.conf import settings
 
 from golem_project.runtime.local_faucet import LocalFaucet
 from tools_app.chain.networks import get_network
+from tools_app.chain.node_errors import RpcTimeout, RpcUnavailable
 from tools_app.core.taint import Secret
-from tools_app.standards.x402.facilitator import Facilitator
+from tools_app.standards.x402.facilitator import NOBODY_ANSWERS, Facilitator
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.faucets import MOST_COINS_WEI, FaucetRefused, Gift
 
@@ -43,8 +44,16 @@ def find_address() -> str:
 def open_facilitator(reader: ChainReader) -> Facilitator:
     """The facilitator on a chain; on a local one its account is given gas. Raises ChainNotSupported."""
     _fill(reader)
-    url = get_network(reader.chain_id).rpc_urls[0].reveal()
-    return Facilitator(key=_get_key(), rpc_url=url, wait_seconds=settings.GOLEM_SALE_SECONDS)
+    url = get_network(reader.chain_id).rpc_urls[0]
+    return Facilitator(key=_get_key(), chain_id=reader.chain_id, rpc_url=url, wait_seconds=settings.GOLEM_SALE_SECONDS)
+
+
+def say_away(reader: ChainReader) -> str:
+    """Why payments are not carried out on a chain now, in words; empty where they are. Raises ChainNotSupported."""
+    try:
+        return open_facilitator(reader).say_away(find_address())
+    except (RpcUnavailable, RpcTimeout):
+        return NOBODY_ANSWERS
 
 
 def _fill(reader: ChainReader) -> None:

@@ -23,7 +23,7 @@ from golem_project.a2a.errors import (
     SaleNotPossible,
     TooManyTasks,
 )
-from golem_project.a2a.payment_gas_account import find_address, open_facilitator
+from golem_project.a2a.payment_gas_account import find_address, open_facilitator, say_away
 from permits_app.actions import sell_answer
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
@@ -34,7 +34,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
 from tools_app.standards.paused_tokens import StillReads
-from tools_app.standards.x402.facilitator import Settled
+from tools_app.standards.x402.facilitator import NOBODY_ANSWERS, Settled
 from tools_app.standards.x402.payments import (
     Payment,
     PaymentUnfit,
@@ -159,8 +159,18 @@ def close_left(*, read_clock: Clock) -> int:
     return len(left)
 
 
+def say_nobody_is_paid(*, chain_id: int, now: datetime) -> str:
+    """Why no answer can be paid for on a chain now, in words; empty where one can."""
+    try:
+        return say_away(_open_reader(chain_id, now))
+    except SaleNotPossible as error:
+        return error.detail
+
+
 def _ask(question: SoldQuestion, reader: ChainReader, why: str) -> PaymentNeeded:
     ways = _list_ways(question, reader, _find_token(reader))
+    if away := say_away(reader):
+        raise SaleNotPossible(f"{away}; nothing was paid")
     about = f"{question.query}@{question.venue} of the golem {question.golem.name}"
     return PaymentNeeded(why, x402=write_required(ways, url=question.url, description=about, error=why))
 
@@ -216,7 +226,7 @@ def _take(
     try:
         reason = open_facilitator(reader).verify(given, way)
     except OSError:
-        raise SaleNotPossible("who carries payments out does not answer now; nothing was paid") from None
+        raise SaleNotPossible(f"{NOBODY_ANSWERS}; nothing was paid") from None
     if reason:
         raise PaymentUnfit(reason)
     working = SoldAnswer.objects.filter(golem=question.golem, state=SaleState.TAKEN, lease_until__gt=now).count()

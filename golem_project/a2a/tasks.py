@@ -32,6 +32,14 @@ def follow_tasks_task() -> int:
 
 
 @shared_task(ignore_result=True)
+def watch_sales_task() -> int:
+    """Tell owners of golems that sell answers whether somebody carries payments out."""
+    from golem_project.a2a import sale_watch
+
+    return sale_watch.watch_sales(now=clock.now())
+
+
+@shared_task(ignore_result=True)
 def notify_due_task() -> int:
     """Ask for the notifications of each address that has its turn now."""
     return _ask_for_turns()

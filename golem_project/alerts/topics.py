@@ -157,6 +157,11 @@ TOPICS: Final[Mapping[str, Topic]] = {
                 "a token that it holds was paused or frozen by who issues it, or a right over somebody else's money"
                 " gives nothing, or that is over; its page says which",
             ),
+            Only(
+                E.HEARTBEAT_ALERT,
+                _is_from("sales-wait"),
+                "nobody can pay for the answers that it sells now, or that is over; its page says why",
+            ),
             Only(E.HEARTBEAT_ALERT, _is_from("health-unknown"), "the health of {alerts} of its debts cannot be told"),
         ),
     ),

@@ -168,6 +168,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 2.0,
         "options": {"expires": 5},
     },
+    "watch-sales": {
+        "task": "golem_project.a2a.tasks.watch_sales_task",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "notify-a2a-tasks": {
         "task": "golem_project.a2a.tasks.notify_due_task",
         "schedule": 2.0,

@@ -18,9 +18,10 @@ from django.apps import apps
 from django.conf import settings
 from django.test import override_settings
 
-from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
-from golem_project.a2a import notifications
+from archetypes_app.models import AlertBatch, Golem, Heartbeat, HeartbeatTick
+from golem_project.a2a import notifications, sale_watch
 from golem_project.a2a import tasks as a2a_tasks
+from golem_project.a2a.models import OpenedRead
 from golem_project.alerts import channels
 from golem_project.alerts import tasks as alert_tasks
 from golem_project.alerts.models import Alert
@@ -386,6 +387,23 @@ def forget_events_task(golem: LiveGolem) -> Prepared:
     return stream_tasks.forget_old_events_task.run, check
 
 
+def watch_sales_task(golem: LiveGolem) -> Prepared:
+    OpenedRead.objects.create(
+        golem=golem.golem, query="limits", venue="golem", price_micro_usdc=1, created_at=clock.now()
+    )
+    told_before = clock.now() - timedelta(hours=1)
+    away = [{"rule": sale_watch.AWAY, "observed": "", "limit": ""}]
+    AlertBatch.objects.create(
+        golem=golem.golem, source=sale_watch.SOURCE, window_start=told_before, alerts=away, created_at=told_before
+    )
+
+    def check() -> None:
+        told = AlertBatch.objects.filter(golem=golem.golem, source=sale_watch.SOURCE).order_by("window_start")
+        assert [each.alerts[0]["rule"] for each in told] == [sale_watch.AWAY, "well again"]
+
+    return a2a_tasks.watch_sales_task.run, check
+
+
 def follow_a2a_task(golem: LiveGolem) -> Prepared:
     holds_until = clock.now() + timedelta(seconds=settings.GOLEM_A2A_LEASE_SECONDS)
     task = factories.make_a2a_task(golem=golem.golem, api_key=golem.key.key, lease_until=holds_until)
@@ -552,6 +570,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.stream.tasks.deliver_webhooks_task": deliver_task,
     "golem_project.stream.tasks.forget_old_events_task": forget_events_task,
     "golem_project.a2a.tasks.follow_tasks_task": follow_a2a_task,
+    "golem_project.a2a.tasks.watch_sales_task": watch_sales_task,
     "golem_project.a2a.tasks.notify_due_task": unchanged_task(a2a_tasks.notify_due_task),
     "golem_project.a2a.tasks.notify_task": notify_a2a_task,
     "golem_project.a2a.tasks.forget_old_rows_task": unchanged_task(a2a_tasks.forget_old_rows_task),

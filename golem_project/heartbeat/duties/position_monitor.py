@@ -112,26 +112,26 @@ def tell_locked(*, golem: Golem, probes: Mapping[str, object], now: datetime) ->
     """Tell what cannot be taken out now, where it is otherwise than was told last; whether something was told. Joins
     the transaction in which a tick keeps `probes`, so what a tick saw and what was told of it are one.
     """
-    return _tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE, waits_for_window=False)
+    return tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE, waits_for_window=False)
 
 
 def tell_pegs(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> bool:
     """The same of tokens that left their peg."""
-    return _tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
+    return tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
 
 
 def tell_still(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
     """The same of tokens that stand still, and of rights over others' money that give nothing."""
-    return _tell_news(golem, judge_still(probes), now, source=STILL_SOURCE, well=MOVING, waits_for_window=False)
+    return tell_news(golem, judge_still(probes), now, source=STILL_SOURCE, well=MOVING, waits_for_window=False)
 
 
 @retry_aborted
 def _tell(golem: Golem, alerts: tuple[RuleAlert, ...], now: datetime) -> bool:
     with transaction.atomic():
-        return _tell_news(golem, alerts, now, source=SOURCE, well="every position is in its range")
+        return tell_news(golem, alerts, now, source=SOURCE, well="every position is in its range")
 
 
-def _tell_news(
+def tell_news(
     golem: Golem,
     alerts: tuple[RuleAlert, ...],
     now: datetime,
@@ -140,6 +140,9 @@ def _tell_news(
     well: str,
     waits_for_window: bool = True,
 ) -> bool:
+    """Tell the alerts of `source` where they are others than were told last, and `well` once there are none; whether
+    something was told. Joins the caller's transaction.
+    """
     last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
     told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
     if told == {alert.rule for alert in alerts}:

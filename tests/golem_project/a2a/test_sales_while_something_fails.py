@@ -4,15 +4,29 @@ nothing, and what was signed stays good.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from golem_project.a2a import payment_gas_account
+from golem_project.a2a.models import OpenedRead
+from golem_project.a2a.sale_watch import SOURCE, watch_sales
+from golem_project.a2a.tasks import watch_sales_task
 from permits_app.models import SoldAnswer
+from tests import factories
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.a2a.buyer import PRICE, Buyer
 from tests.golem_project.a2a.test_paid_reads import buyer as buyer
+from tests.golem_project.a2a.test_paid_reads import open_read
+from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.pi.conftest import Agent
+from tests.tools_app.protocols.looks import told
+from tools_app.chain.networks import get_network
+from tools_app.chain.rpc import RpcEndpoint
+from tools_app.core import clock
+from tools_app.core.models import OutboxEvent
+from tools_app.core.taint import Secret
 from tools_app.standards.paused_tokens import OF_CIRCLE, SWITCHES
 from tools_app.standards.x402.facilitator import Facilitator
 
@@ -67,3 +81,73 @@ def test_while_who_carries_payments_out_is_away_nothing_is_taken_and_what_was_si
     assert buyer.balance(buyer.account.address) == had, "nobody was told anything for nothing"
     assert buyer.ask(payment).status_code == 200
     assert had - buyer.balance(buyer.account.address) == PRICE and SoldAnswer.objects.count() == 1
+
+
+def spend_its_coins(buyer: Buyer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its account can pay for no transaction, and nobody gives it anything."""
+    monkeypatch.setattr(payment_gas_account, "_fill", lambda reader: None)
+    buyer.world.rpc.call("anvil_setBalance", payment_gas_account.find_address(), hex(10**9))
+
+
+@pytest.mark.parametrize("why", ["nobody answers", "no coins for gas"])
+def test_within_a_tick_owners_are_told_that_nobody_carries_payments_out_and_that_somebody_does_again(
+    buyer: Buyer, live: Agent, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golem = live.golem
+    other = factories.make_golem(owner=live.golem.owner, name="it sells nothing")
+    watch_sales_task.run()
+    assert told(golem, SOURCE) == []
+    with monkeypatch.context() as patched:
+        if why == "nobody answers":
+            nowhere = replace(get_network(CHAIN_ID), rpc_urls=(Secret("http://127.0.0.1:1"),))
+            patched.setattr(payment_gas_account, "get_network", lambda chain_id: nowhere)
+        else:
+            spend_its_coins(buyer, patched)
+        watch_sales_task.run()
+        assert told(golem, SOURCE) == ["payments are not carried out"]
+        [event] = OutboxEvent.objects.filter(golem_id=golem.pk, type="heartbeat:alert", payload__source=SOURCE)
+        expected = {"nobody answers": "does not answer", "no coins for gas": "no coins left for gas"}[why]
+        assert expected in event.payload["alerts"][0]["observed"]
+        # Nobody signs for nothing meanwhile.
+        assert expected in refused(buyer.ask())
+        watch_sales_task.run()
+        assert len(told(golem, SOURCE)) == 1, "told once"
+    for _ in range(2):
+        watch_sales_task.run()
+        assert told(golem, SOURCE) == ["payments are not carried out", "well again"]
+    assert told(other, SOURCE) == []
+    assert buyer.buy().status_code == 200
+
+
+def test_nothing_is_asked_where_nothing_is_sold_and_one_question_where_something_is_and_none_by_a_tick(
+    buyer: Buyer, live: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, original = list[int](), RpcEndpoint.send
+
+    def count(self: Any, requests: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(len(requests))
+        return original(self, requests, *args, **kwargs)
+
+    monkeypatch.setattr(RpcEndpoint, "send", count)
+    watch_sales(now=clock.now())
+    OpenedRead.objects.all().delete()
+    asked.clear()
+    watch_sales(now=clock.now())
+    assert asked == []
+    open_read(live.golem, price=None)
+    watch_sales(now=clock.now())
+    assert asked == [], "it is free"
+    open_read(live.golem, query="status")
+    open_read(live.golem, query="positions")
+    watch_sales(now=clock.now())
+    assert len(asked) <= 3
+    turn_on(live.golem, is_live=False, rule={})
+    tick(live.golem)
+    tick(live.golem)
+    asked.clear()
+    tick(live.golem)
+    with_sales = len(asked)
+    OpenedRead.objects.all().delete()
+    asked.clear()
+    tick(live.golem)
+    assert len(asked) == with_sales

@@ -68,6 +68,7 @@ TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     ),
     (E.HEARTBEAT_ALERT, {"alerts": ALERTS, "source": "off-peg"}, "danger", "left the dollar or ether it stands for"),
     (E.HEARTBEAT_ALERT, {"alerts": ALERTS, "source": "stands-still"}, "danger", "was paused or frozen by who issues"),
+    (E.HEARTBEAT_ALERT, {"alerts": ALERTS, "source": "sales-wait"}, "danger", "nobody can pay for the answers"),
     (E.HEARTBEAT_ALERT, {"alerts": ALERTS, "source": "health-unknown"}, "danger", "health of 2 of its debts cannot be"),
     (E.HEARTBEAT_ALERT, {"alerts": ALERTS}, "noticed", "Atlas: 2 things that its heartbeat watches are amiss"),
     (E.POLICY_VIOLATION, {"code": "X", "action_type": "swap"}, "refused", "Atlas: refused by X: swap"),

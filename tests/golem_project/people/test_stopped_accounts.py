@@ -116,6 +116,7 @@ FOR_NOBODY_IN_PARTICULAR = (
     "golem_project.heartbeat.tasks.value_",
     "golem_project.a2a.tasks.follow_tasks_task",
     "golem_project.a2a.tasks.forget_old_rows_task",
+    "golem_project.a2a.tasks.watch_sales_task",
     "permits_app.tasks.lay_away_records_task",
     "permits_app.tasks.remember_outcomes_task",
     "permits_app.tasks.sweep_",

@@ -9,12 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tools_app.chain.rpc import RpcEndpoint, RpcLimits, RpcRequest
+from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
 from tools_app.standards.x402.payments import Payment
 from tools_app.standards.x402.price_offers import Method, PriceOffer
 
 _PENDING: Final = "settlement_pending"
 _MOST_TRIES: Final = 3
+_LOOK: Final = RpcLimits(request_ms=3_000)
+_GAS_LIMIT: Final = 500_000
+"""What the package lets one settlement use; a node takes none from an account that could not pay for all of it."""
+NOBODY_ANSWERS: Final = "who carries payments out does not answer now"
+NO_COINS: Final = "the account that carries payments out has no coins left for gas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,18 @@ class Settled:
 class Facilitator:
     """Speaks to one chain's node."""
 
-    def __init__(self, *, key: Secret, rpc_url: str, wait_seconds: float) -> None:
-        self._key, self._url, self._wait = key, rpc_url, wait_seconds
+    def __init__(self, *, key: Secret, chain_id: int, rpc_url: Secret, wait_seconds: float) -> None:
+        self._key, self._chain_id, self._url, self._wait = key, chain_id, rpc_url, wait_seconds
+
+    def say_away(self, account: str) -> str:
+        """Why `account` carries nothing out now, in words; empty where it would. One exchange with its node."""
+        node = RpcEndpoint(self._url, chain_id=self._chain_id, limits=_LOOK)
+        asked = [RpcRequest("eth_getBalance", (account, "latest")), RpcRequest("eth_gasPrice")]
+        try:
+            held, price = (int(str(reply.unwrap()), 16) for reply in node.send(asked))
+        except GolemError:
+            return NOBODY_ANSWERS
+        return NO_COINS if held < _GAS_LIMIT * price else ""
 
     def verify(self, payment: Payment, way: PriceOffer) -> str:
         """Why a payment would not be taken; empty where it would be. Raises OSError where the node is away."""
@@ -57,7 +74,7 @@ class Facilitator:
         from x402.mechanisms.evm.exact import ExactEvmFacilitatorScheme
         from x402.mechanisms.evm.upto import UptoEvmFacilitatorScheme
 
-        signer = FacilitatorWeb3Signer(self._key.reveal(), self._url, confirmation_timeout_seconds=self._wait)
+        signer = FacilitatorWeb3Signer(self._key.reveal(), self._url.reveal(), confirmation_timeout_seconds=self._wait)
         return (UptoEvmFacilitatorScheme if way.method is Method.UPTO else ExactEvmFacilitatorScheme)(signer)
 
 

@@ -192,6 +192,7 @@ class AlertBatch(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["golem", "window_start", "source"], name="alert_batch_once_per_window")
         ]
+        indexes = [models.Index(fields=["golem", "source", "-window_start"], name="alert_batch_newest_of_source")]
 
     def __str__(self) -> str:
         return f"{len(self.alerts)} alerts"

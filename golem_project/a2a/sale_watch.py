@@ -11,6 +11,7 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KT
 
 from archetypes_app.models import AlertBatch, Golem
 from golem_project.a2a import selling
@@ -37,7 +38,7 @@ def watch_sales(*, now: datetime) -> int:
 def _watch(sellers: QuerySet[Golem], chain_id: int, now: datetime) -> int:
     why = selling.say_nobody_is_paid(chain_id=chain_id, now=now)
     told_away = Q(told=AWAY)
-    news = Q(told=None) | ~told_away if why else told_away
+    news = Q(told__isnull=True) | ~told_away if why else told_away
     found = sellers.filter(home_chain_id=chain_id).annotate(told=_TOLD).filter(news).order_by("pk")[:_MOST]
     return sum(one_by_one(found, lambda golem: _tell(golem, why, now), what="the sales of"))
 
@@ -55,5 +56,5 @@ _PRICED: Final = OpenedRead.objects.filter(golem=OuterRef("pk"), price_micro_usd
 _TOLD: Final = Subquery(
     AlertBatch.objects.filter(golem=OuterRef("pk"), source=SOURCE)
     .order_by("-window_start")
-    .values("alerts__0__rule")[:1]
+    .values(rule=KT("alerts__0__rule"))[:1]
 )

@@ -27,20 +27,30 @@ class LastAnswers:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_begun = False
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        has_begun = is_over = False
 
         async def note(message: dict[str, Any]) -> None:
             nonlocal has_begun
-            has_begun = True
-            await send(message)
+            if not is_over:
+                has_begun = True
+                await send(message)
 
+        # A task of its own: what is slow to let go of its own tasks, as a library may be, keeps nobody from the answer.
+        work = asyncio.ensure_future(self._inner(scope, receive, note))
         try:
-            await self._inner(scope, receive, note)
+            await asyncio.wait({work})
         except asyncio.CancelledError:
             # Only the end of the server cancels a request.
-            if has_begun or scope["type"] != "http":
+            work.cancel()
+            if has_begun:
                 raise
+            is_over = True
             await _refuse(scope, send)
+        else:
+            work.result()
 
 
 async def _refuse(scope: Scope, send: Send) -> None:

@@ -12,18 +12,28 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from django.db import connections
 
+from golem_project.a2a.models import Task, TaskState
 from golem_project.celery import app
 from golem_project.embedded.children import plan_web, plan_worker
 from golem_project.embedded.process import free_port, listens_on
-from tests.golem_project.pi.conftest import MakeAgent
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from tests import factories
+from tests.golem_project.pi.conftest import SWAP, MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
+from tests.golem_project.stream.conftest import EventSource, emit, numbers_of
+from tests.waiting_tasks import drop_waiting_tasks
+from tools_app.core import broker, event_log
 
 pytestmark = pytest.mark.timeout(600)
 QUEUE = "drain-test"
+SIMULATION = "simulation"
 
 
 def wait_for(is_so: Callable[[], object], log_path: Path, *, seconds: float = 120) -> None:
@@ -110,6 +120,90 @@ def test_a_stream_of_events_keeps_no_server_from_its_stop(tmp_path: Path, make_a
         process.send_signal(signal.SIGTERM)
         # Well before the 30 s of its grace are over.
         assert process.wait(20) in {0, -signal.SIGTERM}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_listens_and_who_asked_over_any_door_goes_on_at_another_server_where_they_were_left(
+    tmp_path: Path, make_agent: MakeAgent
+) -> None:
+    agent, log_path = make_agent(), tmp_path / "log"
+    name = connections["default"].settings_dict["NAME"]
+    variables = {"DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}", "GOLEM_MCP": "1"}
+    permit = factories.make_permit(golem=agent.golem, status=PermitStatus.AWAITING_APPROVAL, api_key=agent.key.key)
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key, state=TaskState.INPUT_REQUIRED)
+    Task.objects.filter(pk=task.pk).update(permit=permit)
+    token, here = agent.key.token, event_log.read_head().cursor()
+    drop_waiting_tasks()
+    with web(log_path, grace=6, module="golem_project.asgi", **variables) as (process, port):
+        listener = EventSource(port, token=token, last_id=here)
+        emit(agent.golem.pk, 1, 2, 3)
+        heard = listener.take(3)
+        with following(port, token, task) as told:
+            assert next(told)["task"]["status"]["state"].endswith("INPUT_REQUIRED")
+            # No worker is there: the call waits, longer than its server may.
+            asking = Called(port, token)
+            wait_for(lambda: count_waiting(SIMULATION) > 0, log_path, seconds=30)
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            (last,) = list(listener)
+            assert (last.event, last.data["reason"]) == ("stream:resume", "server_stopping")
+            assert last.data["last_event_id"] == heard[-1].id
+            # Its end is one of the protocol: nothing was cut in its middle.
+            assert list(told) == []
+        assert time.monotonic() - begun < 5
+        asking.join(30)
+        assert (asking.status, asking.body["code"], asking.retry_after) == (503, "SERVER_STOPPING", "2")
+        assert process.wait(40) in {0, -signal.SIGTERM}
+    # What happens while nobody serves is not missed.
+    emit(agent.golem.pk, 4, 5)
+    ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.CANCELLED)
+    with web(log_path, grace=6, module="golem_project.asgi", **variables) as (_, port):
+        again = EventSource(port, token=token, last_id=last.data["last_event_id"])
+        emit(agent.golem.pk, 6)
+        assert numbers_of([*heard, *again.take(3)]) == [1, 2, 3, 4, 5, 6]
+        again.close()
+        found = httpx.get(f"{a2a_url(port, task)}/tasks/{task.pk}", headers=a2a_headers(token)).json()
+        assert found["status"]["state"].endswith("CANCELED")
+    drop_waiting_tasks()
+
+
+class Called(threading.Thread):
+    """A preview over the Model Context Protocol."""
+
+    def __init__(self, port: int, token: str) -> None:
+        super().__init__(daemon=True)
+        self._url, self._token = f"http://127.0.0.1:{port}/mcp", token
+        self.status, self.retry_after = 0, ""
+        self.body: dict[str, Any] = {}
+        self.start()
+
+    def run(self) -> None:
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, text/event-stream"}
+        params = {"name": "preview_action", "arguments": SWAP, "_meta": {"golem/idempotency-key": "once"}}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = httpx.post(self._url, json=asked, headers=headers, timeout=60)
+        self.status, self.retry_after, self.body = answer.status_code, answer.headers["retry-after"], answer.json()
+
+
+def a2a_url(port: int, task: Task) -> str:
+    return f"http://127.0.0.1:{port}/a2a/{task.golem_id}/rest"
+
+
+def a2a_headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "A2A-Version": "1.0"}
+
+
+@contextmanager
+def following(port: int, token: str, task: Task) -> Iterator[Iterator[dict[str, Any]]]:
+    """The messages of a stream of one task."""
+    url = f"{a2a_url(port, task)}/tasks/{task.pk}:subscribe"
+    with httpx.stream("POST", url, headers=a2a_headers(token), timeout=60) as answer:
+        assert answer.status_code == 200, answer.read()
+        yield (json.loads(line.removeprefix("data: ")) for line in answer.iter_lines() if line.startswith("data: "))
+
+
+def count_waiting(queue: str) -> int:
+    return int(broker.connect().llen(queue))
 
 
 @contextmanager

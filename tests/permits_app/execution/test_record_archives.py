@@ -198,6 +198,35 @@ def test_only_golems_with_something_old_are_visited(traded: LiveGolem, django_as
         assert lay_away_old_records(now=later).permits == 0
 
 
+def test_an_archive_is_held_against_its_entry_without_looking_at_others(traded: LiveGolem) -> None:
+    lay_away_old_records(now=clock.now() + LATER)
+    row = RecordArchive.objects.get()
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            golem_id=traded.golem.pk,
+            seq=1_000 + number,
+            prev_hash="0x",
+            timestamp_ms=0,
+            event="RecordsLaidAway",
+            actor="test",
+            data={"archive": 7},
+            entry_hash=f"0x{number}",
+        )
+        for number in range(2_000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tools_app_auditentry")
+    with explain_all() as seen:
+        assert laid_away.read_lines(row)
+    assert [scan for scan in seen.scans if scan.read > 1] == []
+    # One of before archives named their entry is read as well.
+    RecordArchive.objects.update(audit_seq=None)
+    assert laid_away.read_lines(RecordArchive.objects.get())
+    RecordArchive.objects.update(audit_seq=1)
+    with pytest.raises(ArchiveBroken):
+        laid_away.read_lines(RecordArchive.objects.get())
+
+
 def test_an_owner_says_on_the_statement_how_long_records_stay_and_reads_what_was_laid_away(traded: LiveGolem) -> None:
     def sign_in(person: Any) -> Client:
         person.groups.add(ensure_owner_group())

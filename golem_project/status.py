@@ -34,7 +34,7 @@ from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import configured_networks
-from tools_app.core import broker, clock
+from tools_app.core import audit_key, broker, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
 from tools_app.core.liveness import list_silent
@@ -214,6 +214,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
         unsigned = list_unsigned_accounts(now=now)
         quiet, late = list_silent(now=now), list_late(now=now)
+        other_key = audit_key.find_other()
         unread = follower_positions.list_silent([network.chain_id for network in configured_networks()], now=now)
     except (DatabaseError, redis.RedisError):
         return None
@@ -266,7 +267,18 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         }
         for address, since in unsigned[:_MOST_ACCOUNTS]
     ]
-    return silent + of_queues + of_chains + of_accounts + of_keys + of_histories
+    of_log = (
+        [
+            {
+                "what": "audit key",
+                "reason": "this machine has another key for the audit log than the one that signs it; it signs nothing",
+                "since": other_key[1].isoformat(),
+            }
+        ]
+        if other_key is not None
+        else []
+    )
+    return silent + of_queues + of_chains + of_accounts + of_keys + of_log + of_histories
 
 
 def _check_database() -> str:

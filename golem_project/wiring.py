@@ -54,7 +54,7 @@ from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.token_lists import configure_token_list
-from tools_app.core import broker, event_bus, wakeups
+from tools_app.core import audit_key, broker, event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import followed_contracts, log_expiry
@@ -103,6 +103,7 @@ def configure() -> None:
         turnkey=read_turnkey(),
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
+    audit_key.configure(_read_passphrase())
     sealed_secrets.configure(_read_passphrase())
     card_key.configure(_read_passphrase())
     push_key.configure(_read_passphrase())

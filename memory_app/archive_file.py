@@ -19,7 +19,7 @@ from Crypto.Signature import eddsa
 from django.conf import settings
 
 from memory_app.errors import GrimoireFileRefused
-from tools_app.core.audit_checkpoints import load_signing_key
+from tools_app.core import audit_key
 from tools_app.core.bounded_parsing import read_exact_json
 
 FORMAT: Final = "golem-grimoire"
@@ -58,8 +58,8 @@ def find_archive(*, folder: Path, name: str) -> Path:
 def write_archive(*, folder: Path, stem: str, header: dict[str, object], rows: Iterable[dict[str, object]]) -> Archive:
     """Write, sign and put in place an archive, whole or not at all. `header` and `rows` are JSON-ready."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    key = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE))
-    public_key = key.public_key().export_key(format="raw").hex()
+    key = audit_key.load()
+    public_key = audit_key.name(key)
     full = {"format": FORMAT, "version": VERSION, **header}
     digest, count = hashlib.sha256(_CONTEXT), 0
     descriptor, made = tempfile.mkstemp(prefix=".making-", dir=folder)
@@ -142,7 +142,7 @@ def _read(line: bytes) -> dict[str, Any]:
 
 
 def _check_signature(seal: dict[str, object], digest: bytes) -> None:
-    own = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE)).public_key().export_key(format="raw").hex()
+    own = audit_key.name(audit_key.load())
     named = str(seal.get("public_key", ""))
     if named not in {own, *settings.GOLEM_GRIMOIRE_TRUSTED_KEYS}:
         raise GrimoireFileRefused(

@@ -19,6 +19,7 @@ from golem_project.settings.environment import VAR_DIR
 from golem_project.status import LEAST_FREE_BYTES
 from permits_app.models import Wallet
 from permits_app.models.wallet import WalletKind
+from tools_app.core import audit_key
 
 OLD_BACKUP: Final = timedelta(hours=25)
 """Made once a day, with an hour to make it."""
@@ -28,6 +29,7 @@ def examine_files(*, now: datetime, backups: str | None) -> Iterator[Finding]:
     """Raises DatabaseError where the wallets cannot be read."""
     yield _look_at_rights()
     yield _look_at_keystore()
+    yield _look_at_audit_key()
     free = shutil.disk_usage(VAR_DIR).free
     if free < LEAST_FREE_BYTES:
         yield bad("disk", f"{free // 1024**2} MiB free", "make room")
@@ -64,6 +66,17 @@ def _look_at_keystore() -> Finding:
             "restore the keystore, or let no worker of the queue commit run here",
         )
     return good("wallets", f"{len(wanted)} keys of this server are here")
+
+
+def _look_at_audit_key() -> Finding:
+    other = audit_key.find_other()
+    if other is not None:
+        return bad(
+            "audit key",
+            f"this machine has another key for the audit log than the one of {other[1]:%Y-%m-%d}: it signs nothing",
+            "give it the keystore's passphrase, or the file of GOLEM_AUDIT_KEY_FILE, of a machine that signs",
+        )
+    return good("audit key", f"{audit_key.name(audit_key.load())[:16]}…, as what was signed so far")
 
 
 def _look_at_backups(folder: Path, now: datetime) -> Finding:

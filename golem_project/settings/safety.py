@@ -40,6 +40,7 @@ GOLEM_IDEMPOTENCY_HOURS = 24  # how long a first answer is replayed
 GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for dead and its key is free again
 
 GOLEM_AUDIT_CHECKPOINT_ENTRIES = 1_000  # a signed checkpoint every so many audit entries, and once a day
+# Signs checkpoints where there is such a file; else the key is derived from the passphrase of the keystore.
 GOLEM_AUDIT_KEY_FILE = read_text("GOLEM_AUDIT_KEY_FILE", str(VAR_DIR / "audit_key.pem"))
 
 # Then what permits were judged on, and the logs of receipts, are laid away, unless an owner chose; never fewer than 90.

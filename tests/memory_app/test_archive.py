@@ -270,6 +270,7 @@ def test_a_tampered_file_is_refused_before_a_row_is_looked_at(tmp_path: Path, ho
 @pytest.mark.django_db
 def test_another_servers_archive_needs_its_owners_trust(tmp_path: Path, settings: Any) -> None:
     settings.GOLEM_AUDIT_KEY_FILE = tmp_path / "theirs.pem"
+    settings.GOLEM_AUDIT_KEY_FILE.write_text(ECC.generate(curve="Ed25519").export_key(format="PEM"))
     archive = make_archive(tmp_path, [episode_row(1)])
     settings.GOLEM_AUDIT_KEY_FILE = tmp_path / "ours.pem"
     with pytest.raises(GrimoireFileRefused, match="does not trust"):

@@ -67,7 +67,7 @@ class Kept:
 
 
 @pytest.fixture
-def kept(transactional_db: None, local_chain: World) -> Iterator[Kept]:
+def kept(db: None, local_chain: World) -> Iterator[Kept]:
     yield Kept(make_live_golem(local_chain), OwnerWallet.open(local_chain))
 
 

@@ -6,21 +6,23 @@ the database cannot rewrite what lies before it without that key.
 
 from __future__ import annotations
 
-import os
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from uuid import UUID
 
-from Crypto.PublicKey import ECC
 from Crypto.Signature import eddsa
 from django.conf import settings
 
+from tools_app.core import audit_key
+from tools_app.core.audit_key import AuditKeyDiffers
 from tools_app.core.audit_log import BrokenLink, LinkCheck
 from tools_app.core.hashing import canonical_bytes
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
 from tools_app.core.page_through import page_through
+
+logger = logging.getLogger(__name__)
 
 _DAY = timedelta(days=1)
 
@@ -36,7 +38,10 @@ class ChainReport:
 
 
 def sign_due_checkpoints(*, now: datetime) -> int:
-    """Sign the head of every chain that grew enough, or for a day, since its last checkpoint. Returns how many."""
+    """Sign the head of every chain that grew enough, or for a day, since its last checkpoint. Returns how many.
+
+    Raises AuditKeyDiffers.
+    """
     signed = 0
     for head in AuditHead.objects.filter(seq__gt=0):
         last = AuditCheckpoint.objects.filter(golem_id=head.golem_id).order_by("-seq").first()
@@ -49,16 +54,22 @@ def sign_due_checkpoints(*, now: datetime) -> int:
 
 
 def sign_head(*, golem_id: UUID, now: datetime) -> bool:
-    """Sign the newest entry of one chain at once; False when it has a checkpoint already, or there is none."""
+    """Sign the newest entry of one chain at once; False when it has a checkpoint already, there is none, or this
+    machine has another key than the server: then a machine that has it signs with the next checkpoints.
+    """
     head = AuditHead.objects.filter(golem_id=golem_id, seq__gt=0).first()
     if head is None:
         return False
-    return sign_checkpoint(golem_id=golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now)
+    try:
+        return sign_checkpoint(golem_id=golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now)
+    except AuditKeyDiffers as error:
+        logger.warning("the end of the log of %s is signed later: %s", golem_id, error.code)
+        return False
 
 
 def sign_checkpoint(*, golem_id: UUID, seq: int, entry_hash: str, now: datetime) -> bool:
-    """Sign one point of one chain; False when it has a checkpoint already."""
-    key = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE))
+    """Sign one point of one chain; False when it has a checkpoint already. Raises AuditKeyDiffers."""
+    key = audit_key.load_to_sign()
     signed_at_ms = int(now.timestamp() * 1000)
     message = _message(golem_id=str(golem_id), seq=seq, entry_hash=entry_hash, signed_at_ms=signed_at_ms)
     _, created = AuditCheckpoint.objects.get_or_create(
@@ -67,27 +78,11 @@ def sign_checkpoint(*, golem_id: UUID, seq: int, entry_hash: str, now: datetime)
         defaults={
             "entry_hash": entry_hash,
             "signed_at_ms": signed_at_ms,
-            "public_key": _public_hex(key),
+            "public_key": audit_key.name(key),
             "signature": eddsa.new(key, "rfc8032").sign(message).hex(),
         },
     )
     return created
-
-
-def load_signing_key(path: Path) -> ECC.EccKey:
-    """The server's key; made with mode 0600 when the file is missing."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = ECC.generate(curve="Ed25519").export_key(format="PEM")
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return load_signing_key(path)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            handle.write(fresh)
-            handle.flush()
-            os.fsync(handle.fileno())
-    return ECC.import_key(path.read_text(encoding="utf-8"))
 
 
 def has_valid_signature(checkpoint: AuditCheckpoint) -> bool:
@@ -134,12 +129,11 @@ def verify_stored_chain(golem_id: UUID) -> ChainReport:
     head = AuditHead.objects.filter(golem_id=golem_id).first()
     seq, last_hash = (head.seq, head.entry_hash) if head is not None else (0, LinkCheck().last_hash)
     points = list(AuditCheckpoint.objects.filter(golem_id=golem_id).order_by("seq"))
-    path = Path(settings.GOLEM_AUDIT_KEY_FILE)
     return verify_chain(
         entries=read_entries(golem_id, up_to=max([seq, *(point.seq for point in points)])),
         checkpoints=points,
         head=(seq, last_hash) if not points or points[-1].seq <= seq else None,
-        trusted_key=_public_hex(load_signing_key(path)) if path.exists() else None,
+        trusted_key=audit_key.name(audit_key.load()),
     )
 
 
@@ -166,7 +160,3 @@ def _message_of(point: AuditCheckpoint) -> bytes:
 
 def _message(**facts: object) -> bytes:
     return b"golem audit checkpoint\n" + canonical_bytes(facts)
-
-
-def _public_hex(key: ECC.EccKey) -> str:
-    return key.public_key().export_key(format="raw").hex()

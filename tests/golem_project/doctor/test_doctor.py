@@ -51,6 +51,7 @@ def test_a_deployment_is_looked_at_from_version_to_nodes(local_chain: World) -> 
         "durability",
         "broker",
         "keys",
+        "audit key",
         "disk",
     } < set(found)
     # The databases of tests are quick and not durable, and nobody backs them up.

@@ -91,7 +91,7 @@ class StolenKey:
 
 
 @pytest.fixture
-def kept(transactional_db: None, local_chain: World) -> Iterator[Kept]:
+def kept(db: None, local_chain: World) -> Iterator[Kept]:
     yield Kept(make_live_golem(local_chain), OwnerWallet.open(local_chain))
 
 

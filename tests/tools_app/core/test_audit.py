@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import stat
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,15 @@ from Crypto.PublicKey import ECC
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
-from tools_app.core import audit_log, clock
-from tools_app.core.audit_checkpoints import sign_checkpoint, sign_due_checkpoints, verify_stored_chain
+from golem_project.doctor.files import examine_files
+from golem_project.doctor.findings import Health
+from golem_project.status import _list_stuck
+from tools_app.core import audit_key, audit_log, clock
+from tools_app.core.audit_checkpoints import sign_checkpoint, sign_due_checkpoints, sign_head, verify_stored_chain
 from tools_app.core.audit_export import export_chain, verify_file
+from tools_app.core.audit_key import AuditKeyDiffers
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
+from tools_app.core.taint import Secret
 
 pytestmark = pytest.mark.django_db
 
@@ -130,9 +135,48 @@ def test_the_database_refuses_to_change_or_delete_entries_and_checkpoints(golem_
     assert verify_stored_chain(golem_id).broken is None
 
 
-def test_the_signing_key_is_readable_by_its_owner_alone(golem_id: UUID, own_key: Path) -> None:
-    assert stat.S_IMODE(own_key.stat().st_mode) == 0o600
-    assert "PRIVATE KEY" not in str(AuditCheckpoint.objects.get(golem_id=golem_id).__dict__)
+def have_passphrase(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is on a machine with this passphrase."""
+    monkeypatch.setattr(audit_key, "_seed", None)
+    audit_key.configure(Secret(words))
+
+
+def test_machines_with_one_passphrase_sign_with_one_key_and_none_stores_it(
+    own_key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = uuid4()
+    for machine in ("first", "second"):
+        have_passphrase("what both were given", monkeypatch)
+        audit_log.append(golem_id=found, event="Test", actor="t", data={"machine": machine}, now=clock.now())
+        assert sign_head(golem_id=found, now=clock.now())
+    report = verify_stored_chain(found)
+    assert (report.checkpoints, report.broken, len(report.public_keys)) == (2, None, 1)
+    assert not own_key.exists()
+    assert audit_key.find_other() is None
+
+
+@pytest.mark.parametrize("has", ["another passphrase", "a file of its own"])
+def test_a_machine_with_another_key_signs_nothing_and_says_so(
+    golem_id: UUID, own_key: Path, has: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [signed] = AuditCheckpoint.objects.filter(golem_id=golem_id)
+    assert not [each for each in _list_stuck() or [] if each["what"] == "audit key"]
+    if has == "another passphrase":
+        have_passphrase("what nobody else has", monkeypatch)
+    else:
+        own_key.write_text(ECC.generate(curve="Ed25519").export_key(format="PEM"))
+    audit_log.append(golem_id=uuid4(), event="Test", actor="t", data={}, now=clock.now())
+    later = clock.now() + timedelta(days=2)
+    with pytest.raises(AuditKeyDiffers) as refused:
+        sign_due_checkpoints(now=later)
+    assert refused.value.recovery and refused.value.data["signed_with"] == signed.public_key
+    # What ends with a checkpoint does end: the next machine that has the key signs.
+    assert sign_head(golem_id=golem_id, now=later) is False
+    assert AuditCheckpoint.objects.count() == 1
+    [told] = [each for each in _list_stuck() or [] if each["what"] == "audit key"]
+    assert "signs nothing" in told["reason"] and told["since"]
+    [found] = [each for each in examine_files(now=later, backups=None) if each.name == "audit key"]
+    assert found.verdict is Health.BAD and "passphrase" in found.to_do
 
 
 def test_a_checkpoint_is_signed_once_when_the_task_runs_twice(golem_id: UUID) -> None:

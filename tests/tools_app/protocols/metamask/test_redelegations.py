@@ -92,7 +92,7 @@ class Helped(Kept):
 
 
 @pytest.fixture
-def helped(transactional_db: None, local_chain: World) -> Iterator[Helped]:
+def helped(db: None, local_chain: World) -> Iterator[Helped]:
     yield Helped(local_chain)
 
 

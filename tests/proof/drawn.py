@@ -48,7 +48,7 @@ from tests.proof.first_pass import (
 )
 from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant
-from tests.proof.near_tests import APPS, list_edges, list_near, list_quick
+from tests.proof.near_tests import APPS, list_edges, list_near, list_quick, read_product
 from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
@@ -58,6 +58,9 @@ DRAWN: Final = 150
 _SAFETY: Final = "permits_app.safety."
 # What became of those of earlier runs, in the checkout: `drawn_page.py` writes it.
 KEPT: Final = Path(__file__).with_name("drawn_verdicts.json")
+# What builds the local world, and what keeps it.
+_WORLD: Final = "golem_project.embedded.world."
+_SAVED_WORLD: Final = f"{_WORLD}saved"
 _NO_TEST: Final = "it does not load"
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
 # Near files of a mutant whose slow tests are asked too.
@@ -73,18 +76,23 @@ _PAUSE_SECONDS: Final = 5
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
-# the mutant's too: a finder that answers one module's name with the mutant's file.
+# the mutant's too: a finder that answers names of modules with other code, in the place of their own.
 _FINDER: Final = """
-import importlib.abc, importlib.util, os, sys
+import importlib.abc, importlib.machinery, importlib.util, json, os, sys
+
+class Loader(importlib.machinery.SourceFileLoader):
+    def get_code(self, name):
+        with open(FILES[name][0], "rb") as other:
+            return compile(other.read(), self.path, "exec", dont_inherit=True)
 
 class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name != os.environ["MUTANT_MODULE"]:
+        if name not in FILES:
             return None
-        folders = [os.environ["MUTANT_FOLDER"]] if os.environ["MUTANT_FOLDER"] else None
-        file = os.environ["MUTANT_FILE"]
-        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
+        own = FILES[name][1]
+        return importlib.util.spec_from_file_location(name, own, loader=Loader(name, own))
 
+FILES = json.loads(os.environ["MUTANT_FILES"])
 sys.meta_path.insert(0, Finder())
 """
 SERVERS: Final = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
@@ -338,15 +346,12 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
             FIRST_VARIABLE: json.dumps([split_word(each)[0] for each in named]),
         }
         if drawn is not None:
-            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
             (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-            path = _source_of(drawn.module)
-            environment |= {
-                "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
-                "MUTANT_FILE": f"{folder}/mutant.py",
-                "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
-                "PYTHONPATH": folder,
+            files = {
+                module.removesuffix(".__init__"): _write_other(Path(folder), module, source)
+                for module, source in list_other_sources(drawn, Path(folder) / "world").items()
             }
+            environment |= {"MUTANT_FILES": json.dumps(files), "PYTHONPATH": folder}
         paths = dict.fromkeys(split_word(each)[0] for each in tests)
         with subprocess.Popen(
             [*_PYTEST, *(["-x"] if drawn is not None else []), "-p", "tests.proof.drawn_alone", *paths],
@@ -370,6 +375,26 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
         is_ended=not is_over,
         seconds=spent.ru_utime + spent.ru_stime,
     )
+
+
+def list_other_sources(drawn: Drawn, world: Path) -> dict[str, str]:
+    """Module -> its source with the mutant. What builds the local world builds one of its own in the folder `world`:
+    the saved one is from before.
+    """
+    found = {drawn.module: drawn.mutant.source}
+    if drawn.module.startswith(_WORLD):
+        saved = read_product()[_SAVED_WORLD] if drawn.module != _SAVED_WORLD else drawn.mutant.source
+        place = re.compile(r"^WORLD_DIR = .*$", re.MULTILINE)
+        assert place.search(saved), "the saved world lies elsewhere"
+        found[_SAVED_WORLD] = place.sub(f"WORLD_DIR = Path({str(world)!r})", saved)
+    return found
+
+
+def _write_other(folder: Path, module: str, source: str) -> tuple[str, str]:
+    """The file with that source, and the module's own."""
+    file = folder / f"{module}.py"
+    file.write_text(source, encoding="utf-8")
+    return str(file), str(_source_of(module))
 
 
 @proof(

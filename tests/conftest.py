@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
+    "tests.among_others",
     "tests.coding_agent",
     "tests.drawing.plugin",
     "tests.emptied_database",

@@ -12,7 +12,7 @@ from _pytest.runner import runtestprotocol
 from tests.conftest import is_slow
 
 # What a session shares is made before the forks, or each of them would make it anew.
-_SHARED_FIXTURES: Final = ("world", "db")
+_SHARED_FIXTURES: Final = ("world", "db", "among_others")
 # What is read at a first request is read before the forks too.
 _DOORS: Final = ("tests/admin/test_what_pages_show.py", "tests/golem_project/pi/test_views.py")
 _ASKED_OF_A_DOOR: Final = 6

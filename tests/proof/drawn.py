@@ -346,12 +346,7 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
             FIRST_VARIABLE: json.dumps([split_word(each)[0] for each in named]),
         }
         if drawn is not None:
-            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-            files = {
-                module.removesuffix(".__init__"): _write_other(Path(folder), module, source)
-                for module, source in list_other_sources(drawn, Path(folder) / "world").items()
-            }
-            environment |= {"MUTANT_FILES": json.dumps(files), "PYTHONPATH": folder}
+            environment |= write_others(drawn, Path(folder))
         paths = dict.fromkeys(split_word(each)[0] for each in tests)
         with subprocess.Popen(
             [*_PYTEST, *(["-x"] if drawn is not None else []), "-p", "tests.proof.drawn_alone", *paths],
@@ -377,24 +372,23 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
     )
 
 
-def list_other_sources(drawn: Drawn, world: Path) -> dict[str, str]:
-    """Module -> its source with the mutant. What builds the local world builds one of its own in the folder `world`:
-    the saved one is from before.
+def write_others(drawn: Drawn, folder: Path) -> dict[str, str]:
+    """What to set in the environment of an interpreter, so that it and all it starts run the mutant: `folder` then
+    holds the sources. What builds the local world builds one of its own there, for the saved one is from before.
     """
-    found = {drawn.module: drawn.mutant.source}
+    sources = {drawn.module: drawn.mutant.source}
     if drawn.module.startswith(_WORLD):
-        saved = read_product()[_SAVED_WORLD] if drawn.module != _SAVED_WORLD else drawn.mutant.source
+        saved = sources.get(_SAVED_WORLD, read_product()[_SAVED_WORLD])
         place = re.compile(r"^WORLD_DIR = .*$", re.MULTILINE)
         assert place.search(saved), "the saved world lies elsewhere"
-        found[_SAVED_WORLD] = place.sub(f"WORLD_DIR = Path({str(world)!r})", saved)
-    return found
-
-
-def _write_other(folder: Path, module: str, source: str) -> tuple[str, str]:
-    """The file with that source, and the module's own."""
-    file = folder / f"{module}.py"
-    file.write_text(source, encoding="utf-8")
-    return str(file), str(_source_of(module))
+        sources[_SAVED_WORLD] = place.sub(f"WORLD_DIR = Path({str(folder / 'world')!r})", saved)
+    files = {}
+    for module, source in sources.items():
+        file = folder / f"{module}.py"
+        file.write_text(source, encoding="utf-8")
+        files[module.removesuffix(".__init__")] = (str(file), str(_source_of(module)))
+    (folder / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
+    return {"MUTANT_FILES": json.dumps(files), "PYTHONPATH": str(folder)}
 
 
 @proof(

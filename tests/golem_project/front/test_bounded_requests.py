@@ -127,13 +127,23 @@ def test_who_asks_again_slowly_on_a_kept_connection_is_hung_up_on(served: Served
         assert caller.is_hung_up_on(seconds=10)
 
 
-def test_who_takes_nothing_of_a_long_answer_is_hung_up_on(served: Served, settings: Any) -> None:
+def test_who_takes_nothing_of_a_long_answer_is_hung_up_on(
+    served: Served, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.GOLEM_WRITE_SECONDS = 0.5
+    hang_up, is_over = BoundedHttp._hang_up, threading.Event()
+
+    def note(connection: BoundedHttp) -> None:
+        hang_up(connection)
+        is_over.set()
+
+    monkeypatch.setattr(BoundedHttp, "_hang_up", note)
     with served.call() as caller:
         for _ in range(60):
             if not caller.say(write_head("GET /api/v1/schema HTTP/1.1")):
                 break
-        time.sleep(3)
+        # Who reads meanwhile takes some of it.
+        assert is_over.wait(60)
         assert caller.is_hung_up_on(seconds=20)
 
 

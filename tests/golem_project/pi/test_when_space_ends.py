@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -78,7 +77,10 @@ def test_a_preview_that_the_server_has_no_room_for_is_refused_with_its_reason(
 
 
 @pytest.mark.usefixtures("new_sessions_afterwards")
-def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_is_not(live: Agent) -> None:
+def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_is_not(
+    live: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "NEW_MS", 60_000)
     with read_only_database():
         connection.close()
         refused = live.post("emergency_halt", {"reason": "nothing can be written"})
@@ -86,7 +88,7 @@ def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_
         connection.close()
         assert read_space()["detail"] == "DATABASE_READ_ONLY"
         connection.close()
-        time.sleep(1.1)
+    monkeypatch.setattr(base, "NEW_MS", 0)
     # Once a session is no newer than the last refusal it is asked, so that nobody is refused for its sake.
     assert live.post("emergency_halt", {"reason": "it can again"}).json()["halted"] is True
 
@@ -96,6 +98,7 @@ def test_sessions_that_were_idle_while_the_database_was_read_only_are_parted_wit
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base, "_read_only", base.ReadOnlySessions())
+    monkeypatch.setattr(base, "NEW_MS", 60_000)
     four_at_once = threading.Barrier(4)
 
     def read() -> None:
@@ -116,7 +119,7 @@ def test_sessions_that_were_idle_while_the_database_was_read_only_are_parted_wit
         with ThreadPoolExecutor(4) as threads:
             for each in [threads.submit(read) for _ in range(4)]:
                 each.result()
-        time.sleep(1.1)
+    monkeypatch.setattr(base, "NEW_MS", 0)
     with pytest.raises(OperationalError):
         write(0)
     with ThreadPoolExecutor(4) as threads:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import subprocess
+import sys
 from collections import defaultdict
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,3 +53,28 @@ def test_a_parameter_that_only_the_mutant_has_is_asked_again_by_its_function(mon
     ((_, verdict),) = drawn._ask_again([(each, told)])
     assert verdict["verdict"] == "noticed" and verdict["by"] == "a.py::test[other]"
     assert asked[-1] == ["a.py::test"]
+
+
+@pytest.mark.parametrize(
+    ("module", "is_of_the_world"), [("golem_project.embedded.world.pools", True), ("tools_app.core.clock", False)]
+)
+def test_what_builds_the_local_world_builds_one_of_its_own_in_the_place_of_its_own_file(
+    module: str, is_of_the_world: bool, tmp_path: Path
+) -> None:
+    """The saved one was made before the mutant."""
+    each = list_all(module)[0]
+    environment = drawn.write_others(each, tmp_path)
+    script = (
+        f"from golem_project.embedded.world import saved; import {module} as it; print(saved.WORLD_DIR, it.__file__)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        cwd=drawn.CHECKOUT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert (told[0] == str(tmp_path / "world")) is is_of_the_world
+    assert told[1] == str(drawn.CHECKOUT / f"{module.replace('.', '/')}.py")
+    assert ast.unparse(ast.parse(each.mutant.source)) == ast.unparse(ast.parse((tmp_path / f"{module}.py").read_text()))

@@ -19,11 +19,11 @@ from tests.proof.mutants import Mutant
 APPS: Final = ("archetypes_app", "golem_project", "memory_app", "permits_app", "tools_app")
 # Browsers, toolchains and what the proofs prove themselves take longer than a mutant may.
 _NOT_ASKED: Final = (
-    *("tests/browser/", "tests/golem_project/proof/", "tests/contracts/"),
+    *("tests/browser/", "tests/golem_project/proof/"),
     "tests/tools_app/sandbox/test_toolchains.py",
 )
 # They meet much of the product and take long for each part of it.
-_WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/architecture/", "tests/adversary/")
+_WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/contracts/", "tests/architecture/", "tests/adversary/")
 # A word that more test files hold leads to none of them.
 _MOST_HOLD: Final = 15
 # What compares a whole kind of tables with what is written down: fields with migrations, errors and tools with theirs.

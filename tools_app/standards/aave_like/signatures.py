@@ -138,10 +138,6 @@ class Configuration:
         return bool(self._bits(61, 1))
 
     @property
-    def is_siloed(self) -> bool:
-        return bool(self._bits(62, 1))
-
-    @property
     def has_flash_loans(self) -> bool:
         return bool(self._bits(63, 1))
 

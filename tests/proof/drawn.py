@@ -38,6 +38,7 @@ from tests.proof.drawn_alone import FIRST_VARIABLE, OUT_OF_TIME, SECONDS_VARIABL
 from tests.proof.drawn_reasons import CHANGES_NOTHING
 from tests.proof.drawn_record import split_word, write_whole
 from tests.proof.drawn_session import PLAN_VARIABLE
+from tests.proof.drawn_sources import source_of, write_sources
 from tests.proof.equivalent_mutants import EQUIVALENT
 from tests.proof.first_pass import (
     LEAST_PERCENT,
@@ -48,7 +49,7 @@ from tests.proof.first_pass import (
 )
 from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant
-from tests.proof.near_tests import APPS, list_edges, list_near, list_quick, read_product
+from tests.proof.near_tests import APPS, list_edges, list_near, list_quick
 from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
@@ -58,9 +59,6 @@ DRAWN: Final = 150
 _SAFETY: Final = "permits_app.safety."
 # What became of those of earlier runs, in the checkout: `drawn_page.py` writes it.
 KEPT: Final = Path(__file__).with_name("drawn_verdicts.json")
-# What builds the local world, and what keeps it.
-_WORLD: Final = "golem_project.embedded.world."
-_SAVED_WORLD: Final = f"{_WORLD}saved"
 _NO_TEST: Final = "it does not load"
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
 # Near files of a mutant whose slow tests are asked too.
@@ -75,26 +73,6 @@ _ASKED_AGAIN_AT_ONCE: Final = 12
 _PAUSE_SECONDS: Final = 5
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
-# Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
-# the mutant's too: a finder that answers names of modules with other code, in the place of their own.
-_FINDER: Final = """
-import importlib.abc, importlib.machinery, importlib.util, json, os, sys
-
-class Loader(importlib.machinery.SourceFileLoader):
-    def get_code(self, name):
-        with open(FILES[name][0], "rb") as other:
-            return compile(other.read(), self.path, "exec", dont_inherit=True)
-
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name not in FILES:
-            return None
-        own = FILES[name][1]
-        return importlib.util.spec_from_file_location(name, own, loader=Loader(name, own))
-
-FILES = json.loads(os.environ["MUTANT_FILES"])
-sys.meta_path.insert(0, Finder())
-"""
 SERVERS: Final = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
 # The settings are named, because the environment goes before pyproject.toml.
 _PYTEST: Final = (
@@ -226,7 +204,7 @@ def _try_forked(
         described = [_describe(each) for each in (*wanted, *(each for each in woven if each.key not in chosen))]
         modules = {each["module"] for each in described} | {used for each in described for used in each["probes"]}
         plan = {
-            "modules": {module: str(_source_of(module)) for module in sorted(modules)},
+            "modules": {module: str(source_of(module)) for module in sorted(modules)},
             "wanted": [
                 {**told, "files": files, "named": named.get(each.key, ())}
                 for each, told, files in zip(wanted, described, near, strict=False)
@@ -278,10 +256,6 @@ def _describe(drawn: Drawn) -> dict[str, Any]:
         "number": drawn.mutant.number,
         "probes": list_probes(drawn.module, drawn.mutant),
     }
-
-
-def _source_of(module: str) -> Path:
-    return CHECKOUT / (module.replace(".", "/") + ".py")
 
 
 def _try_alone(drawn: Drawn, told: dict[str, Any], named: Sequence[str]) -> _Alone:
@@ -346,7 +320,7 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
             FIRST_VARIABLE: json.dumps([split_word(each)[0] for each in named]),
         }
         if drawn is not None:
-            environment |= write_others(drawn, Path(folder))
+            environment |= write_sources(drawn.module, drawn.mutant, Path(folder))
         paths = dict.fromkeys(split_word(each)[0] for each in tests)
         with subprocess.Popen(
             [*_PYTEST, *(["-x"] if drawn is not None else []), "-p", "tests.proof.drawn_alone", *paths],
@@ -370,25 +344,6 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
         is_ended=not is_over,
         seconds=spent.ru_utime + spent.ru_stime,
     )
-
-
-def write_others(drawn: Drawn, folder: Path) -> dict[str, str]:
-    """What to set in the environment of an interpreter, so that it and all it starts run the mutant: `folder` then
-    holds the sources. What builds the local world builds one of its own there, for the saved one is from before.
-    """
-    sources = {drawn.module: drawn.mutant.source}
-    if drawn.module.startswith(_WORLD):
-        saved = sources.get(_SAVED_WORLD, read_product()[_SAVED_WORLD])
-        place = re.compile(r"^WORLD_DIR = .*$", re.MULTILINE)
-        assert place.search(saved), "the saved world lies elsewhere"
-        sources[_SAVED_WORLD] = place.sub(f"WORLD_DIR = Path({str(folder / 'world')!r})", saved)
-    files = {}
-    for module, source in sources.items():
-        file = folder / f"{module}.py"
-        file.write_text(source, encoding="utf-8")
-        files[module.removesuffix(".__init__")] = (str(file), str(_source_of(module)))
-    (folder / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-    return {"MUTANT_FILES": json.dumps(files), "PYTHONPATH": str(folder)}
 
 
 @proof(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.golem_project.proof.test_drawn import MODULE, list_all
-from tests.proof import drawn, drawn_session
+from tests.proof import drawn, drawn_session, drawn_sources
 from tests.proof.forks import Ran
 
 
@@ -63,7 +63,7 @@ def test_what_builds_the_local_world_builds_one_of_its_own_in_the_place_of_its_o
 ) -> None:
     """The saved one was made before the mutant."""
     each = list_all(module)[0]
-    environment = drawn.write_others(each, tmp_path)
+    environment = drawn_sources.write_sources(each.module, each.mutant, tmp_path)
     script = (
         f"from golem_project.embedded.world import saved; import {module} as it; print(saved.WORLD_DIR, it.__file__)"
     )

@@ -173,7 +173,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         needs=(
             *_list_open_safes(seen, now),
             *_list_delegated(seen, now),
-            *_list_left(seen, now),
+            *_list_left(list_seen_golems(user), now),
             *_list_needs(_list_unknown(user, seen), waiting, now),
         ),
         pictures=draw_money(rows, now=now),

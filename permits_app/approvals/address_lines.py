@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.models import ActionPermit, ChangeRequest, WithdrawalAddress
 from permits_app.models.approval import LIVE_STATES
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.plan_store import match_dealings
@@ -17,6 +17,7 @@ from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.words.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.chain.abi import checksum
+from tools_app.core.right_to_left_names import isolate
 from tools_app.wording.address_names import name_address
 
 MOST_TOLD: Final = 40
@@ -30,12 +31,14 @@ MOST_FIRST_USED: Final = 3
 def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, object]]:
     """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
     book, own, asked_about = read_book(golem.owner_id), golem.address.lower(), _list_asked_about(golem.owner_id)
+    registered = _list_registered(golem, chain_id)
     lines: list[dict[str, object]] = []
     asked = 0
     for address in dict.fromkeys(_list_addresses(shown)):
         if address == ZERO_ADDRESS:
             continue
-        name = "the golem itself" if address.lower() == own else book.say(chain_id, address)
+        name = "the golem itself" if address.lower() == own else book.find(chain_id, address)
+        name = name or registered.get(address.lower(), UNKNOWN)
         warnings = []
         twin = book.find_twin(chain_id, address)
         if twin is not None:
@@ -88,6 +91,12 @@ def _list_asked_about(owner_id: int) -> list[tuple[str, str]]:
     live = ChangeRequest.objects.filter(golem__owner_id=owner_id, state__in=LIVE_STATES).order_by("-created_at")
     shown = live.values_list("shown", flat=True)[:_MOST_OPEN]
     return [(line["address"], "a request that waits") for each in shown for line in each.get("addresses", [])]
+
+
+def _list_registered(golem: Golem, chain_id: int) -> dict[str, str]:
+    """What owners agreed to call the addresses that money may be withdrawn to, by address in lower case."""
+    rows = WithdrawalAddress.objects.filter(golem=golem, chain_id=chain_id, removed_at__isnull=True)
+    return {address.lower(): isolate(label) for address, label in rows.values_list("address", "label") if label}
 
 
 def _list_addresses(value: object) -> Iterator[str]:

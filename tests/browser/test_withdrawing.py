@@ -58,7 +58,8 @@ def test_money_leaves_to_an_owners_address_through_the_pages_alone_also_while_ha
     assert page.get_by_role("button", name="Approve").count() == 0
     asked = ChangeRequest.objects.get(kind="withdraw")
     deciding.go(f"/admin/permits_app/changerequest/{asked.pk}/change/")
-    assert "1500.25 USDC" in deciding.look("18-withdraw-decision")
+    told = deciding.look("18-withdraw-decision")
+    assert "1500.25 USDC" in told and "Cold wallet" in told and "unknown" not in told
     approve_it(deciding, other)
     assert "Executed" in asking.go(own(golem, "withdraw"))
     asking.look("18-withdraw-left")

@@ -22,7 +22,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -155,6 +155,15 @@ def fetch_packages(
     return {package.name: cache_dir / package.folder_name for package in wanted}
 
 
+def _list_kept(package: Package, folder: Path) -> list[str]:
+    """The files of exactly this archive that are in the cache."""
+    try:
+        marker = json.loads((folder / MARKER).read_text())
+        return list(marker["bytes"]) if marker["integrity"] == package.integrity else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
 def fetch_one(package: Package, command: list[str], cache_dir: Path) -> float:
     """Download, check and unpack one package; returns the seconds it took. Raises EmbeddedError."""
     started = time.monotonic()
@@ -163,8 +172,9 @@ def fetch_one(package: Package, command: list[str], cache_dir: Path) -> float:
         archive = download(package, command, scratch)
         check_integrity(package, archive)
         unpacked = scratch / "unpacked"
-        unpack(package, archive, unpacked)
         target = cache_dir / package.folder_name
+        # Two lists may keep other files of one archive, and neither fetches it again and again for the other.
+        unpack(replace(package, keep=tuple(sorted({*package.keep, *_list_kept(package, target)}))), archive, unpacked)
         if target.exists():
             target.rename(scratch / "old")
         try:

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,19 @@ import pytest
 from django.db import connections
 
 from golem_project.a2a.models import Task, TaskState
+from golem_project.a2a.tasks import follow_tasks_task
 from golem_project.celery import app
 from golem_project.embedded.children import plan_web, plan_worker
 from golem_project.embedded.process import free_port, listens_on
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from tests import factories
-from tests.golem_project.pi.conftest import SWAP, MakeAgent
+from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.golem_project.stream.conftest import EventSource, emit, numbers_of
 from tests.waiting_tasks import drop_waiting_tasks
 from tools_app.core import broker, event_log
+from tools_app.core.events import EventType
 
 pytestmark = pytest.mark.timeout(600)
 QUEUE = "drain-test"
@@ -127,11 +129,7 @@ def test_who_listens_and_who_asked_over_any_door_goes_on_at_another_server_where
     tmp_path: Path, make_agent: MakeAgent
 ) -> None:
     agent, log_path = make_agent(), tmp_path / "log"
-    name = connections["default"].settings_dict["NAME"]
-    variables = {"DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}", "GOLEM_MCP": "1"}
-    permit = factories.make_permit(golem=agent.golem, status=PermitStatus.AWAITING_APPROVAL, api_key=agent.key.key)
-    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key, state=TaskState.INPUT_REQUIRED)
-    Task.objects.filter(pk=task.pk).update(permit=permit)
+    variables, (task, permit) = of_this_database(), make_waiting(agent)
     token, here = agent.key.token, event_log.read_head().cursor()
     drop_waiting_tasks()
     with web(log_path, grace=6, module="golem_project.asgi", **variables) as (process, port):
@@ -165,6 +163,55 @@ def test_who_listens_and_who_asked_over_any_door_goes_on_at_another_server_where
         found = httpx.get(f"{a2a_url(port, task)}/tasks/{task.pk}", headers=a2a_headers(token)).json()
         assert found["status"]["state"].endswith("CANCELED")
     drop_waiting_tasks()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_streams_of_a_server_that_was_killed_go_on_at_another_one_where_they_were_cut(
+    tmp_path: Path, make_agent: MakeAgent
+) -> None:
+    agent, log_path = make_agent(), tmp_path / "log"
+    variables, (task, permit) = of_this_database(), make_waiting(agent)
+    token, here = agent.key.token, event_log.read_head().cursor()
+    with web(log_path, grace=6, module="golem_project.asgi", **variables) as (process, port):
+        listener = EventSource(port, token=token, last_id=here)
+        emit(agent.golem.pk, 1, 2, 3)
+        heard = listener.take(3)
+        with following(port, token, task) as told:
+            assert next(told)["task"]["status"]["state"].endswith("INPUT_REQUIRED")
+            process.kill()
+            with pytest.raises(httpx.TransportError):
+                list(told)
+        with suppress(OSError, http.client.HTTPException):
+            assert list(listener) == []
+    emit(agent.golem.pk, 4, 5)
+    with web(log_path, grace=6, module="golem_project.asgi", **variables) as (_, port):
+        again = EventSource(port, token=token, last_id=listener.last_id)
+        with following(port, token, task) as told:
+            assert next(told)["task"]["status"]["state"].endswith("INPUT_REQUIRED")
+            ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.CANCELLED)
+            follow_tasks_task.run()
+            assert "CANCELED" in json.dumps(list(told)[-1])
+        emit(agent.golem.pk, 6)
+        # What became of the task is an event as well.
+        numbers = numbers_of(heard)
+        while numbers[-1] != 6:
+            numbers += numbers_of([each for each in again.take(1) if each.event == EventType.TOOL_END])
+        assert numbers == [1, 2, 3, 4, 5, 6]
+        again.close()
+
+
+def of_this_database() -> dict[str, str]:
+    """What a server of this test is told."""
+    name = connections["default"].settings_dict["NAME"]
+    return {"DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}", "GOLEM_MCP": "1"}
+
+
+def make_waiting(agent: Agent) -> tuple[Task, ActionPermit]:
+    """A task of another agent whose permit waits for owners."""
+    permit = factories.make_permit(golem=agent.golem, status=PermitStatus.AWAITING_APPROVAL, api_key=agent.key.key)
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key, state=TaskState.INPUT_REQUIRED)
+    Task.objects.filter(pk=task.pk).update(permit=permit)
+    return task, permit
 
 
 class Called(threading.Thread):

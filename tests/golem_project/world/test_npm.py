@@ -91,6 +91,14 @@ def test_what_is_fetched_is_not_fetched_again(fake_npm: Path, tmp_path: Path) ->
     assert len(said) == 2
 
 
+def test_two_lists_with_other_files_of_one_archive_fetch_it_once_each(fake_npm: Path, tmp_path: Path) -> None:
+    integrity = make_archive(fake_npm, {"a.json": b"{}", "b.json": b"[]"})
+    lists = [package_of(integrity, "a.json"), package_of(integrity, "b.json")]
+    for package in (*lists, *lists):
+        fetch_packages([package], cache_dir=tmp_path / "cache", say=lambda _line: None)
+    assert len((tmp_path / "calls").read_text().splitlines()) == 2
+
+
 def test_an_archive_that_is_not_the_pinned_one_is_refused_in_one_line(fake_npm: Path, tmp_path: Path) -> None:
     pinned = make_archive(fake_npm, {"a.json": b"{}"})
     make_archive(fake_npm, {"a.json": b'{"changed": true}'})

@@ -120,15 +120,12 @@ def wheel_folder() -> Path | None:
 def is_fetched(package: Package, *, cache_dir: Path = CACHE_DIR) -> bool:
     """Whether the wanted files of exactly this archive are in the cache, whole; others of it may lie beside them."""
     folder = cache_dir / package.folder_name
+    sizes = _read_sizes(package, folder)
+    if sizes is None or not set(sizes) >= set(package.keep):
+        return False
     try:
-        marker = json.loads((folder / MARKER).read_text())
-        sizes: dict[str, int] = marker["bytes"]
-        return (
-            marker["integrity"] == package.integrity
-            and set(sizes) >= set(package.keep)
-            and all((folder / name).stat().st_size == size for name, size in sizes.items())
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except OSError:
         return False
 
 
@@ -155,13 +152,14 @@ def fetch_packages(
     return {package.name: cache_dir / package.folder_name for package in wanted}
 
 
-def _list_kept(package: Package, folder: Path) -> list[str]:
-    """The files of exactly this archive that are in the cache."""
+def _read_sizes(package: Package, folder: Path) -> dict[str, int] | None:
+    """The files of exactly this archive that are in the cache, by their sizes; None where it is another's or none."""
     try:
         marker = json.loads((folder / MARKER).read_text())
-        return list(marker["bytes"]) if marker["integrity"] == package.integrity else []
+        sizes: dict[str, int] = marker["bytes"]
+        return sizes if marker["integrity"] == package.integrity else None
     except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return None
 
 
 def fetch_one(package: Package, command: list[str], cache_dir: Path) -> float:
@@ -174,7 +172,11 @@ def fetch_one(package: Package, command: list[str], cache_dir: Path) -> float:
         unpacked = scratch / "unpacked"
         target = cache_dir / package.folder_name
         # Two lists may keep other files of one archive, and neither fetches it again and again for the other.
-        unpack(replace(package, keep=tuple(sorted({*package.keep, *_list_kept(package, target)}))), archive, unpacked)
+        unpack(
+            replace(package, keep=tuple(sorted({*package.keep, *(_read_sizes(package, target) or ())}))),
+            archive,
+            unpacked,
+        )
         if target.exists():
             target.rename(scratch / "old")
         try:

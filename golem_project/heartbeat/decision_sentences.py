@@ -115,11 +115,12 @@ def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> lis
     if not deliberation.get("model"):
         return []
     read, written = (int(costs.get(name) or 0) for name in ("input_llm_tokens", "output_llm_tokens"))
-    others = int(costs.get("delegates_micro_usd") or 0)
+    others, whole = (int(costs.get(name) or 0) for name in ("delegates_micro_usd", "model_micro_usd"))
     of_them = f", {format_micro_usd(others)} of it for whom it asked" if others else ""
     bills = _tell_bills(deliberation)
-    cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
-    return [f"Thinking cost {cost}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"]
+    return [
+        f"Thinking cost {format_micro_usd(whole)}{of_them}: {read:,} tokens were read and {written:,} written.{bills}"
+    ]
 
 
 def _tell_bills(deliberation: Mapping[str, Any]) -> str:  # Any: the stored JSON of a thought

@@ -34,6 +34,7 @@ _REVEALERS = {
     "golem_project/stream/admin.py",
     "permits_app/admin/people_pages.py",
     "golem_project/stream/sealed_secrets.py",
+    "tools_app/core/audit_key.py",
     "permits_app/custody/signers/aws_kms.py",
     "permits_app/custody/signers/bundler.py",
     "tools_app/history/hypersync_filling.py",

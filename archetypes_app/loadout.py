@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tools_app.adapters import UnknownAction, UnknownVenue, resolve_action
+from tools_app.select_tool_for_venue import UnknownAction, UnknownVenue, resolve_action
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import ReadTool, ToolDef

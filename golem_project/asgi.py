@@ -22,7 +22,7 @@ django.setup(set_prefix=False)
 from golem_project.a2a.load_on_first_request import LateDoor  # noqa: E402
 from golem_project.alerts.silent_queues import SilenceWatch  # noqa: E402
 from golem_project.front.admission import FrontDoor  # noqa: E402
-from golem_project.front.plain_http import PlainHttp  # noqa: E402
+from golem_project.front.refuse_websockets import PlainHttp  # noqa: E402
 from golem_project.front.shutdown_responses import LastAnswers  # noqa: E402
 from golem_project.metrics.counting import TALLY  # noqa: E402
 from golem_project.metrics.measured_requests import MeasuredRequests  # noqa: E402

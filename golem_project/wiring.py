@@ -31,7 +31,7 @@ from golem_project.runtime.local_faucet import LocalFaucet
 from golem_project.runtime.sdk_socket import SdkSocket
 from golem_project.stream import sealed_secrets
 from memory_app.search_memory import search_memory
-from permits_app.actions.read_for_tool import read_for_tool
+from permits_app.actions.read_product_for_owner_tool import read_product_for_owner_tool
 from permits_app.custody.credentials import list_credentials
 from permits_app.custody.signers import choose_signer
 from permits_app.custody.signers.aws_kms import KmsClient
@@ -47,7 +47,7 @@ from permits_app.performance.prediction_accuracy import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
 from permits_app.policy_cage.retiring_assets import list_retiring
 from permits_app.previews.peg_check import read_declared
-from permits_app.reviewers import delegation_router
+from permits_app.reviewers import delegate_to_archetype
 from permits_app.tools.signed_orders import find_signed_order
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
@@ -70,8 +70,8 @@ from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.faucets import Faucet
 from tools_app.toolkit.golem_transfers import GolemTransfers
-from tools_app.toolkit.named_places import name_places
 from tools_app.toolkit.official_sdk import OfficialSdk
+from tools_app.toolkit.operator_named_places import name_places
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside_services import OutsideDoor
 from tools_app.toolkit.payment_hosts import PaymentHosts
@@ -196,7 +196,7 @@ def configure_thinking() -> None:
     except (ModelEndpointRefused, ModelNotConfigured) as error:
         raise ImproperlyConfigured(error.detail) from None
     model_planner.configure(client)
-    delegation_router.configure(ModelDelegateThinker(client) if client is not None else None)
+    delegate_to_archetype.configure(ModelDelegateThinker(client) if client is not None else None)
 
 
 def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimits | None = None) -> None:
@@ -252,7 +252,7 @@ def _build_services() -> dict[type, object]:
             kept=settings.GOLEM_KEPT_FROM_COMMANDS,
         ),
         WorkspaceCommands: WrittenCommands(),
-        OwnReads: read_for_tool,
+        OwnReads: read_product_for_owner_tool,
         OutsideDoor: GuardedDoor(
             urls=settings.GOLEM_SERVICE_URLS, allows_private=settings.GOLEM_SERVICES_ALLOW_PRIVATE_ADDRESSES
         ),

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from archetypes_app.models import Golem
-from memory_app.announcements import announce_insight
 from memory_app.errors import MemoryOwnerUnknown
+from memory_app.insight_events import announce_insight
 from memory_app.json_text import dump_toml
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind, Tunable

@@ -36,7 +36,7 @@ from memory_app.models.insight import (
 )
 from memory_app.token_keys import name_token
 from tools_app.core.compiled_query import CompiledStatement
-from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.prepared_statements import Prepared, fetch_together
 from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from memory_app.announcements import announce_insight
 from memory_app.heuristic_confidence import Belief, age_of
+from memory_app.insight_events import announce_insight
 from memory_app.insights import lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (

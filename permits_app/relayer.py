@@ -31,9 +31,9 @@ from permits_app.approval_errors import (
 )
 from permits_app.custody.account_code import check_known_code
 from permits_app.custody.safe_view import open_chain
-from permits_app.custody.signers.accounts import read_authorization
 from permits_app.custody.signers.base import SignedAuthorization, SignedTransaction, UnsignedTransaction
 from permits_app.custody.signers.choose_signer import open_keystore
+from permits_app.custody.signers.eth_account_library import read_authorization
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import SimulationRecognised
 from permits_app.execution import broadcast, confirm_transaction, payload_delivery

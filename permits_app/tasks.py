@@ -17,32 +17,32 @@ from uuid import UUID
 from celery import current_app, shared_task
 from django.db import InterfaceError, OperationalError
 
-from permits_app.actions.announce import execute_announced, list_due_announcements
+from permits_app.actions.announce_warden_actions import execute_announced, list_due_announcements
 from permits_app.actions.apply_cage_changes import apply_cage_changes
+from permits_app.actions.carry_out_deaths import carry_out_deaths
+from permits_app.actions.check_pending_requests import check_pending_requests
+from permits_app.actions.check_received_rights import check_received_rights
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.commit_in_turn import commit_in_turn
+from permits_app.actions.enforce_phase_on_cage import enforce_phases_on_cages
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.find_delegations import find_delegations
 from permits_app.actions.find_open_safes import find_open_safes
-from permits_app.actions.follow_deaths import follow_deaths
-from permits_app.actions.follow_phase import follow_phases
-from permits_app.actions.follow_promises import follow_promises
-from permits_app.actions.follow_requests import follow_requests
-from permits_app.actions.follow_rights import follow_rights
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.settle_account_codes import settle_account_codes
-from permits_app.actions.sweep import (
+from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
+from permits_app.actions.sweep_permits import (
     end_outlived,
     forget_answers,
     list_unfinished,
     list_unremembered,
     sweep_permits,
 )
-from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
@@ -193,7 +193,7 @@ def commit_sessions_task() -> dict[str, int]:
     return _run_alone(
         "sessions",
         lambda: {
-            "phases": follow_phases(now=now),
+            "phases": enforce_phases_on_cages(now=now),
             "topped_up": top_up_keys(now=now),
             "asked": rotate_sessions(now=now),
         },
@@ -213,25 +213,25 @@ def commit_reconciliation_task() -> dict[str, int]:
 @shared_task(ignore_result=True)
 def follow_requests_task() -> dict[str, int]:
     """Look at requests that finish later, as far as they are due; a second run finds them looked at."""
-    return _run_alone("requests", lambda: follow_requests(now=clock.now()))
+    return _run_alone("requests", lambda: check_pending_requests(now=clock.now()))
 
 
 @shared_task(ignore_result=True)
 def follow_promises_task() -> dict[str, int]:
     """Look what became of what golems signed, as far as it is due; a second run finds it looked at."""
-    return _run_alone("promises", lambda: follow_promises(now=clock.now()))
+    return _run_alone("promises", lambda: check_signed_promises(now=clock.now()))
 
 
 @shared_task(ignore_result=True)
 def follow_rights_task() -> dict[str, int]:
     """Ask whether rights over others' money stand, as far as it is due; a second run finds them looked at."""
-    return _run_alone("rights", lambda: follow_rights(now=clock.now()))
+    return _run_alone("rights", lambda: check_received_rights(now=clock.now()))
 
 
 @shared_task(ignore_result=True)
 def commit_deaths_task() -> dict[str, int]:
     """Announce the end of golems without life left, and go one step on with those that are due."""
-    return _run_alone("deaths", lambda: follow_deaths(now=clock.now()))
+    return _run_alone("deaths", lambda: carry_out_deaths(now=clock.now()))
 
 
 @shared_task(ignore_result=True)

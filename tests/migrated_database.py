@@ -26,12 +26,12 @@ from tests.services import SERVERS
 # Beside the migrations, what they import of the product.
 _PRODUCT_FILES = (
     "memory_app/glossary.py",
-    "memory_app/likeness.py",
+    "memory_app/bend_embeddings.py",
     "tools_app/core/clock.py",
     "permits_app/models/spending.py",
 )
 # What one of these reads.
-_READ = ("memory_app/glossary.txt", "memory_app/likeness.f16")
+_READ = ("memory_app/glossary.txt", "memory_app/bend_embeddings.f16")
 _MOST_KEPT = 3
 
 

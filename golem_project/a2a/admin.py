@@ -21,12 +21,12 @@ from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task,
 from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.public_queries import list_openable
 from golem_project.a2a.selling import PAID_IN
-from tools_app.adapters import normalize_key
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.units import format_units
 from tools_app.pages.confirmation import show_confirmation
 from tools_app.pages.html import show_age, show_badge
+from tools_app.select_tool_for_venue import normalize_key
 
 _TONES = {
     TaskState.COMPLETED: "good",

@@ -16,10 +16,10 @@ from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.publications import find_own_price
 from golem_project.a2a.selling import PAID_IN, Asker, Clock, SoldQuestion, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
-from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
+from tools_app.select_tool_for_venue import normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.tooldef import ReadTool
 

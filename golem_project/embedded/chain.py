@@ -22,7 +22,7 @@ from golem_project.embedded.process import (
     read_record,
     write_record,
 )
-from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy
+from golem_project.embedded.world.keep_chain_on_disk import Checkpoints, StateCopy
 from golem_project.embedded.world.node import (
     CHAIN_ID,
     PORT_ATTEMPTS,
@@ -31,7 +31,7 @@ from golem_project.embedded.world.node import (
     node_argv,
     wait_until_ready,
 )
-from golem_project.embedded.world.saved import SavedWorld, ensure_saved, find_anvil, state_file
+from golem_project.embedded.world.saved_world import SavedWorld, ensure_saved, find_anvil, state_file
 
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
 LOCK_WAIT_SECONDS = 60

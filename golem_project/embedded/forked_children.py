@@ -14,9 +14,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from golem_project.embedded.children import ChildPlan
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.process import Child, dying_with_us
+from golem_project.embedded.product_process_plans import ChildPlan
 
 PR_SET_CHILD_SUBREAPER = 36
 PROGRAM = "golem_project.embedded.load_and_fork"

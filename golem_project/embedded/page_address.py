@@ -9,7 +9,7 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
-from golem_project.embedded.children import WEB_HOST, answers_ok
+from golem_project.embedded.product_process_plans import WEB_HOST, answers_ok
 
 _NAME = "localhost"
 _CONNECT_SECONDS = 0.2

@@ -15,16 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
-from golem_project.embedded.children import (
-    WEB_HOST,
-    ChildPlan,
-    answers_ok,
-    plan_product,
-)
 from golem_project.embedded.environment import SECOND_FILE_VARIABLE
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import LoadingProcess, Loads
-from golem_project.embedded.output import Output, Pump
 from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths
 from golem_project.embedded.prepared_version import is_prepared, mark_prepared
@@ -38,6 +31,13 @@ from golem_project.embedded.process import (
     start_child,
     stop_process,
     write_record,
+)
+from golem_project.embedded.process_output import Output, Pump
+from golem_project.embedded.product_process_plans import (
+    WEB_HOST,
+    ChildPlan,
+    answers_ok,
+    plan_product,
 )
 from golem_project.embedded.second_chain import ChainUse, find_file, write_url
 from golem_project.embedded.servers import SECOND_CHAIN, EmbeddedServers

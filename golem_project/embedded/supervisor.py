@@ -12,14 +12,14 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
-from golem_project.embedded.children import LIBRARIES, MODULES, ChildPlan, answers_ok
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_environment
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loads
-from golem_project.embedded.output import Output
 from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths, locate
 from golem_project.embedded.process import dying_with_us, free_port, read_record
+from golem_project.embedded.process_output import Output
+from golem_project.embedded.product_process_plans import LIBRARIES, MODULES, ChildPlan, answers_ok
 from golem_project.embedded.sdk_bundle import READY_LINE, SOCKET_VARIABLE, find_bundle, sdk_command
 from golem_project.embedded.servers import SERVER_NAMES, EmbeddedServers
 from golem_project.embedded.stack import Stack, Stopped

@@ -16,6 +16,7 @@ from golem_project.heartbeat.backoff import WishBackoff, is_waiting
 from golem_project.heartbeat.debt_health import ToldDebt, WatchedDebt
 from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.entry_caution import Doubted
+from golem_project.heartbeat.frozen_token_watch import StillToken
 from golem_project.heartbeat.gate_formulas import GateVerdict, Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import RuleWish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
@@ -23,7 +24,6 @@ from golem_project.heartbeat.memory_caution import HeldBack
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.regime import is_gas_dear
-from golem_project.heartbeat.still_watch import StillToken
 from golem_project.heartbeat.strategies.strategy import RuleStrategy
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tick_claims import BegunTick

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from golem_project.heartbeat.frozen_token_watch import expect_still_calls
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Observation, ObservedPosition, ObservedToken, deviation_bps
-from golem_project.heartbeat.still_watch import expect_still_calls
 from permits_app.actions.value_unpriced_holdings import weigh_unpriced
 from permits_app.permits.other_chain_holdings import Elsewhere
 from tools_app.chain.chains import get_deployment

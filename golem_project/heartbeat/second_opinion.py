@@ -11,10 +11,10 @@ from uuid import UUID
 
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
-from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.actions.make_permit_call import make_permit_call
 from permits_app.permits.selectors import load_permit
 from permits_app.reviewers import risk_assessor
-from permits_app.reviewers.delegation_router import REVIEWERS, DelegationEntry, close_hop, open_hop
+from permits_app.reviewers.delegate_to_archetype import REVIEWERS, DelegationEntry, close_hop, open_hop
 from tools_app.core.errors import GolemError
 
 _INSTRUCTION: Final = "Judge this permit before the tick commits it."

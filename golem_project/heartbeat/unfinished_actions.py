@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from archetypes_app.models import HeartbeatTick
-from golem_project.heartbeat.actions import change_action, drop_permit, end_wait, make_wait, open_action
+from golem_project.heartbeat.action_record_changes import change_action, drop_permit, end_wait, make_wait, open_action
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.observation import value_of
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit, WantedAction

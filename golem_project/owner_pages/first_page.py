@@ -32,7 +32,7 @@ from permits_app.pages.budget_lines import meter_budget, read_budget
 from permits_app.pages.delegation_lines import list_delegation_lines
 from permits_app.pages.golem_figures import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
-from permits_app.pages.left_lines import list_left_lines
+from permits_app.pages.leftover_dust_lines import list_left_lines
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
 from permits_app.pages.opening_lines import list_opening_lines

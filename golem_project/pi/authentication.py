@@ -29,7 +29,7 @@ from golem_project.pi.known_callers import KNOWN
 from golem_project.pi.shown_tools import KeyShelf
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
-from tools_app.core.prepared import Rows, fetch_together
+from tools_app.core.prepared_statements import Rows, fetch_together
 
 REALM = 'Bearer realm="golem"'
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"

@@ -18,9 +18,9 @@ from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.lenient_values import find_mistyped
 from golem_project.pi.next_call import complete, teach
 from golem_project.pi.repair_from_refusal import tell_figures
-from tools_app.adapters import list_keys, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.select_tool_for_venue import list_keys, normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY

@@ -32,9 +32,9 @@ from memory_app.filters import FILTER_NAMES
 from permits_app.halts.halt_choices import HaltChoice
 from permits_app.models.permit import PermitStatus
 from permits_app.previews.request_words import MOST_WHY
-from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams, Recovery
 from tools_app.core.exact_numbers import NumberText
+from tools_app.select_tool_for_venue import AmbiguousParams
 from tools_app.toolkit.enums import RiskTier
 
 _LONGEST_WORD = 64

@@ -17,8 +17,8 @@ from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route
 from golem_project.pi.token_count import cost_little
 from permits_app.actions.query import OWN_QUERIES
-from tools_app.adapters import DefinitionNotSeen, UnknownAction, UnknownVenue, list_keys, resolve_action
 from tools_app.core.errors import GolemError
+from tools_app.select_tool_for_venue import DefinitionNotSeen, UnknownAction, UnknownVenue, list_keys, resolve_action
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY

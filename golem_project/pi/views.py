@@ -35,9 +35,9 @@ from permits_app.doors.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.previews.request_words import WISH_ID
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.select_tool_for_venue import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import UnknownTool, refuse_for_good
 

@@ -20,9 +20,9 @@ from django.db.models import QuerySet
 from archetypes_app.models import Golem
 from archetypes_app.models.tick import ROUGH
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
-from memory_app.announcements import announce_insight
 from memory_app.categories import choose_category, choose_stability
 from memory_app.errors import MemoryOwnerUnknown
+from memory_app.insight_events import announce_insight
 from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, Kind, Tunable

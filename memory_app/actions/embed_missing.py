@@ -8,7 +8,7 @@ from typing import Final
 
 from django.db import transaction
 
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.models import Episode, EpisodeVector, Insight, SituationVector
 from memory_app.models.provenance import Trust
 from tools_app.core.transaction_retry import retry_aborted
@@ -26,7 +26,7 @@ def embed_missing_episodes(*, limit: int = 200) -> int:
         .order_by("occurred_at", "pk")
         .values_list("pk", "golem_id", "summary")[:limit]
     )
-    vectors = likeness.bend(embedding.embed([summary for _, _, summary in missing]))
+    vectors = bend_embeddings.bend(embedding.embed([summary for _, _, summary in missing]))
     rows = [
         EpisodeVector(episode_id=pk, golem_id=golem_id, embedding=vector)
         for (pk, golem_id, _), vector in zip(missing, vectors, strict=True)

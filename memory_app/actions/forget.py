@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, F, FloatField, Func, Value
 
-from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
+from memory_app.insight_events import announce_insight
 from memory_app.models import Episode, Insight
 from tools_app.core import audit_log
 from tools_app.core.transaction_retry import retry_aborted

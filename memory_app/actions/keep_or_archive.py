@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from django.db import transaction
 
-from memory_app.announcements import announce_insight
+from memory_app.insight_events import announce_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.provenance import Trust
 from tools_app.core import audit_log, event_bus

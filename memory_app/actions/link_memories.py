@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from memory_app.announcements import announce_insight
 from memory_app.errors import EpisodeNotFound, MemoryOwnerUnknown
+from memory_app.insight_events import announce_insight
 from memory_app.insights import confirm_row, first_percent, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind

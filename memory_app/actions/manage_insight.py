@@ -14,9 +14,9 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
+from memory_app.insight_events import announce_insight
 from memory_app.insights import confirm_row, contradict, first_percent, lock_insight
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, FloatField, Value
 from django.db.models.functions import Greatest, Least
 
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from, retention_at
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.filters import EpisodeFilters, parse_filters
@@ -129,7 +129,7 @@ def embed_question(question: str) -> tuple[list[float] | None, list[float] | Non
     """The vector of a question as the model writes it and as episodes have theirs, or why words alone must do."""
     try:
         vector = embedding.embed([question])[0]
-        return vector, likeness.bend([vector])[0], ""
+        return vector, bend_embeddings.bend([vector])[0], ""
     except EmbeddingUnavailable as error:
         return None, None, error.detail
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.models import Episode, EpisodeVector, Insight
 from memory_app.models.provenance import Source
 from memory_app.near_duplicates import make_near_keys
@@ -114,7 +114,7 @@ def _read_vector(row: Episode | Insight) -> Sequence[float] | None:
     """The vector of a memory; None while the memory worker has not made it."""
     if isinstance(row, Episode):
         bent = EpisodeVector.objects.filter(episode=row).values_list("embedding", flat=True).first()
-        found = None if bent is None else likeness.straighten([float(part) for part in bent])
+        found = None if bent is None else bend_embeddings.straighten([float(part) for part in bent])
     else:
         found = row.embedding
     return None if found is None else [float(part) for part in found]

@@ -13,7 +13,7 @@ from django.db import transaction
 from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
@@ -31,8 +31,8 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.prepared import Rows, fetch_together
-from tools_app.core.rows import insert_unless_known
+from tools_app.core.prepared_statements import Rows, fetch_together
+from tools_app.core.single_row_sql import insert_unless_known
 from tools_app.core.transaction_retry import retry_aborted
 
 _NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
@@ -294,7 +294,7 @@ def _embed(summary: str) -> tuple[list[float] | None, list[float] | None]:
     """The vector of `summary` as the model writes it, and as it is kept."""
     try:
         vector = embedding.embed([summary])[0]
-        return vector, likeness.bend([vector])[0]
+        return vector, bend_embeddings.bend([vector])[0]
     except EmbeddingUnavailable:
         # An outcome is never lost to a missing model; embed_episodes_task adds the vector later.
         return None, None

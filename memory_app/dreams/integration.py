@@ -19,9 +19,9 @@ from archetypes_app.models import Golem
 from memory_app.actions.consolidate import subject_of
 from memory_app.actions.link_memories import link_memories
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
-from memory_app.announcements import announce_insight
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.errors import MemoryOwnerUnknown
+from memory_app.insight_events import announce_insight
 from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (

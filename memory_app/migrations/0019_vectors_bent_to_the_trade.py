@@ -4,7 +4,7 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from memory_app.likeness import bend, straighten
+from memory_app.bend_embeddings import bend, straighten
 
 _BATCH = 1_000
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.db import transaction
 
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app.actions.call_of_permit import find_local_write
 from permits_app.actions.end_commit import end_commit
+from permits_app.actions.make_permit_call import find_local_write
 from permits_app.actions.recheck_permit import check_in_time, recheck_permit
 from permits_app.errors import (
     LeaseLost,

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app.actions.announce import announce_permit
+from permits_app.actions.announce_warden_actions import announce_permit
 from permits_app.actions.carry_out_withdrawal import carry_out_withdrawal
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit

@@ -15,7 +15,7 @@ from permits_app.models.permit import OPEN, PermitStatus, list_states
 from permits_app.permits import lifecycle
 from permits_app.permits.permit_lifetime import born_by
 from tools_app.core.isolated_sweeps import one_by_one
-from tools_app.core.prepared import Filled, Prepared, Rows
+from tools_app.core.prepared_statements import Filled, Prepared, Rows
 from tools_app.core.transaction_retry import retry_aborted
 
 _MOST_AT_ONCE = 200

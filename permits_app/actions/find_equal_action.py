@@ -18,7 +18,7 @@ from permits_app.permits.blocked_commits import list_silent_chains
 from permits_app.permits.market_defaults import SeenRegime, fill_regime, read_regime
 from permits_app.permits.next_action_time import foresee_permit
 from tools_app.core.compiled_query import CompiledStatement
-from tools_app.core.prepared import fetch_together
+from tools_app.core.prepared_statements import fetch_together
 
 
 def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:

@@ -15,7 +15,7 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.toolset import add_rescue_tools, resolve_toolset
 from permits_app.actions.find_equal_action import find_equal_action
 from permits_app.actions.open_permit import open_permit
-from permits_app.actions.take_up_wish import take_up_wish
+from permits_app.actions.preview_module_wish import preview_module_wish
 from permits_app.errors import RateLimited, RightLimitExceeded, RightNotReceived, SpendingLimitExceeded
 from permits_app.limits.policy import load_for_decision, read_policy
 from permits_app.permits.equality import hash_meant
@@ -59,7 +59,7 @@ def _preview(
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
-    body, wished_by = take_up_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
+    body, wished_by = preview_module_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
     asked = resolve_asked(body=body, toolset=add_rescue_tools(golem, toolset) if is_rescue else toolset, now=now)
     action_hash = hash_meant(golem=golem, tool=asked.tool, params=asked.params)
     waiting, regime = find_equal_action(golem=golem, action_hash=action_hash, now=now)

@@ -19,7 +19,7 @@ from archetypes_app.phases import SAYS as PHASE_SAYS
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
+from permits_app.actions.announce_warden_actions import is_watchdog, list_announced_elsewhere
 from permits_app.halts.halt_choices import SAYS, read_choice
 from permits_app.limits import ledger
 from permits_app.limits.pending_requests import say_taken
@@ -33,9 +33,9 @@ from permits_app.models.signed_promise import PromiseState
 from permits_app.permits.tick_decisions import list_decisions
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import read_ahead
-from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
+from tools_app.select_tool_for_venue import UnknownAction, normalize_key, resolve_action
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
 from tools_app.toolkit.golem_chains import list_chains, place_read
 from tools_app.toolkit.registry import REGISTRY

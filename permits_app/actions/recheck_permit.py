@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from archetypes_app.toolset import has_tool, resolve_toolset
-from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.actions.make_permit_call import make_permit_call
 from permits_app.errors import (
     CommitNotSigned,
     PlanTampered,
@@ -21,7 +21,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.load_call_records import RecordReader, records_of
 from permits_app.safety.tiers import check_tier_holds
 from tools_app.core import clock
-from tools_app.core.rows import change_rows
+from tools_app.core.single_row_sql import change_rows
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
 

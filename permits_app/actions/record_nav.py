@@ -19,7 +19,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.performance.slash_text import tell_slashes
 from permits_app.permits.holdings_json import tell_holdings
-from permits_app.permits.laid_away import read_chosen_days
+from permits_app.permits.read_record_archives import read_chosen_days
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.slashes import list_slashes

@@ -13,7 +13,7 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset
-from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.actions.make_permit_call import make_permit_call
 from permits_app.errors import PermitNotCommittable, PlanTampered, PolicyChanged
 from permits_app.limits import ledger
 from permits_app.limits.policy import read_policy

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import Golem
-from permits_app.actions.announce import cancel_as_watchdog
+from permits_app.actions.announce_warden_actions import cancel_as_watchdog
 from permits_app.actions.cancel import cancel_permit
 from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit

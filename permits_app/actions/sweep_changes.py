@@ -11,7 +11,7 @@ from django.db.models import BigIntegerField, F, Q, TextField
 from django.db.models.fields.json import KT, KeyTextTransform
 from django.db.models.functions import Cast
 
-from permits_app.actions.announce import expire_announced
+from permits_app.actions.announce_warden_actions import expire_announced
 from permits_app.actions.end_expired_signatures import end_expired_signatures
 from permits_app.actions.end_older_resumes import end_older_resumes
 from permits_app.actions.follow_approved_permits import follow_approved_permits

@@ -16,7 +16,7 @@ from archetypes_app.audit_actor_names import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from archetypes_app.roles import Power
-from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.forms import OwnersForm, PhaseWishForm, ResumeForm, StrategyForm, WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request

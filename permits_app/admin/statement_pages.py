@@ -29,9 +29,9 @@ from permits_app.performance.monthly_statement import (
     find_month,
     list_months,
 )
-from permits_app.permits import laid_away
+from permits_app.permits import read_record_archives
 from permits_app.permits.kept_bounds import read_bounds
-from permits_app.permits.laid_away import MOST_DAYS
+from permits_app.permits.read_record_archives import MOST_DAYS
 from permits_app.words.move_words import describe_move
 from permits_app.words.rule_words import describe_rule
 from tools_app.core import clock
@@ -73,7 +73,7 @@ class StatementPages:
             admin.find_golem_with(request, golem_id, Power.SEE) if is_said else admin.get_seen_golem(request, golem_id)
         )
         is_owner = request.user.pk == golem.owner_id
-        kept = laid_away.read_kept(golem_id=golem.pk, owner_id=golem.owner_id)
+        kept = read_record_archives.read_kept(golem_id=golem.pk, owner_id=golem.owner_id)
         form = KeepRecordsForm(initial={"days": kept.days})
         if is_said:
             if not is_owner:
@@ -109,7 +109,7 @@ class StatementPages:
         """One archive, held against the audit log, a line of JSON each permit and receipt."""
         golem: Golem = _admin(self).get_seen_golem(request, golem_id)
         try:
-            lines = laid_away.read_archive(golem_id=golem.pk, number=number)
+            lines = read_record_archives.read_archive(golem_id=golem.pk, number=number)
         except ArchiveBroken as error:
             return HttpResponse(error.detail, status=error.http_status, content_type="text/plain; charset=utf-8")
         if lines is None:
@@ -139,7 +139,7 @@ class StatementPages:
 
 
 def _keep(request: HttpRequest, golem: Golem, days: int) -> HttpResponse:
-    laid_away.keep_for(golem=golem, days=days, now=clock.now())
+    read_record_archives.keep_for(golem=golem, days=days, now=clock.now())
     messages.success(request, f"Records stay at hand for {days} days, from the next hour on.")
     return HttpResponseRedirect(request.path)
 

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from permits_app.actions.announce import cancel_announced
+from permits_app.actions.announce_warden_actions import cancel_announced
 from permits_app.actions.compare_with_approved import look_again
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from archetypes_app.audit_actor_names import name_key
 from archetypes_app.models import ApiKey, Golem
-from permits_app.actions.announce import announce_permit
+from permits_app.actions.announce_warden_actions import announce_permit
 from permits_app.actions.record_denial import record_commit_denial
 from permits_app.actions.start_commit import start_commit
 from permits_app.approvals.warden_announcements import expects_warden

@@ -18,8 +18,8 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, list_states
 from tools_app.core import clock
 from tools_app.core.lease_holders import is_gone, name_holder
-from tools_app.core.prepared import Filled, Prepared
-from tools_app.core.rows import change_rows, fill_change
+from tools_app.core.prepared_statements import Filled, Prepared
+from tools_app.core.single_row_sql import change_rows, fill_change
 
 _BATCH = 200
 _LOST: dict[str, UUID] = {}

@@ -24,7 +24,7 @@ from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.permits.blocked_commits import IS_SILENT, list_silent_chains, silence_at
 from tools_app.core import spans
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared_statements import Prepared
 
 _MOST_LOOKED_AT: Final = 20
 _PERMITS = ActionPermit._meta.db_table

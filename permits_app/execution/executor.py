@@ -42,7 +42,7 @@ from permits_app.safety.gas_budget import check_fee_fits
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.rows import fill_change, insert_rows
+from tools_app.core.single_row_sql import fill_change, insert_rows
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import ReceiptView

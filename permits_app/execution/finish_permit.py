@@ -38,7 +38,7 @@ from permits_app.safety.position_rules import by_prices_or_lender
 from permits_app.safety.position_words import describe_moved
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.rows import insert_rows
+from tools_app.core.single_row_sql import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.portfolio.believed_share_price import forget_shares, note_shares
 from tools_app.portfolio.remembered_positions import remember_positions

@@ -22,7 +22,7 @@ from permits_app.safety.classify_action import is_deeper
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.portfolio.asked_rights import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
-from tools_app.toolkit.leaving import There
+from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF, LeavingCall
 

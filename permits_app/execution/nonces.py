@@ -17,8 +17,8 @@ from permits_app.models.nonce import NonceState
 from permits_app.permits.lifecycle import FINAL
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import fetch_together
-from tools_app.core.rows import fill_change, insert_rows
+from tools_app.core.prepared_statements import fetch_together
+from tools_app.core.single_row_sql import fill_change, insert_rows
 from tools_app.core.transaction_retry import retry_aborted
 
 MOST_FOUND: Final = 64

@@ -15,8 +15,8 @@ from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
 from tools_app.core import clock, spans
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Filled, fetch_together
-from tools_app.core.rows import fill_change
+from tools_app.core.prepared_statements import Filled, fetch_together
+from tools_app.core.single_row_sql import fill_change
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.views import LogEntry, ReceiptView
 

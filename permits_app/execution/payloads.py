@@ -21,8 +21,8 @@ from tools_app.chain.node_errors import GasLimitRefused, RpcTimeout, Transaction
 from tools_app.core import clock, spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.prepared import Prepared
-from tools_app.core.rows import insert_row
+from tools_app.core.prepared_statements import Prepared
+from tools_app.core.single_row_sql import insert_row
 from tools_app.core.transaction_retry import retry_aborted
 
 logger = logging.getLogger(__name__)

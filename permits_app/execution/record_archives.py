@@ -26,8 +26,8 @@ from permits_app.execution.payload_states import LAID_AWAY
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
 from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.models.transaction import TransactionState
-from permits_app.permits.laid_away import LAID_AWAY_EVENT, read_lines, tell_archive
 from permits_app.permits.lifecycle import FINAL
+from permits_app.permits.read_record_archives import LAID_AWAY_EVENT, read_lines, tell_archive
 from tools_app.core import audit_log
 from tools_app.core.transaction_retry import retry_aborted
 

@@ -1,9 +1,7 @@
 """The Death Protocol as rows: who announces a golem's end, who may stop it, and when it counts. No chain in here.
 
-`follow_deaths` carries it out. Every change locks the golem's row, writes the audit log and tells an event, all in one
-transaction.
-
-See docs/decisions/0199-end-of-a-golem-in-steps-and-its-owner.md.
+`carry_out_deaths` carries it out. Every change locks the golem's row, writes the audit log and tells an event, all in
+one transaction. See docs/decisions/0199-end-of-a-golem-in-steps-and-its-owner.md.
 """
 
 from __future__ import annotations

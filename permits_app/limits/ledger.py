@@ -28,8 +28,8 @@ from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
 from permits_app.permits.row_locks import fill_golem_lock
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
-from tools_app.core.rows import insert_rows
+from tools_app.core.prepared_statements import Filled, Prepared, Rows, fetch_together
+from tools_app.core.single_row_sql import insert_rows
 from tools_app.toolkit.enums import ActionClass
 
 DAY = timedelta(hours=24)

@@ -18,7 +18,7 @@ from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.prepared_statements import Prepared, fetch_together
 from tools_app.toolkit.golem_toolset import Toolset
 
 GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden", "wallet")

@@ -23,8 +23,8 @@ from permits_app.models.received_right import RightState
 from permits_app.permits.row_locks import fill_golem_lock
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.prepared import fetch_together
-from tools_app.core.rows import insert_rows
+from tools_app.core.prepared_statements import fetch_together
+from tools_app.core.single_row_sql import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightStanding, RightUsed, RightView
 

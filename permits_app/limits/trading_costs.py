@@ -20,7 +20,7 @@ from permits_app.limits.valuation import PlanValue
 from permits_app.rejection import Reject
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
-from tools_app.core.prepared import Filled, Prepared
+from tools_app.core.prepared_statements import Filled, Prepared
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.holdings import value_of
 from tools_app.toolkit.context import ChainReader

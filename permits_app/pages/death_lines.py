@@ -8,7 +8,7 @@ from archetypes_app.models import Golem
 from permits_app.halts.deaths import find_open_death
 from permits_app.models import Death
 from permits_app.models.death import DeathState
-from permits_app.pages.left_lines import say_left
+from permits_app.pages.leftover_dust_lines import say_left
 from tools_app.wording.formats import format_age
 
 

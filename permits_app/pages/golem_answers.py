@@ -24,7 +24,7 @@ from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_state import GolemState
 from permits_app.pages.key_limits import say_heartbeat, say_hosts, say_keys
-from permits_app.pages.left_lines import say_left
+from permits_app.pages.leftover_dust_lines import say_left
 from permits_app.pages.portfolio_card import PortfolioCard
 from permits_app.safety.drawdown import read_fall
 from tools_app.toolkit.enums import Phase

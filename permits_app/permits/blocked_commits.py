@@ -21,7 +21,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.next_action_time import PAYLOAD_COLUMNS, Out, foresee_chain, foresee_payload, or_before
 from tools_app.chain.networks import configured_networks
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared_statements import Prepared
 
 _MOST_SHOWN: Final = 50
 UNSIGNED_AFTER: Final = timedelta(seconds=5)

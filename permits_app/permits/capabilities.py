@@ -24,7 +24,7 @@ from permits_app.models import ActionPermit, CapabilityGrant
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.plan_store import read_effect_bound
 from tools_app.core import clock
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared_statements import Prepared
 from tools_app.core.units import apply_bps_up, format_micro_usd
 
 _SEAL = object()

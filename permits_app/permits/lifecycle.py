@@ -17,8 +17,8 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.core import audit_log, event_bus, wakeups
 from tools_app.core.events import Event, EventType
-from tools_app.core.prepared import fetch_together
-from tools_app.core.rows import fill_change
+from tools_app.core.prepared_statements import fetch_together
+from tools_app.core.single_row_sql import fill_change
 from tools_app.core.storable_text import make_plain
 from tools_app.core.transaction_retry import retry_aborted
 

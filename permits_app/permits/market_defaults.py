@@ -22,7 +22,7 @@ from django.utils.dateparse import parse_datetime
 from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.models.tick import MOST_THETA_SECONDS, Regime
 from tools_app.core.compiled_query import CompiledStatement
-from tools_app.core.prepared import Filled, Rows
+from tools_app.core.prepared_statements import Filled, Rows
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.golem_chains import find_chosen

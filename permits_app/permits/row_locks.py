@@ -33,7 +33,7 @@ from permits_app.models import (
 )
 from permits_app.models.permit import UNFINISHED, list_states
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
-from tools_app.core.prepared import Filled, Prepared, fetch_together
+from tools_app.core.prepared_statements import Filled, Prepared, fetch_together
 
 _NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
 _GOLEM: CompiledQuery[Golem] = CompiledQuery(

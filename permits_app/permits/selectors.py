@@ -20,7 +20,7 @@ from tools_app.chain.node_errors import RpcWrongChain
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import InvalidParams
-from tools_app.core.prepared import Filled, Rows, fetch_together
+from tools_app.core.prepared_statements import Filled, Rows, fetch_together
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.registry import REGISTRY

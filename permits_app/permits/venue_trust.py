@@ -14,7 +14,7 @@ from django.conf import settings
 from permits_app.models import ActionPermit, VenueTrust
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared_statements import Prepared
 from tools_app.simulation.differential import GAS_TOLERANCE_BPS
 
 DIVERGENCE_TOLERANCE_BPS = GAS_TOLERANCE_BPS

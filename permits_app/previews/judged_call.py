@@ -24,7 +24,7 @@ from permits_app.previews.peg_check import refuse_off_peg
 from permits_app.previews.requested_tool import RequestedTool
 from permits_app.previews.signed_permits import sign_inside
 from permits_app.previews.stopwatch import Stopwatch
-from permits_app.reviewers import delegation_router
+from permits_app.reviewers import delegate_to_archetype
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall, HookStage
@@ -32,7 +32,7 @@ from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.run_preview_hooks import judge_call, keep_denial
 from permits_app.safety.tiers import classify_call
 from tools_app.core.errors import GolemError
-from tools_app.standards.items import ItemOfMany, check_counted
+from tools_app.standards.one_of_a_kind_tokens import ItemOfMany, check_counted
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.views import FeeQuote
@@ -164,7 +164,7 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, object]]:
     keys = ApiKey.objects.filter(pk=call.api_key_id) if call.api_key_id is not None else ApiKey.objects.none()
     prefix = keys.values_list("prefix", flat=True).first()
     actor = name_key(prefix) if prefix else "system:runtime"
-    review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)
+    review = delegate_to_archetype.review_call(call=call, reviewer=GUARDIAN, actor=actor)
     if not review.is_approved:
         raise ReviewVetoed("; ".join(review.reasons), reviewer=GUARDIAN, reasons=list(review.reasons))
     return tier, review.as_dict()

@@ -9,7 +9,7 @@ from typing import Any
 
 from permits_app.previews.request_words import read_params
 from tools_app import runner
-from tools_app.adapters import resolve_action
+from tools_app.select_tool_for_venue import resolve_action
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY

@@ -39,7 +39,7 @@ from permits_app.safety.records import (
     read_moment,
 )
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared_statements import Prepared
 from tools_app.portfolio.remembered_positions import HINTS_SQL, parse_refs
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.enums import ActionClass, RiskLayer

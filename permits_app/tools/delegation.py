@@ -15,12 +15,12 @@ from pydantic import Field
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
-from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.actions.make_permit_call import make_permit_call
 from permits_app.errors import PermitNotCommittable
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.selectors import load_permit
-from permits_app.reviewers.delegation_router import (
+from permits_app.reviewers.delegate_to_archetype import (
     check_hop,
     check_runnable,
     current_chain,

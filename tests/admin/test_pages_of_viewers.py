@@ -20,7 +20,7 @@ from permits_app.halts.deaths import announce_death
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import DeathState
 from permits_app.pages.death_lines import describe_death
-from permits_app.pages.left_lines import MOST_GOLEMS, TOLD_FOR, list_left_lines
+from permits_app.pages.leftover_dust_lines import MOST_GOLEMS, TOLD_FOR, list_left_lines
 from tests import factories
 from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member

@@ -25,7 +25,7 @@ PREVIEW: Final = (
     "permits_app.doors.request_preview.request_preview",
     "permits_app.tasks.preview_action_task",
     "permits_app.actions.preview.preview_action",
-    "tools_app.adapters.resolve_action",
+    "tools_app.select_tool_for_venue.resolve_action",
     "tools_app.runner.build_plan",
     "permits_app.safety.run_preview_hooks.judge_call",
     "permits_app.safety.hook_chain.run",
@@ -45,7 +45,7 @@ COMMIT: Final = (
     "permits_app.execution.payloads.send_payload",
     "permits_app.execution.follower.Follower",
     "permits_app.execution.finish_permit.finish",
-    "permits_app.actions.remember.remember_outcome",
+    "permits_app.actions.remember_outcome.remember_outcome",
 )
 
 

@@ -12,7 +12,7 @@ _MEASURING = ("tests/bench/", "tests/proof/", "golem_project/demo/")
 _RECORDERS = {"preview_action": "record_preview_denial", "start_commit": "record_commit_denial"}
 # What an owner approved or announced is refused in its own line: the request fails, the permit is blocked.
 _TELLS_OTHERWISE = {
-    "start_commit": {"permits_app/actions/execute_change.py", "permits_app/actions/announce.py"},
+    "start_commit": {"permits_app/actions/execute_change.py", "permits_app/actions/announce_warden_actions.py"},
 }
 
 

@@ -37,7 +37,7 @@ VALUES_SOMETHING_ELSE = {
     "tools_app/chain/reader.py": "the price of a protocol's token, out of its asset's",
     "tools_app/sandbox/host_functions.py": "the price of a token, as a module asks for it",
     "tools_app/standards/retiring_sales.py": "what a sale must bring to be one",
-    "tools_app/protocols/lido/tools/harvest.py": "the least a sale must bring",
+    "tools_app/protocols/lido/tools/sell_earned_yield.py": "the least a sale must bring",
     "tools_app/protocols/maker_sky/tools.py": "a protocol's oracle against the feeds",
     "tools_app/protocols/morpho_blue/plan_checks.py": "a protocol's oracle against the feeds",
     "tools_app/protocols/morpho_blue/tools/liquidating.py": "what a liquidation brings",

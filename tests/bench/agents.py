@@ -20,7 +20,7 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import Maker
 from archetypes_app.models.override import OverrideMode
 from golem_project.demo.seed import CHAIN_ID, seed_demo
-from golem_project.embedded.children import WEB_HOST
+from golem_project.embedded.product_process_plans import WEB_HOST
 from golem_project.embedded.world.fund import fund
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.custody.create_wallet import create_wallet

@@ -15,8 +15,8 @@ from django.conf import settings
 from django.db import connection
 
 from golem_project.demo.seed import CHAIN_ID
-from golem_project.embedded.children import WEB_HOST, answers_ok, plan_product
 from golem_project.embedded.process import Child, free_port, start_child
+from golem_project.embedded.product_process_plans import WEB_HOST, answers_ok, plan_product
 from tests.bench.processor_time import find_listener, find_postmaster, time_of
 from tools_app.core import clock
 

@@ -20,8 +20,8 @@ from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models import Golem
 from archetypes_app.models.api_key import Scope
 from golem_project.demo.seed import seed_demo
-from golem_project.embedded.children import answers_ok
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import answers_ok
 from tests.bench.figures import Figure, measure, percentile
 from tools_app.core import clock, event_bus, event_log, event_publisher
 from tools_app.core.events import Event, EventType

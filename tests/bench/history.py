@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.bench.followed import measure_followed
 from tools_app.core import clock
-from tools_app.history import bars, chain_following, follower_positions, storage
+from tools_app.history import bars, chain_following, follower_positions, log_table_months
 from tools_app.history.index_reads import KeptContract, read_bars
 from tools_app.history.log_meanings import Said
 from tools_app.models import FollowedChain, LogSource, PriceBar, SeenBlock
@@ -42,7 +42,7 @@ class _Undo(Exception):
 @measure("history")
 def measure_history() -> Iterator[Figure]:
     """The first three in transactions that are taken back, beside whatever the database holds."""
-    storage.make_months([_BEGUN, *(_BEGUN + timedelta(days=31 * month) for month in range(12))])
+    log_table_months.make_months([_BEGUN, *(_BEGUN + timedelta(days=31 * month) for month in range(12))])
     figures: list[Figure] = []
     try:
         with transaction.atomic():
@@ -65,16 +65,18 @@ def _make_source(number: int) -> LogSource:
     )
 
 
-def _make_log(source: LogSource, block: int, index: int, begun: datetime) -> storage.NewLog:
+def _make_log(source: LogSource, block: int, index: int, begun: datetime) -> log_table_months.NewLog:
     topics = tuple("0x" + f"{each:02x}" * 32 for each in range(3))
     entry = LogEntry(source.address, topics, "0x" + "11" * 160, block, "0x" + "22" * 32, index, "0x" + "33" * 32)
-    return storage.NewLog(source.pk, begun + timedelta(seconds=12 * block), entry, Said(_PRICE + block, index, block))
+    return log_table_months.NewLog(
+        source.pk, begun + timedelta(seconds=12 * block), entry, Said(_PRICE + block, index, block)
+    )
 
 
 def _measure_coming(sources: list[LogSource]) -> Figure:
     rows = [_make_log(sources[each % _POOLS], each // 100, each % 100, _BEGUN) for each in range(_LOGS)]
     started = clock.monotonic_ms()
-    storage.copy_logs(rows)
+    log_table_months.copy_logs(rows)
     written = clock.monotonic_ms() - started
     started = clock.monotonic_ms()
     bars.fold({(row.source_id, bars.hour_of(row.time)) for row in rows})
@@ -150,7 +152,7 @@ def _measure_rollback(sources: list[LogSource]) -> Figure:
         for block in range(1, _BLOCKS + 1)
         for index in range(_LOGS_A_BLOCK)
     ]
-    storage.copy_logs(rows)
+    log_table_months.copy_logs(rows)
     bars.fold({(row.source_id, bars.hour_of(row.time)) for row in rows})
     follower_positions.add_logs(Counter(row.source_id for row in rows))
     place = FollowedChain.objects.create(

@@ -25,7 +25,7 @@ from memory_app import embedding
 from memory_app.poison import find_poison
 from memory_app.prompt_injection_score import find_steering
 from permits_app.models import PolicyCage, SpendingLimits
-from permits_app.reviewers import delegation_router
+from permits_app.reviewers import delegate_to_archetype
 from tests.bench.figures import Figure, measure
 from tests.bench.hostile_words import Call, Doors, open_doors
 from tests.evm.world import World
@@ -123,7 +123,7 @@ def obey_all(world: World, texts: Sequence[Text]) -> Reached:
         return found
     finally:
         celery_app.conf.task_always_eager = eager
-        delegation_router.configure(None)
+        delegate_to_archetype.configure(None)
         world.rpc.call("evm_revert", snapshot)
         world.rpc.call("anvil_dropAllTransactions")
 
@@ -190,8 +190,8 @@ def _meet(live: LiveGolem, text: Text, look: Call | None, model: ScriptedModel) 
             now=clock.now(),
         )
         return report.transcript.refusals
-    delegation_router.configure(ModelDelegateThinker(client))
-    _, answer = delegation_router.delegate_work(
+    delegate_to_archetype.configure(ModelDelegateThinker(client))
+    _, answer = delegate_to_archetype.delegate_work(
         golem=golem,
         target="trade-executor",
         instruction=text.text,

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 
 from archetypes_app.models import Golem
-from golem_project.embedded.children import plan_product
 from golem_project.embedded.process import start_child
+from golem_project.embedded.product_process_plans import plan_product
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED
 from tests.bench.agents import HttpAgent, is_verified, make_golems

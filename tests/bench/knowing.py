@@ -31,7 +31,7 @@ from tests.proof.holding_walk import Act, HoldingsWalk, undone
 from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, TRAPS, UNSEEN, list_in_a_pool
 from tools_app import runner
 from tools_app.core import clock
-from tools_app.history import storage
+from tools_app.history import log_table_months
 from tools_app.history.index_reads import KeptContract
 from tools_app.history.log_meanings import Said
 from tools_app.models import LogSource
@@ -73,7 +73,7 @@ def time_kept_vpin() -> Figure:
     """The same from rows of the index on; what it writes is taken back."""
     until = clock.now().replace(minute=0, second=0, microsecond=0)
     since = until - timedelta(hours=20)
-    storage.make_months([since, until])
+    log_table_months.make_months([since, until])
     drawn = random.Random(5)
     try:
         with transaction.atomic():
@@ -85,7 +85,7 @@ def time_kept_vpin() -> Figure:
                 added_at=since,
                 kept_from=since,
             )
-            storage.copy_logs([_draw_swap(source, number, since, drawn) for number in range(SWAPS)])
+            log_table_months.copy_logs([_draw_swap(source, number, since, drawn) for number in range(SWAPS)])
             kept = KeptContract(source.pk, since, until, (), SWAPS + 1)
 
             def read() -> None:
@@ -101,11 +101,11 @@ def time_kept_vpin() -> Figure:
         return Figure("knowing.vpin_kept", what, percentile(times, 50), "ms", target=50)
 
 
-def _draw_swap(source: LogSource, number: int, since: datetime, drawn: random.Random) -> storage.NewLog:
+def _draw_swap(source: LogSource, number: int, since: datetime, drawn: random.Random) -> log_table_months.NewLog:
     entry = LogEntry(source.address, ("0x" + "11" * 32,), "0x", number, "0x" + "22" * 32, 0, "0x" + "33" * 32)
     paid = drawn.randint(1, 10**21)
     said = Said((3_000 + number % 7) * 2**192, paid, 0) if drawn.random() < 0.5 else Said(3_000 * 2**192, 0, paid)
-    return storage.NewLog(source.pk, since + timedelta(seconds=14 * number), entry, said)
+    return log_table_months.NewLog(source.pk, since + timedelta(seconds=14 * number), entry, said)
 
 
 class _Undo(Exception):

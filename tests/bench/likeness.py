@@ -61,12 +61,12 @@ def _slope(made: Any, ones: Any, others: Any) -> Any:
 
 
 def main() -> None:
-    """Write the matrix and say what `memory_app/likeness.py` has to know of it."""
+    """Write the matrix and say what `memory_app/bend_embeddings.py` has to know of it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
     import django
 
     django.setup()
-    from memory_app import embedding, likeness
+    from memory_app import bend_embeddings, embedding
     from tests.bench.labelled_set import read_labelled_set, read_sayings
 
     topics = read_labelled_set((LABELLED / "retrieval.txt").read_text(encoding="utf-8"))
@@ -80,8 +80,8 @@ def main() -> None:
     kinds = [(vectors[kind], share) for share, kind in DRAWS]
     mean = sum(fit(kinds, seed=seed) for seed in SEEDS) / len(SEEDS)
     content = mean.astype("<f2").tobytes()
-    likeness.FILE.write_bytes(content)
-    sys.stdout.write(f"{likeness.FILE.name}: SHA-256 {hashlib.sha256(content).hexdigest()}\n")
+    bend_embeddings.FILE.write_bytes(content)
+    sys.stdout.write(f"{bend_embeddings.FILE.name}: SHA-256 {hashlib.sha256(content).hexdigest()}\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from django.db import connection, transaction
 
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.golem import Maker
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.actions.store_episode import Duplicate, remember_episode
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Episode, EpisodeVector
@@ -95,7 +95,7 @@ def measure_memory() -> Iterator[Figure]:
     embedding.warm()
     topics, held_out = _load_topics("retrieval.txt"), _load_topics("heldout.txt")
     questions = [question for topic in topics for question in topic.questions]
-    asked = likeness.bend(embedding.embed(questions))
+    asked = bend_embeddings.bend(embedding.embed(questions))
     yield from _measure_labelled("labelled", "a labelled set that chose nothing", held_out)
     yield from _measure_labelled("first_set", "the labelled set its weight was chosen on", topics)
     yield from _measure_duplicates(topics)
@@ -148,7 +148,7 @@ def _teach(topics: Sequence[Topic]) -> tuple[Golem, dict[str, list[str]], dict[s
         for topic in topics
     }
     questions = [question for topic in topics for question in topic.questions]
-    return golem, wanted, dict(zip(questions, likeness.bend(embedding.embed(questions)), strict=True))
+    return golem, wanted, dict(zip(questions, bend_embeddings.bend(embedding.embed(questions)), strict=True))
 
 
 def _measure_labelled(name: str, words: str, topics: Sequence[Topic]) -> Iterator[Figure]:
@@ -279,7 +279,7 @@ def _load_bulk(topics: Sequence[Topic]) -> _Bulk:
         for tool, tokens, text in episodes
         for detail in _DETAILS
     ]
-    real = np.array(likeness.bend(embedding.embed([text for _, _, text in episodes])))
+    real = np.array(bend_embeddings.bend(embedding.embed([text for _, _, text in episodes])))
     picks = chance.integers(0, len(episodes), EPISODES)
     noise = chance.normal(size=(EPISODES, real.shape[1]))
     noise /= np.linalg.norm(noise, axis=1, keepdims=True)
@@ -371,9 +371,9 @@ def _measure_retrieval(bulk: _Bulk, questions: Sequence[str]) -> Iterator[Figure
 
     def whole() -> None:
         question = questions[next(waiting) % len(questions)]
-        retrieve(likeness.bend(embedding.embed([question]))[0], question)
+        retrieve(bend_embeddings.bend(embedding.embed([question]))[0], question)
 
-    vectors = likeness.bend(embedding.embed(questions))
+    vectors = bend_embeddings.bend(embedding.embed(questions))
 
     def database(**filters: Any) -> Callable[[], None]:
         def ask() -> None:

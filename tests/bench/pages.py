@@ -16,7 +16,7 @@ import httpx
 from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.demo.seed import CHAIN_ID
-from golem_project.embedded.children import WEB_HOST
+from golem_project.embedded.product_process_plans import WEB_HOST
 from permits_app.models import NavSnapshot
 from tests import factories
 from tests.admin.owner_day import MOST, Fill, add_rows, name_rows

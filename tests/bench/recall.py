@@ -21,7 +21,7 @@ from django.contrib.auth import get_user_model
 
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.golem import Maker
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.actions.store_episode import store_episode
 from memory_app.filters import EpisodeFilters
 from memory_app.retrieval import Hit, retrieve_episodes
@@ -123,7 +123,7 @@ def _measure_half(
 def _ask_every_way(golem: Golem, questions: Sequence[str], times: list[float]) -> dict[str, list[list[str]]]:
     """Ids found by both, by words alone and by meaning alone, for each question."""
     answers: dict[str, list[list[str]]] = {"hybrid": [], "text": [], "vector": []}
-    for question, vector in zip(questions, likeness.bend(embedding.embed(questions)), strict=True):
+    for question, vector in zip(questions, bend_embeddings.bend(embedding.embed(questions)), strict=True):
         began = clock.monotonic_ms()
         hits = _find(golem, question, vector, limit=5)
         times.append(clock.monotonic_ms() - began)

@@ -17,7 +17,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.embedded.paths import CHECKOUT
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from tests.browser.chromium import find_chromium, open_browser
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem

@@ -9,8 +9,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.follow_requests import follow_requests
 from permits_app.models import ChangeRequest, NavSnapshot, PendingRequest
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
@@ -70,7 +70,7 @@ def hold_everything(live: LiveGolem) -> dict[str, Any]:
     do(live, "stake", "lido", amount=str(2 * ETH), output_token="stETH")
     do(live, "unstake", "lido", amounts=[str(ETH)])
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now())
+    check_pending_requests(now=clock.now())
     return borrowed
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.actions.follow_rights import follow_rights
+from permits_app.actions.check_received_rights import check_received_rights
 from permits_app.models import ReceivedRight
 from permits_app.models.permit import PermitStatus
 from tests import factories
@@ -133,7 +133,7 @@ def test_an_owner_grants_watches_and_takes_back_in_their_own_wallet(
     page.get_by_role("button", name="Take back erc20-token-periodic").click()
     expect(page.get_by_text("Taken back in your wallet")).to_be_visible()
     ReceivedRight.objects.update(next_look_at=clock.now())
-    follow_rights(now=clock.now() + timedelta(minutes=1))
+    check_received_rights(now=clock.now() + timedelta(minutes=1))
     page = visit.open(find_url(shared_golem))
     expect(page.get_by_text("all of it was taken back")).to_be_visible()
     right.refresh_from_db()

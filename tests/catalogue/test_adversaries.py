@@ -15,7 +15,7 @@ import pytest
 
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest, PolicyCage
 from permits_app.models.allowlist import AllowlistKind
@@ -541,10 +541,10 @@ def test_a_queue_outlives_its_permit_and_is_followed_to_its_end(door: Door) -> N
     assert problem["resets_at"]
     # Its permit is long over when the queue is.
     CIRCUMSTANCES["the queue has paid all requests"](door.stage)
-    follow_requests(now=clock.now() + timedelta(hours=1))
+    check_pending_requests(now=clock.now() + timedelta(hours=1))
     ids = [row.ref.rpartition("/")[2] for row in waiting]
     claimed = door.commit(door.preview("lido_claim_withdrawal", request_ids=ids))
     assert claimed["status"] == "COMMITTED", claimed
     assert OutcomeRecord.objects.get(permit_id=claimed["permit_id"]).is_verified
-    follow_requests(now=clock.now() + timedelta(hours=2))
+    check_pending_requests(now=clock.now() + timedelta(hours=2))
     assert {row.state for row in waiting.all()} == {"DONE"}

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import RequestState
 from tests.catalogue.door import Door
@@ -16,7 +16,7 @@ from tools_app.core.models import OutboxEvent
 
 def follow() -> PendingRequest:
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now())
+    check_pending_requests(now=clock.now())
     return PendingRequest.objects.get()
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from golem_project.embedded.world.accounts import derive_account
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.halt import halt_golem, list_unfinished_halts
 from permits_app.actions.value_golem import value_golem
 from permits_app.limits.pending_requests import MISSED_FOR
@@ -56,7 +56,7 @@ def is_done() -> bool:
 def follow(after: timedelta = timedelta()) -> PendingRequest:
     """One look at the withdrawal, at a time at which it is due."""
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now() + after)
+    check_pending_requests(now=clock.now() + after)
     return PendingRequest.objects.get()
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from golem_project.pi.guides import build_support, write_full
-from permits_app.actions.follow_promises import follow_promises
-from permits_app.actions.follow_rights import follow_rights
+from permits_app.actions.check_received_rights import check_received_rights
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.limits.received_rights import LOOK_EVERY
 from permits_app.models import SignedPromise
@@ -136,8 +136,8 @@ def test_a_right_and_a_payment_cost_a_round_one_batch_each_and_nothing_where_the
     def follow_both() -> int:
         now = clock.now()
         SignedPromise.objects.update(next_check_at=now)
-        rights = count_asked(lambda: follow_rights(now=now + LOOK_EVERY), monkeypatch)
-        return rights + count_asked(lambda: follow_promises(now=now), monkeypatch)
+        rights = count_asked(lambda: check_received_rights(now=now + LOOK_EVERY), monkeypatch)
+        return rights + count_asked(lambda: check_signed_promises(now=now), monkeypatch)
 
     assert follow_both() == 0
     opened = count_asked(lambda: door.stage.reader().block, monkeypatch)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.models import OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from tests.catalogue.door import Door
@@ -55,7 +55,7 @@ def kinds() -> list[str]:
 
 def follow(after: timedelta = timedelta()) -> PendingRequest:
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now() + after)
+    check_pending_requests(now=clock.now() + after)
     return PendingRequest.objects.get()
 
 

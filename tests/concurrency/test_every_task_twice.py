@@ -38,7 +38,7 @@ from golem_project.stream.models import TurnKind, WebhookDelivery, WebhookEndpoi
 from memory_app import tasks as memory_tasks
 from memory_app.models import Episode
 from permits_app import tasks
-from permits_app.actions.follow_deaths import follow_deaths
+from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.halt import halt_golem
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.halts.deaths import announce_death
@@ -353,7 +353,7 @@ def deaths_task(golem: LiveGolem) -> Prepared:
 
     def check() -> None:
         tasks.commit_halt_task.run(golem_id=str(golem.golem.pk), epoch=1)
-        at_once(lambda _: follow_deaths(now=clock.now()), count=4)
+        at_once(lambda _: carry_out_deaths(now=clock.now()), count=4)
         tasks.commit_deaths_task.run()
         assert Death.objects.get().state == "RETIRED"
         for event in ("DeathInitiated", "HaltStarted", "GrimoireExported", "GolemRetired"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.actions.follow_deaths import follow_deaths
+from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.halt import carry_out_halt
 from permits_app.halts.deaths import announce_death
 from permits_app.models import Death, HaltRecord
@@ -26,7 +26,7 @@ pytestmark = [
 def follow(golem: LiveGolem) -> None:
     """The whole way, as the clock's task and a commit worker take it."""
     for _ in range(3):
-        follow_deaths(now=clock.now())
+        carry_out_deaths(now=clock.now())
         for record in HaltRecord.objects.filter(golem=golem.golem, completed_at=None):
             carry_out_halt(golem_id=golem.golem.pk, epoch=record.epoch, now=clock.now())
 

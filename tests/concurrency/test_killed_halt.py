@@ -10,7 +10,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from permits_app.actions import halt as halt_module
-from permits_app.actions.sweep import list_unfinished
+from permits_app.actions.sweep_permits import list_unfinished
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, OutboundTransaction
 from permits_app.models.permit import UNFINISHED

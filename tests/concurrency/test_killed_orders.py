@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
-from permits_app.actions.sweep import list_unfinished
+from permits_app.actions.sweep_permits import list_unfinished
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SignedPromise, SpendEntry
 from tests.concurrency.doors import is_change, kill_at_each_door
 from tests.passing_time import let_pass

@@ -16,9 +16,9 @@ from django.conf import settings
 from django.db import connection
 
 from golem_project.celery import app
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
-from permits_app.actions.sweep import list_unfinished
+from permits_app.actions.sweep_permits import list_unfinished
 from permits_app.halts.resume import resume_golem
 from permits_app.limits.pending_requests import MISSED_FOR
 from permits_app.models import ActionPermit, OutboundTransaction, PendingRequest, SpendEntry
@@ -84,7 +84,7 @@ def go_on(of: Asker) -> None:
 
 def look(after: timedelta = timedelta(0)) -> None:
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now() + after)
+    check_pending_requests(now=clock.now() + after)
 
 
 def count(of: Asker, event: str) -> int:

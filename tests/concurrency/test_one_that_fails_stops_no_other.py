@@ -11,12 +11,12 @@ from django.test import override_settings
 from archetypes_app.models import Golem
 from golem_project.heartbeat.duties import run as duties
 from permits_app.actions import (
+    carry_out_deaths,
+    check_pending_requests,
+    check_received_rights,
+    check_signed_promises,
+    enforce_phase_on_cage,
     expire,
-    follow_deaths,
-    follow_phase,
-    follow_promises,
-    follow_requests,
-    follow_rights,
     rotate_session,
     sweep_changes,
     sync_policy_cage,
@@ -117,14 +117,14 @@ def make_rows(golem: Golem) -> None:
 
 SWEEPS: list[tuple[Any, str, str]] = [
     (follow_session, "follow_sessions", "follow_session"),
-    (follow_phase, "follow_phases", "follow_phase"),
+    (enforce_phase_on_cage, "enforce_phases_on_cages", "enforce_phase_on_cage"),
     (rotate_session, "rotate_sessions", "rotate_session"),
     (sync_policy_cage, "sync_policy_cages", "sync_policy_cage"),
-    (follow_deaths, "follow_deaths", "follow_death"),
+    (carry_out_deaths, "carry_out_deaths", "carry_out_death"),
     (expire, "expire_lapsed", "expire_permit"),
-    (follow_requests, "follow_requests", "_look_at"),
-    (follow_promises, "follow_promises", "look_at"),
-    (follow_rights, "follow_rights", "look_at"),
+    (check_pending_requests, "check_pending_requests", "_look_at"),
+    (check_signed_promises, "check_signed_promises", "look_at"),
+    (check_received_rights, "check_received_rights", "look_at"),
 ]
 
 
@@ -155,7 +155,7 @@ def test_what_nobody_foresaw_in_one_row_keeps_no_other_from_its_turn(
     [
         each
         for each in SWEEPS
-        if each[1] in ("sync_policy_cages", "follow_requests", "follow_promises", "follow_rights")
+        if each[1] in ("sync_policy_cages", "check_pending_requests", "check_signed_promises", "check_received_rights")
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

@@ -17,7 +17,7 @@ from permits_app import tasks
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.start_commit import start_commit
-from permits_app.actions.sweep import end_outlived, list_unfinished
+from permits_app.actions.sweep_permits import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.execution.commit_lease import take_lease

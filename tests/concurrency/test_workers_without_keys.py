@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connections
 
-from golem_project.embedded.children import plan_worker
+from golem_project.embedded.product_process_plans import plan_worker
 from golem_project.status import _list_stuck
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.custody.signers.choose_signer import is_held_here

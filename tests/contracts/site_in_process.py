@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from golem_project.embedded.world.accounts import derive_account
-from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.protocol_deployer import CALL_GAS, WEI_EACH, Site
 from golem_project.embedded.world.rpc import JsonRpc, call_data, encode_arguments, tuple_members
 from tests.proof.caged.engines import InProcessEngine

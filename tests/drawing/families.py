@@ -129,8 +129,8 @@ FAMILIES: Final = (
         ),
         one_in=12,
         whole_when=(
-            "permits_app/actions/follow_promises.py",
-            "permits_app/actions/follow_requests.py",
+            "permits_app/actions/check_signed_promises.py",
+            "permits_app/actions/check_pending_requests.py",
             "permits_app/actions/hand_in_promise.py",
             "permits_app/execution/order_cancelling.py",
             "permits_app/execution/promise_cancelling.py",

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Model
 
 from memory_app.models import Episode
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models import (
     ActionPermit,
     CapabilityGrant,

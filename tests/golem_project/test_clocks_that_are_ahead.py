@@ -14,7 +14,7 @@ from django.test import Client
 
 from golem_project.runtime.database_clock import begin_to_hold
 from permits_app import tasks
-from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.actions.request_change import request_operation
 from permits_app.doors.request_commit import request_commit
 from permits_app.halts import deaths

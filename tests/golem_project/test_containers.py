@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from golem_project.embedded.bootstrap import HELM
-from golem_project.embedded.children import plan_beat, plan_web, plan_workers
+from golem_project.embedded.product_process_plans import plan_beat, plan_web, plan_workers
 from tests.architecture.sources import ROOT
 from tests.golem_project.embedded.test_env_example import variables_listed
 

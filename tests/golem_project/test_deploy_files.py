@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from golem_project.embedded.children import plan_beat, plan_web, plan_workers
+from golem_project.embedded.product_process_plans import plan_beat, plan_web, plan_workers
 from tests.architecture.sources import ROOT
 from tests.golem_project.embedded.test_env_example import variables_listed
 from tests.how_to import list_blocks

@@ -21,8 +21,8 @@ from django.db import connections
 from golem_project.a2a.models import Task, TaskState
 from golem_project.a2a.tasks import follow_tasks_task
 from golem_project.celery import app
-from golem_project.embedded.children import plan_web, plan_worker
 from golem_project.embedded.process import free_port, listens_on
+from golem_project.embedded.product_process_plans import plan_web, plan_worker
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from tests import factories

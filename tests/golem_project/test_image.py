@@ -19,8 +19,8 @@ import pytest
 from django.db import connections
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import plan_web
 from tests.architecture.sources import ROOT, list_tracked
 
 DOCKERFILE = ROOT / "deploy/Dockerfile"

@@ -15,7 +15,7 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a import notifications
 from golem_project.stream import deliveries
-from permits_app.actions import follow_promises, follow_requests, follow_rights, search_positions
+from permits_app.actions import check_pending_requests, check_received_rights, check_signed_promises, search_positions
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals.passkey_challenges import make_challenge, use_up_challenge
 from permits_app.models import ChainWatch, PendingRequest, ReceivedRight, SignedPromise
@@ -47,17 +47,17 @@ def hold_notification(golem: Golem) -> Held:
 
 def hold_promise(golem: Golem) -> Held:
     factories.make_signed_promise(permit=factories.make_permit(golem=golem))
-    return follow_promises, "_follow", lambda now: follow_promises.follow_promises(now=now)
+    return check_signed_promises, "_follow", lambda now: check_signed_promises.check_signed_promises(now=now)
 
 
 def hold_right(golem: Golem) -> Held:
     factories.make_received_right(golem=golem)
-    return follow_rights, "_follow", lambda now: follow_rights.follow_rights(now=now)
+    return check_received_rights, "_follow", lambda now: check_received_rights.check_received_rights(now=now)
 
 
 def hold_request(golem: Golem) -> Held:
     factories.make_pending_request(permit=factories.make_permit(golem=golem))
-    return follow_requests, "_look_at", lambda now: follow_requests.follow_requests(now=now)
+    return check_pending_requests, "_look_at", lambda now: check_pending_requests.check_pending_requests(now=now)
 
 
 def hold_search(golem: Golem) -> Held:

@@ -17,8 +17,8 @@ from django.core.cache import cache
 from django.test import Client
 
 from golem_project.celery import app
-from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port, listens_on
+from golem_project.embedded.product_process_plans import plan_web
 from golem_project.runtime import memory_limit
 
 QUEUE = "memory-bound-test"

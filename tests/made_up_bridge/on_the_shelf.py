@@ -13,7 +13,7 @@ import pytest
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.value_golem import value_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import PendingRequest
@@ -76,7 +76,7 @@ class Crossing:
 
     def look(self, after: timedelta = timedelta()) -> None:
         PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-        follow_requests(now=clock.now() + after)
+        check_pending_requests(now=clock.now() + after)
 
 
 @pytest.fixture

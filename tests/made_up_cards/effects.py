@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools_app.standards.calldata import calls, read_exactly
-from tools_app.standards.items import OF_MANY, SUPPORTS
+from tools_app.standards.one_of_a_kind_tokens import OF_MANY, SUPPORTS
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import AmountGiven, Call, ItemGiven

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.leaving import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
+from tools_app.toolkit.exit_conditions import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 from .addresses import deployments

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from archetypes_app.models import Golem
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.actions.consolidate import consolidate, retune
 from memory_app.actions.curate import curate
 from memory_app.actions.export_grimoire import export_grimoire
@@ -79,7 +79,7 @@ def _retrieve(golem: Golem, **given: Any) -> Any:
 
 
 def _by_meaning(golem: Golem) -> Any:
-    return _retrieve(golem, query_vector=likeness.bend(embedding.embed([SECRET]))[0])
+    return _retrieve(golem, query_vector=bend_embeddings.bend(embedding.embed([SECRET]))[0])
 
 
 def _through_the_index(golem: Golem) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.filters import EpisodeFilters
 from memory_app.models import EpisodeVector
 from memory_app.retrieval import rank_by_vector, retrieve_episodes
@@ -69,7 +69,7 @@ def test_hybrid_finds_more_than_words_alone_and_more_than_vectors_alone(
 ) -> None:
     golem, topics = make_golem(), read_labelled_set((FOLDER / name_of_set).read_text(encoding="utf-8"))
     rows = [(topic.name, episode) for topic in topics for episode in topic.episodes]
-    vectors = likeness.bend(embedding.embed([text for _, (_, _, text) in rows]))
+    vectors = bend_embeddings.bend(embedding.embed([text for _, (_, _, text) in rows]))
     wanted: dict[str, list[str]] = {}
     with monkeypatch.context() as away:
         # One batch is embedded above; each episode takes its own vector.
@@ -79,7 +79,7 @@ def test_hybrid_finds_more_than_words_alone_and_more_than_vectors_alone(
             EpisodeVector.objects.filter(episode=row).update(embedding=vector)
             wanted.setdefault(name, []).append(str(row.pk))
     asked = [(topic.name, question) for topic in topics for question in topic.questions]
-    meant = likeness.bend(embedding.embed([question for _, question in asked]))
+    meant = bend_embeddings.bend(embedding.embed([question for _, question in asked]))
     recall = {"hybrid": 0.0, "text": 0.0, "vector": 0.0}
     for (name, question), vector in zip(asked, meant, strict=True):
         for way, given in (("hybrid", vector), ("text", None)):

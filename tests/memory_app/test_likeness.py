@@ -10,7 +10,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.actions.query_grimoire import embed_question, query_grimoire
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.models import EpisodeVector
@@ -25,23 +25,23 @@ def test_what_says_the_same_in_other_words_comes_before_what_shares_a_word_after
     written = embedding.embed([*SAID, ORDINARY])
     asked, meant, ordinary = written
     assert measure_cosine(asked, ordinary) > measure_cosine(asked, meant)
-    asked, meant, ordinary = likeness.bend(written)
+    asked, meant, ordinary = bend_embeddings.bend(written)
     assert measure_cosine(asked, meant) > measure_cosine(asked, ordinary)
 
 
 def test_a_bent_vector_has_length_one_and_is_straightened_to_what_the_model_wrote() -> None:
     [written] = embedding.embed(SAID[:1])
-    [bent] = likeness.bend([written])
+    [bent] = bend_embeddings.bend([written])
     assert sum(part * part for part in bent) == pytest.approx(1)
-    assert likeness.straighten(bent) == pytest.approx(written, abs=1e-6)
-    assert likeness.bend([]) == [] and likeness.bend([[0.0] * 384]) == [[0.0] * 384]
+    assert bend_embeddings.straighten(bent) == pytest.approx(written, abs=1e-6)
+    assert bend_embeddings.bend([]) == [] and bend_embeddings.bend([[0.0] * 384]) == [[0.0] * 384]
 
 
 @pytest.mark.django_db
 def test_an_episode_keeps_its_vector_bent_and_an_old_one_is_bent_by_the_migration() -> None:
     row = remember(make_golem(), SAID[1], permit_id=uuid.uuid4(), outcome={})
     [written] = embedding.embed([row.summary])
-    [bent] = likeness.bend([written])
+    [bent] = bend_embeddings.bend([written])
 
     def read() -> list[float]:
         return [float(part) for part in EpisodeVector.objects.get(episode=row).embedding]
@@ -61,11 +61,11 @@ def test_without_its_matrix_memory_answers_by_words_and_loses_no_outcome(
 ) -> None:
     spoilt = tmp_path / "likeness.f16"
     spoilt.write_bytes(b"another file")
-    monkeypatch.setattr(likeness, "FILE", spoilt)
-    likeness._read.cache_clear()
+    monkeypatch.setattr(bend_embeddings, "FILE", spoilt)
+    bend_embeddings._read.cache_clear()
     try:
         with pytest.raises(EmbeddingUnavailable, match="not the file"):
-            likeness.bend([[1.0] * 384])
+            bend_embeddings.bend([[1.0] * 384])
         golem = make_golem()
         row = remember(golem, SAID[1], permit_id=uuid.uuid4(), outcome={})
         assert not EpisodeVector.objects.filter(episode=row).exists()
@@ -74,4 +74,4 @@ def test_without_its_matrix_memory_answers_by_words_and_loses_no_outcome(
         answer = query_grimoire(golem_id=golem.pk, query="redemption queue", limit=1, now=NOW)
         assert answer["mode"] == "text_only" and answer["episodes"][0]["content"] == SAID[1]
     finally:
-        likeness._read.cache_clear()
+        bend_embeddings._read.cache_clear()

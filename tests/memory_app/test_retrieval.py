@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Golem
-from memory_app import embedding, likeness
+from memory_app import bend_embeddings, embedding
 from memory_app.decay import Importance
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Episode, EpisodeVector
@@ -39,7 +39,7 @@ LESSONS = {
 
 
 def ask(golem: Golem, query: str, *, limit: int = 3, meaning: bool = True, **given: Any) -> Retrieval:
-    vector = likeness.bend(embedding.embed([query]))[0] if meaning else None
+    vector = bend_embeddings.bend(embedding.embed([query]))[0] if meaning else None
     apply_decay = given.pop("apply_decay", True)
     now = given.pop("now", NOW)
     return retrieve_episodes(
@@ -266,7 +266,7 @@ def test_a_golem_hidden_among_many_rows_of_another_still_gets_k(settings: Any) -
 
 
 def test_the_exact_scan_does_not_use_the_approximate_index(taught: Golem) -> None:
-    vector = likeness.bend(embedding.embed(["q"]))[0]
+    vector = bend_embeddings.bend(embedding.embed(["q"]))[0]
     with connection.cursor() as cursor, CaptureQueriesContext(connection) as captured:
         cursor.execute("SET LOCAL enable_seqscan = off")
         retrieve_episodes(

@@ -19,7 +19,7 @@ from memory_app.dreams.run_dream import dream, list_golems_to_dream, request_sto
 from memory_app.models import Directive, DreamJournal, Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import dream_golems_task, dream_task
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock

@@ -23,9 +23,9 @@ from golem_project.pi.token_count import cost_little
 from permits_app.actions.approve_definition import approve_definition, compare_definitions
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions
+from permits_app.actions.preview_module_wish import preview_module_wish
 from permits_app.actions.query import query_state
 from permits_app.actions.revoke_definition import revoke_definition
-from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.errors import DefinitionNotShown, PolicyChanged, WishDiffers, WishNotFound
 from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit
@@ -33,7 +33,6 @@ from tests import factories
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.tools_app.sandbox.wat import answering
-from tools_app.adapters import UnknownAction
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -42,6 +41,7 @@ from tools_app.core.required_value import require
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
 from tools_app.sandbox.definition import DefinitionRefused
 from tools_app.sandbox.errors import ModuleFailed
+from tools_app.select_tool_for_venue import UnknownAction
 from tools_app.toolkit.registry import REGISTRY
 
 TEMPLATE = Path(__file__).parents[2] / "tools_app" / "sandbox" / "template"
@@ -196,7 +196,7 @@ def test_a_wish_is_nobody_elses_and_not_for_ever(live_golem: LiveGolem, scout: T
     body, toolset = {"wish_id": wish["wish_id"]}, resolve_toolset(live_golem.golem)
     for late, is_found in ((timedelta(minutes=10) - timedelta(microseconds=1), True), (timedelta(minutes=10), False)):
         with nullcontext() if is_found else pytest.raises(WishNotFound):
-            take_up_wish(golem_id=live_golem.golem.pk, body=body, toolset=toolset, now=kept.created_at + late)
+            preview_module_wish(golem_id=live_golem.golem.pk, body=body, toolset=toolset, now=kept.created_at + late)
 
 
 def test_what_a_module_wishes_for_is_judged_like_any_wish(live_golem: LiveGolem, scout: ToolDefinition) -> None:

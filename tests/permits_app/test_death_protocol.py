@@ -17,7 +17,7 @@ from memory_app.actions.export_grimoire import archive_folder
 from memory_app.archive_file import find_archive
 from permits_app import tasks
 from permits_app.actions import halt
-from permits_app.actions.follow_deaths import follow_deaths
+from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
 from permits_app.approvals.operations import find_operation
 from permits_app.execution import position_unwinding
@@ -122,19 +122,19 @@ def test_a_golem_whose_vitality_ran_out_is_announced_and_ends_after_a_day(live_g
     run_out(live_golem)
     now = clock.now()
     for _ in range(3):
-        follow_deaths(now=now)
+        carry_out_deaths(now=now)
     golem = live_golem.golem
     golem.refresh_from_db()
     [initiated] = audited(live_golem, "DeathInitiated")
     assert (initiated.actor, initiated.data["phase"]) == ("system:death", "TERMINAL")
     assert not golem.is_halted and liquidity_of(live_golem, position) > 0
-    follow_deaths(now=now + deaths.NOTICE - timedelta(seconds=1))
+    carry_out_deaths(now=now + deaths.NOTICE - timedelta(seconds=1))
     golem.refresh_from_db()
     assert not golem.is_halted
     later = now + deaths.NOTICE
-    follow_deaths(now=later)
+    carry_out_deaths(now=later)
     carry_out_halt(golem_id=golem.pk, epoch=1, now=later)
-    follow_deaths(now=later)
+    carry_out_deaths(now=later)
     golem.refresh_from_db()
     assert golem.retired_at == later and liquidity_of(live_golem, position) == 0
 
@@ -142,13 +142,13 @@ def test_a_golem_whose_vitality_ran_out_is_announced_and_ends_after_a_day(live_g
 def test_an_owner_stops_an_announced_end_and_it_is_not_announced_again(live_golem: LiveGolem, client: Client) -> None:
     run_out(live_golem)
     now = clock.now()
-    follow_deaths(now=now)
+    carry_out_deaths(now=now)
     own = reverse("admin:archetypes_app_golem_change", args=[live_golem.golem.pk])
     assert "its vitality ran out" in client.get(own).content.decode()
     assert "ends: look at it" in client.get(reverse("fleet")).content.decode()
     ask(client, live_golem, reason="I add funds")
     for hours in (0, 25, 50):
-        follow_deaths(now=now + timedelta(hours=hours))
+        carry_out_deaths(now=now + timedelta(hours=hours))
     live_golem.golem.refresh_from_db()
     assert not live_golem.golem.is_halted and live_golem.golem.retired_at is None
     assert Death.objects.get().state == "STOPPED"
@@ -202,14 +202,14 @@ def test_a_step_that_is_planned_when_its_owner_stops_the_end_is_not_signed(
 
 def test_a_resume_and_a_reset_of_the_phase_stop_the_end(live_golem: LiveGolem) -> None:
     run_out(live_golem)
-    follow_deaths(now=clock.now())
+    carry_out_deaths(now=clock.now())
     find_operation("phase").apply(
         golem=live_golem.golem, change={"to": "CAUTIOUS"}, actor="owner:1", reason="funded", now=clock.now()
     )
     assert Death.objects.get().state == "STOPPED"
     live_golem.golem.refresh_from_db()
     deaths.announce_death(golem=live_golem.golem, reason="x", actor="owner:1", due_at=clock.now(), now=clock.now())
-    follow_deaths(now=clock.now())
+    carry_out_deaths(now=clock.now())
     resume_golem(golem=live_golem.golem, reason="go on", actor="owner:1", now=clock.now())
     work()
     live_golem.golem.refresh_from_db()

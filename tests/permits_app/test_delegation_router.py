@@ -19,8 +19,8 @@ from permits_app.errors import (
     ReviewVetoed,
 )
 from permits_app.models import ActionPermit, SpendingLimits
-from permits_app.reviewers import delegation_router
-from permits_app.reviewers.delegation_router import DelegationEntry, DelegationHop, close_hop, open_hop
+from permits_app.reviewers import delegate_to_archetype
+from permits_app.reviewers.delegate_to_archetype import DelegationEntry, DelegationHop, close_hop, open_hop
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
 from tests.live_golem import LiveGolem, make_live_golem
@@ -131,7 +131,7 @@ def test_a_veto_refuses_the_preview_and_is_noted(live_golem: LiveGolem, monkeypa
     def veto(call: HookCall) -> Review:
         return Review("safety-guardian", ReviewVerdict.VETO, ("no",), ("all",))
 
-    monkeypatch.setattr(delegation_router, "REVIEWERS", {"safety-guardian": veto})
+    monkeypatch.setattr(delegate_to_archetype, "REVIEWERS", {"safety-guardian": veto})
     with pytest.raises(ReviewVetoed):
         live_golem.preview(amount="1500000000")
     assert [each["verdict"] for each in told(live_golem.golem, "DelegationEnded")] == ["VETO"]

@@ -14,7 +14,7 @@ from archetypes_app.models import Golem
 from memory_app.actions.manage_insight import manage_insight
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models import CapabilityGrant, OutboundTransaction
 from permits_app.permits.risk import classify_risk
 from tests import factories

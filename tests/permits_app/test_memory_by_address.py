@@ -10,7 +10,7 @@ import pytest
 from archetypes_app.models import Golem
 from memory_app.actions.consolidate import consolidate
 from memory_app.models import Episode
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import remember
 from tools_app.core import clock

@@ -15,7 +15,7 @@ from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.pending_requests import MISSED_FOR
 from permits_app.limits.suggested_allowlist import suggest_allowlist
@@ -60,7 +60,7 @@ class Asker:
         """Two looks, far enough apart."""
         for after in (timedelta(0), 2 * MISSED_FOR):
             PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-            follow_requests(now=clock.now() + after)
+            check_pending_requests(now=clock.now() + after)
         row.refresh_from_db()
         return row
 

@@ -11,7 +11,7 @@ import pytest
 from archetypes_app.models import AlertBatch, Golem, Heartbeat, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.heartbeat.duties.request_alerts import tell_requests
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.query import query_state
 from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, RequestLook, judge_look, plan_next_look
 from permits_app.models import ActionPermit, PendingRequest
@@ -132,7 +132,7 @@ def events(kind: str) -> int:
 def look(after: timedelta = timedelta(0)) -> dict[str, int]:
     """A follower, at a time at which everything is due."""
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    return follow_requests(now=clock.now() + after)
+    return check_pending_requests(now=clock.now() + after)
 
 
 def ask(chain: World, account: Any, golem: Golem, *, ether: int = ETH) -> PendingRequest:
@@ -328,7 +328,7 @@ def test_many_requests_of_one_golem_make_no_other_golem_wait(local_chain: World,
     act(local_chain, other, "lido_stake", amount=str(5 * ETH), output_token="stETH")
     row = ask(local_chain, other, lone)
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-    follow_requests(now=clock.now(), limit=2)
+    check_pending_requests(now=clock.now(), limit=2)
     row.refresh_from_db()
     assert row.checked_at is not None
 
@@ -342,7 +342,7 @@ def test_two_followers_at_once_change_and_tell_each_thing_once(transactional_db:
     finalise(local_chain, rows[-1])
     PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
     now = clock.now()
-    answers = at_once(lambda _: follow_requests(now=now), count=4)
+    answers = at_once(lambda _: check_pending_requests(now=now), count=4)
     assert sum(answer["changed"] for answer in answers) == 3
     assert events("ready") == 3
 
@@ -362,9 +362,9 @@ def test_a_follower_that_dies_before_any_of_its_doors_loses_and_doubles_nothing(
         return row
 
     met: list[str | None] = []
-    for row, door in kill_at_each_door(start, lambda row: follow_requests(now=clock.now()), is_door=is_change):
+    for row, door in kill_at_each_door(start, lambda row: check_pending_requests(now=clock.now()), is_door=is_change):
         where = f"door {len(met)}: {door}"
-        follow_requests(now=clock.now() + timedelta(seconds=61))
+        check_pending_requests(now=clock.now() + timedelta(seconds=61))
         row.refresh_from_db()
         assert row.state == "READY", where
         told = OutboxEvent.objects.filter(type="request:ready", payload__request_id=str(row.pk))
@@ -396,11 +396,13 @@ def test_a_permit_that_asks_is_followed_and_shown_until_its_claim_is_done(live_g
     assert row.permit.action_type == "unstake" and row.amounts[0]["token"] == NATIVE
     told = query_state(golem=golem, query="requests", venue=None, params={}, now=clock.now())["data"]
     assert [each["position"] for each in told["waiting"]] == [row.ref]
-    follow_requests(now=clock.now())
-    assert follow_requests(now=clock.now() + timedelta(minutes=50))["looked"] == 0, "nobody expects it within the hour"
+    check_pending_requests(now=clock.now())
+    assert check_pending_requests(now=clock.now() + timedelta(minutes=50))["looked"] == 0, (
+        "nobody expects it within the hour"
+    )
     finalise(live_golem.world, row)
     do("claim_withdrawal", request_ids=[row.ref.rpartition("/")[2]])
-    assert follow_requests(now=clock.now()) == {"looked": 1, "changed": 1}
+    assert check_pending_requests(now=clock.now()) == {"looked": 1, "changed": 1}
     row.refresh_from_db()
     assert row.state == "DONE" and row.claim is not None and row.claim.action_type == "claim_withdrawal"
     told = query_state(golem=golem, query="requests", venue=None, params={}, now=clock.now())["data"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from archetypes_app.models import Golem
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers import choose_signer
@@ -119,8 +119,8 @@ def test_an_offer_of_a_safe_that_nobody_takes_is_held_until_its_time_is_over(mak
     maker.bank.world.rpc.call("evm_increaseTime", 400)
     maker.bank.world.rpc.call("evm_mine")
     now = clock.now() + timedelta(minutes=10)
-    assert follow_promises(now=now)["ended"] == 0
-    assert follow_promises(now=now + timedelta(minutes=1))["ended"] == 1
+    assert check_signed_promises(now=now)["ended"] == 0
+    assert check_signed_promises(now=now + timedelta(minutes=1))["ended"] == 1
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Golem
 from permits_app import tasks
-from permits_app.actions.follow_rights import follow_rights
+from permits_app.actions.check_received_rights import check_received_rights
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.received_rights import LOOK_EVERY, MAY_COME_BACK
 from permits_app.models import ActionPermit, ChainWatch, HaltRecord, ReceivedRight
@@ -33,7 +33,7 @@ def manager(transactional_db: None, purse: Purse) -> Iterator[Manager]:
 
 def look(after: timedelta = timedelta()) -> dict[str, int]:
     """The sweep, as if so much time had gone by."""
-    return follow_rights(now=clock.now() + after)
+    return check_received_rights(now=clock.now() + after)
 
 
 def events(right: ReceivedRight) -> list[str]:
@@ -96,11 +96,11 @@ def test_what_was_withdrawn_for_an_hour_is_looked_at_no_more_and_stands_again_wh
     right.refresh_from_db()
     gone = right.state_at
     assert gone is not None
-    assert follow_rights(now=gone + timedelta(hours=1) - timedelta(microseconds=1))["looked"] == 1
+    assert check_received_rights(now=gone + timedelta(hours=1) - timedelta(microseconds=1))["looked"] == 1
     right.refresh_from_db()
     assert right.next_look_at is not None, "a moment before its hour is over"
     ReceivedRight.objects.update(next_look_at=gone)
-    assert follow_rights(now=gone + timedelta(hours=1))["looked"] == 1
+    assert check_received_rights(now=gone + timedelta(hours=1))["looked"] == 1
     right.refresh_from_db()
     assert right.next_look_at is None
     assert look(MAY_COME_BACK * 2)["looked"] == 0

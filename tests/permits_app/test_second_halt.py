@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from archetypes_app.models import ApiKey, Golem
+from permits_app.actions.carry_out_deaths import carry_out_deaths
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import time_out_changes
@@ -162,11 +162,11 @@ def test_the_steps_on_the_chain_go_on_under_the_newest_halt(live_golem: LiveGole
 def test_the_end_of_a_golem_goes_on_through_a_halt_that_comes_in_between(live_golem: LiveGolem) -> None:
     golem = live_golem.golem
     announce_death(golem=golem, reason="done", actor="owner:1", due_at=clock.now(), now=clock.now())
-    follow_deaths(now=clock.now())
+    carry_out_deaths(now=clock.now())
     _halt(golem, "theft seen")
     golem.refresh_from_db()
     carry_out_halt(golem_id=golem.pk, epoch=golem.halt_epoch, now=clock.now())
-    follow_deaths(now=clock.now())
+    carry_out_deaths(now=clock.now())
     death = Death.objects.get(golem=golem)
     assert death.left or death.state == "RETIRED"
 

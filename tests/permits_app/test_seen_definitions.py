@@ -18,10 +18,10 @@ from permits_app.errors import DefinitionNotShown
 from permits_app.limits.policy import load_golem
 from tests import factories
 from tests.live_golem import LiveGolem
-from tools_app.adapters import DefinitionNotSeen
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 from tools_app.core.required_value import require
+from tools_app.select_tool_for_venue import DefinitionNotSeen
 from tools_app.toolkit.registry import REGISTRY
 
 NAME = "data_get_token_price"

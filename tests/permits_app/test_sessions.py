@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
-from permits_app.actions.follow_phase import follow_phase, follow_phases
+from permits_app.actions.enforce_phase_on_cage import enforce_phase_on_cage, enforce_phases_on_cages
 from permits_app.actions.rotate_session import SessionTerms, find_rotation_reason, rotate_session, rotate_sessions
 from permits_app.actions.stage_key import stage_key
 from permits_app.actions.top_up_gas import top_up_gas, top_up_keys
@@ -156,13 +156,13 @@ def test_a_reorganisation_that_takes_a_session_back_gives_the_former_key_its_pla
 
 def test_a_worse_phase_reaches_the_contract_and_there_it_refuses(caged: CagedGolem) -> None:
     golem = caged.live.golem
-    assert follow_phase(golem_id=golem.pk, now=clock.now()) is None
+    assert enforce_phase_on_cage(golem_id=golem.pk, now=clock.now()) is None
     Golem.objects.filter(pk=golem.pk).update(phase="SURVIVAL")
-    permit = follow_phase(golem_id=golem.pk, now=clock.now())
+    permit = enforce_phase_on_cage(golem_id=golem.pk, now=clock.now())
     assert permit is not None and permit.status == "COMMITTED"
     caged.sync()
     assert CageState.from_dict(caged.mirror.state).limit(Limit.PHASE) == 3
-    assert follow_phases(now=clock.now()) == 0
+    assert enforce_phases_on_cages(now=clock.now()) == 0
     [row] = OutboundTransaction.objects.filter(permit=permit)
     assert (row.sender, row.to) == (caged.key.address, caged.mirror.contract)
     # The server's own phase is put back behind the contract's, and the contract still refuses.
@@ -207,8 +207,8 @@ def test_no_coins_for_gas_are_taken_where_the_owners_give_none(caged: CagedGolem
 def test_a_phase_that_got_better_is_not_the_session_keys_to_tell(caged: CagedGolem) -> None:
     golem = caged.live.golem
     Golem.objects.filter(pk=golem.pk).update(phase="DEFENSIVE")
-    assert follow_phase(golem_id=golem.pk, now=clock.now()) is not None
+    assert enforce_phase_on_cage(golem_id=golem.pk, now=clock.now()) is not None
     caged.sync()
     Golem.objects.filter(pk=golem.pk).update(phase="CAUTIOUS")
-    assert follow_phase(golem_id=golem.pk, now=clock.now()) is None
+    assert enforce_phase_on_cage(golem_id=golem.pk, now=clock.now()) is None
     assert ActionPermit.objects.filter(golem=golem, tool_name="worsen_phase").count() == 1

@@ -15,7 +15,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.runtime.future_times import mend_future_rows
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers import choose_signer
@@ -92,7 +92,7 @@ class Maker:
         """Two looks, a minute apart; the chain's time goes on as well."""
         now = clock.now()
         for minutes in (1, 2):
-            follow_promises(now=now + timedelta(minutes=minutes))
+            check_signed_promises(now=now + timedelta(minutes=minutes))
         row.refresh_from_db()
         return row
 
@@ -195,7 +195,7 @@ def test_a_stranger_fills_an_offer_and_what_it_held_is_spent(maker: Maker) -> No
     stranger = maker.fill(row)
     assert maker.live.balance("WETH") - before == int(maker.worth())
     assert maker.bank.read("deposited(address)", stranger) == 100 * DAI
-    assert follow_promises(now=clock.now() + timedelta(minutes=1))["ended"] == 0
+    assert check_signed_promises(now=clock.now() + timedelta(minutes=1))["ended"] == 0
     assert entry_of(row).state == "RESERVED"
     row = maker.follow(row)
     assert (row.state, entry_of(row).state) == ("FILLED", "SETTLED")
@@ -221,8 +221,8 @@ def test_an_offer_that_nobody_takes_is_held_until_its_time_is_over(maker: Maker)
     maker.bank.world.rpc.call("evm_increaseTime", 400)
     maker.bank.world.rpc.call("evm_mine")
     now = clock.now() + timedelta(minutes=10)
-    assert follow_promises(now=now)["ended"] == 0
-    assert follow_promises(now=now + timedelta(minutes=1))["ended"] == 1
+    assert check_signed_promises(now=now)["ended"] == 0
+    assert check_signed_promises(now=now + timedelta(minutes=1))["ended"] == 1
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
 
@@ -230,11 +230,11 @@ def test_an_offer_that_nobody_takes_is_held_until_its_time_is_over(maker: Maker)
 def test_an_end_that_was_seen_in_a_future_that_did_not_come_holds_in_its_time(maker: Maker) -> None:
     row, _ = maker.offer()
     maker.fill(row)
-    follow_promises(now=clock.now() + timedelta(days=1))
+    check_signed_promises(now=clock.now() + timedelta(days=1))
     row.refresh_from_db()
     assert (row.state, row.seen_state) == ("OPEN", "FILLED")
     mend_future_rows(now=clock.now())
-    assert follow_promises(now=clock.now() + timedelta(minutes=1))["ended"] == 1
+    assert check_signed_promises(now=clock.now() + timedelta(minutes=1))["ended"] == 1
     row.refresh_from_db()
     assert row.state == "FILLED"
 
@@ -245,11 +245,11 @@ def test_an_end_that_leaves_the_chain_again_ends_nothing(maker: Maker) -> None:
     snapshot = rpc.call("evm_snapshot")
     maker.fill(row)
     now = clock.now()
-    follow_promises(now=now + timedelta(minutes=1))
+    check_signed_promises(now=now + timedelta(minutes=1))
     row.refresh_from_db()
     assert (row.state, row.seen_state) == ("OPEN", "FILLED")
     rpc.call("evm_revert", snapshot)
-    assert follow_promises(now=now + timedelta(minutes=2))["ended"] == 0
+    assert check_signed_promises(now=now + timedelta(minutes=2))["ended"] == 0
     row.refresh_from_db()
     assert (row.state, row.seen_state) == ("OPEN", "")
 

@@ -16,7 +16,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.heartbeat.duties.request_alerts import tell_requests
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.ledger import read_usage
 from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, UNTOLD_FOR
@@ -65,7 +65,7 @@ class Asker:
 
     def look(self, row: PendingRequest, after: timedelta = timedelta(0)) -> PendingRequest:
         PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-        follow_requests(now=clock.now() + after)
+        check_pending_requests(now=clock.now() + after)
         row.refresh_from_db()
         return row
 

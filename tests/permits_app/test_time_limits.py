@@ -11,7 +11,7 @@ from django.test import override_settings
 
 from archetypes_app.models import Golem
 from golem_project.pi.authentication import ApiKeyExpired, identify
-from permits_app.actions.announce import expire_announced, list_due_announcements
+from permits_app.actions.announce_warden_actions import expire_announced, list_due_announcements
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
 from permits_app.approval_errors import ChangeClosed, RelayerBudgetUsed, RelayerRefuses

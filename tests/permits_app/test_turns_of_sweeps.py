@@ -9,10 +9,10 @@ import pytest
 
 from archetypes_app.models import Golem
 from golem_project.owner_pages.first_page import build_board
-from permits_app.actions.announce import list_due_announcements
-from permits_app.actions.follow_promises import follow_promises
-from permits_app.actions.sweep import list_unfinished, list_unremembered
+from permits_app.actions.announce_warden_actions import list_due_announcements
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.sweep_changes import list_due_changes
+from permits_app.actions.sweep_permits import list_unfinished, list_unremembered
 from permits_app.execution import chain_rollback, reconcile
 from permits_app.models import ActionPermit, Announcement, ChangeRequest, OutboundTransaction, SignedPromise
 from permits_app.models.approval import ChangeState
@@ -96,7 +96,7 @@ def test_signed_promises_of_one_golem_delay_no_other_golems(busy: Golem, other: 
     now = clock.now()
     for number, golem in enumerate((busy, busy, other)):
         make_signed_promise(permit=make_permit(golem=golem, now=now + timedelta(seconds=number)))
-    assert follow_promises(now=now + HOUR, limit=2)["looked"] == 2
+    assert check_signed_promises(now=now + HOUR, limit=2)["looked"] == 2
     seen = SignedPromise.objects.filter(next_check_at__gt=now + HOUR).values_list("golem", flat=True)
     assert set(seen) == {busy.pk, other.pk}
 

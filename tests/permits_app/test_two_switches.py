@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from archetypes_app.models import ApiKey, Golem
 from golem_project.celery import app
-from permits_app.actions.announce import execute_announced, list_due_announcements
+from permits_app.actions.announce_warden_actions import execute_announced, list_due_announcements
 from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
 from permits_app.actions.request_change import request_operation
 from permits_app.models import ActionPermit, OutboundTransaction, Warden

@@ -25,7 +25,6 @@ from permits_app.limits.policy import load_golem
 from tests import factories
 from tests.live_golem import LiveGolem
 from tools_app import runner
-from tools_app.adapters import UnknownAction
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.models import ToolDefinition
@@ -38,6 +37,7 @@ from tools_app.sandbox.owner_http_call import (
 )
 from tools_app.sandbox.stored_definition import check_stored, write_toml
 from tools_app.sandbox.written_definition import read_written
+from tools_app.select_tool_for_venue import UnknownAction
 
 WORDS = """
 name = "coin_lookup"

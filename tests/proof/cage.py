@@ -19,7 +19,7 @@ from typing import Any
 from golem_project.embedded.world.bindings import PARTS
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.policy_cage.contract import (
     PERMIT2,

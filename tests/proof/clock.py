@@ -26,7 +26,7 @@ from django.db import connections
 from django_celery_beat.models import PeriodicTask
 
 from archetypes_app.models import Golem
-from golem_project.embedded.children import plan_product
+from golem_project.embedded.product_process_plans import plan_product
 from permits_app.models import ActionPermit
 from tests.bench.agents import HttpAgent
 from tests.proof.loaded.people import make_golem, make_owner, make_token

@@ -38,8 +38,8 @@ CHANGES_NOTHING: dict[str, dict[str, str]] = {
             "the episodes that are asked for are this golem's; the filter only lets the index of vectors serve"
         ),
     },
-    "permits_app.actions.follow_deaths": {
-        "follow_deaths: filter without phase=Phase.TERMINAL.value": (
+    "permits_app.actions.carry_out_deaths": {
+        "carry_out_deaths: filter without phase=Phase.TERMINAL.value": (
             "announce_terminal looks at the phase under the golem's lock and announces nothing otherwise; the filter"
             " only spares it the golems that live"
         ),

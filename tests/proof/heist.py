@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.policy_cage.published_code import mask_immutables
 from tests.proof.cage import hash_contract

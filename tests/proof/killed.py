@@ -20,10 +20,10 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from golem_project.embedded.children import plan_product
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import free_port
+from golem_project.embedded.process_output import Output
+from golem_project.embedded.product_process_plans import plan_product
 from golem_project.embedded.stack import PREPARATION, Stack, Stopped
 from golem_project.embedded.throwaway import make_throwaway_paths
 from tests.bench.figures import percentile

@@ -10,7 +10,7 @@ import pytest
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.lido.positions import LidoExits, request_ref
-from tools_app.protocols.lido.tools.harvest import _slippage_of
+from tools_app.protocols.lido.tools.sell_earned_yield import _slippage_of
 from tools_app.protocols.maker_sky.math import WAD
 from tools_app.protocols.maker_sky.positions import MakerExits, MakerPositions, _make, ref_of
 from tools_app.protocols.maker_sky.tools import _check_draw

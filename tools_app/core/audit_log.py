@@ -18,7 +18,7 @@ from django.db.transaction import TransactionManagementError
 from tools_app.core import event_bus
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead, EventSequence
-from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
+from tools_app.core.prepared_statements import Filled, Prepared, Rows, fetch_together
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, about, clean_for
 from tools_app.core.transaction_retry import retry_aborted

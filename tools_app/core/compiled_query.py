@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
-from tools_app.core.prepared import Filled, Prepared, Rows
+from tools_app.core.prepared_statements import Filled, Prepared, Rows
 
 M = TypeVar("M", bound=models.Model)
 

@@ -26,7 +26,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload, keep_declared
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
-from tools_app.core.prepared import Filled, Prepared
+from tools_app.core.prepared_statements import Filled, Prepared
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, about, clean_for
 

@@ -20,7 +20,7 @@ from tools_app.chain.node_errors import RpcLagging, RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.history import bars, follower_positions, sampled_rates, storage
+from tools_app.history import bars, follower_positions, log_table_months, sampled_rates
 from tools_app.history.checked_logs import CheckedHeader, Stretch, read_headers, read_stretch
 from tools_app.models.history import ChainLog, FollowedChain, LogGap, LogSource, SeenBlock
 
@@ -87,29 +87,29 @@ def _follow_step(network: Network, place: FollowedChain, final: int, deadline: D
     sources = follower_positions.list_sources(network.chain_id)
     last = min(final, place.next_block + settings.GOLEM_HISTORY_BLOCKS_PER_READ - 1)
     stretch = read_stretch(
-        network, storage.wanted_of(sources.values()), first=place.next_block, last=last, deadline=deadline
+        network, log_table_months.wanted_of(sources.values()), first=place.next_block, last=last, deadline=deadline
     )
     follower_positions.note_lie(network.chain_id, stretch.lie, now=now)
     if stretch.before is None or stretch.before.hash != place.head_hash:
         _mend(network, place, deadline, now)
         return 0
-    rows = storage.read_told(sources.values(), stretch)
+    rows = log_table_months.read_told(sources.values(), stretch)
     # State is asked of the newest block alone: a full node has none of older ones.
     due = sampled_rates.list_due(sources.values(), stretch.headers[-1]) if last == final else []
     rows += sampled_rates.ask_rates(network, due, stretch.headers[-1], now=now)
-    storage.make_months(row.time for row in rows)
+    log_table_months.make_months(row.time for row in rows)
     return len(stretch.headers) if _write(place, stretch, rows, due, now) else 0
 
 
 @retry_aborted
 def _write(
-    place: FollowedChain, stretch: Stretch, rows: list[storage.NewLog], asked: list[LogSource], now: datetime
+    place: FollowedChain, stretch: Stretch, rows: list[log_table_months.NewLog], asked: list[LogSource], now: datetime
 ) -> bool:
     with transaction.atomic():
         row = follower_positions.lock_place(place.chain_id, where=place)
         if row is None:
             return False
-        storage.copy_logs(rows)
+        log_table_months.copy_logs(rows)
         bars.fold({(each.source_id, bars.hour_of(each.time)) for each in rows})
         follower_positions.add_logs(Counter(each.source_id for each in rows))
         sampled_rates.note_asked(asked, stretch.headers[-1])

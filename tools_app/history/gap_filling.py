@@ -18,7 +18,7 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.history import bars, follower_positions, hypersync_filling, storage
+from tools_app.history import bars, follower_positions, hypersync_filling, log_table_months
 from tools_app.history.checked_logs import Stretch, Wanted, read_stretch
 from tools_app.models.history import LogGap
 
@@ -68,13 +68,13 @@ def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
     if not gaps:
         return 0  # Another filled it in this moment.
     sources = [gap.source for gap in gaps]
-    topics = storage.wanted_of(sources)
+    topics = log_table_months.wanted_of(sources)
     found = _read_outside(network, gaps, topics, deadline, now) or _read_of_node(network, gaps, topics, deadline, now)
     if found is None:
         return 0
     piece, stretch = found
-    rows = storage.read_told(sources, stretch)
-    storage.make_months(row.time for row in rows)
+    rows = log_table_months.read_told(sources, stretch)
+    log_table_months.make_months(row.time for row in rows)
     return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
 
 
@@ -126,7 +126,7 @@ def _open_gaps(chain_id: int) -> QuerySet[LogGap]:
 
 
 @retry_aborted
-def _write(chain_id: int, piece: _Piece, stretch: Stretch, rows: Sequence[storage.NewLog]) -> bool:
+def _write(chain_id: int, piece: _Piece, stretch: Stretch, rows: Sequence[log_table_months.NewLog]) -> bool:
     """Write a piece whose gaps are as they were; what another filled, cut or gave up meanwhile is left alone."""
     with transaction.atomic():
         if follower_positions.lock_place(chain_id) is None:
@@ -141,7 +141,7 @@ def _write(chain_id: int, piece: _Piece, stretch: Stretch, rows: Sequence[storag
         )
         still = {gap.source_id: gap for gap in same.select_related("source")}
         fresh = [each for each in rows if each.source_id in still]
-        storage.copy_logs(fresh)
+        log_table_months.copy_logs(fresh)
         bars.fold({(each.source_id, bars.hour_of(each.time)) for each in fresh})
         counts = Counter(each.source_id for each in fresh)
         follower_positions.add_logs(counts)

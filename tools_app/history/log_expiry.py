@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 
 from tools_app.core.transaction_retry import retry_aborted
-from tools_app.history import bars, follower_positions, storage
+from tools_app.history import bars, follower_positions, log_table_months
 from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource, LogWish, PriceBar
 
 LET_GO: Final = "its logs were let go"
@@ -49,12 +49,12 @@ def clean(*, now: datetime) -> int:
     for chain_id in chains:
         _let_go_for_owners(chain_id, now)
     before = now - timedelta(days=settings.GOLEM_HISTORY_LOG_DAYS)
-    months = [month for month in storage.list_months() if storage.next_month(month) <= before]
+    months = [month for month in log_table_months.list_months() if log_table_months.next_month(month) <= before]
     for month in months:
-        end = storage.next_month(month)
+        end = log_table_months.next_month(month)
         for chain_id in chains:
             _close_gaps(chain_id, end)
-        storage.drop_month(month)
+        log_table_months.drop_month(month)
     if months:
         for chain_id in chains:
             _count_logs(chain_id)

@@ -17,7 +17,7 @@ from tools_app.core.errors import GolemError
 from tools_app.history.bars import hour_of
 from tools_app.history.checked_logs import CheckedHeader
 from tools_app.history.log_meanings import PRICE_UNIT, Said
-from tools_app.history.storage import NewLog
+from tools_app.history.log_table_months import NewLog
 from tools_app.models.history import ASKED_KINDS, LogSource, SourceKind
 from tools_app.toolkit.lending import PPM, LendingMarket
 from tools_app.toolkit.positions import drive

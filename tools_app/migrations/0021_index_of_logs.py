@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
-# Parts are made by the month as logs come (`tools_app/history/storage.py`); Django has no words for that.
+# Parts are made by the month as logs come (`tools_app/history/log_table_months.py`); Django has no words for that.
 _MAKE = """
 CREATE TABLE tools_app_chainlog (
     source_id bigint NOT NULL,

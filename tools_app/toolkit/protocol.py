@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from tools_app.toolkit.claim_prices import ClaimPrice, ClaimPrices
 from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.exit_conditions import ExitCondition, IsAccount, NotAboveZero
 from tools_app.toolkit.fee_jars import Jars
 from tools_app.toolkit.hooked_pools import HookedPools
 from tools_app.toolkit.inner_permits import PermitCarrier
-from tools_app.toolkit.leaving import ExitCondition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
-from tools_app.toolkit.named_places import Naming
+from tools_app.toolkit.operator_named_places import Naming
 from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights

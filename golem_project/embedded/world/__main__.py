@@ -11,15 +11,15 @@ from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_envir
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import is_fetched, say_to_stderr
 from golem_project.embedded.token_list import fetch_token_list
-from golem_project.embedded.world import saved, solidity
+from golem_project.embedded.world import saved_world, solidity
 
 
 def prepare(arguments: argparse.Namespace) -> None:
     """Fetch, check the compiled contracts, build if the saved world is not current; then the token list."""
-    with saved.lock_world():
+    with saved_world.lock_world():
         solidity.check_outputs_match_sources()
-        found = saved.read_saved()
-        is_complete = all(is_fetched(package) for package in saved.world_packages().values())
+        found = saved_world.read_saved()
+        is_complete = all(is_fetched(package) for package in saved_world.world_packages().values())
         if found is None or not is_complete or not found.is_current(now=int(time.time())) or arguments.force:
             # Imported here: its libraries take a second, and mostly there is nothing to do.
             from golem_project.embedded.world.prepare_world import prepare_world
@@ -59,7 +59,7 @@ def addresses(arguments: argparse.Namespace) -> None:
     """Build the world anew and compare its addresses with the committed table, or write the table."""
     from golem_project.embedded.world.prepare_world import update_addresses
 
-    with saved.lock_world():
+    with saved_world.lock_world():
         update_addresses(write=arguments.write)
 
 

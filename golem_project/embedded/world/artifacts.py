@@ -9,7 +9,7 @@ from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Say, fetch_packages, say_to_stderr
-from golem_project.embedded.world.saved import world_packages
+from golem_project.embedded.world.saved_world import world_packages
 
 MULTICALL3_CONSTANT = re.compile(r"multicall3Bytecode = '(0x[0-9a-f]+)'")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import CACHE_DIR, Package, Say, fetch_packages, find_node, say_to_stderr
-from golem_project.embedded.world.saved import replace_file
+from golem_project.embedded.world.saved_world import replace_file
 from golem_project.embedded.world.solidity import COMPILE_SCRIPT
 
 COMPILED_DIR = CACHE_DIR.parent / "compiled"

@@ -34,7 +34,7 @@ from golem_project.embedded.world.figures import POOLS, TOKENS_BY_SYMBOL
 from golem_project.embedded.world.fund import DEPLOYMENTS_FILE, find_owner, mint, token_addresses
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
-from golem_project.embedded.world.saved import bare_state_file, ensure_saved, state_file
+from golem_project.embedded.world.saved_world import bare_state_file, ensure_saved, state_file
 
 FUNDED_WEI = 10_000 * 10**18
 MOST_FUNDED_ACCOUNTS = 20

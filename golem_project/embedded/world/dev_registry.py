@@ -33,7 +33,7 @@ from golem_project.embedded.process import (
     write_record,
 )
 from golem_project.embedded.world.node import CHAIN_ID, ask_chain_id, node_argv, node_environment
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 
 KEEPER = Path(__file__).with_name("dev_chain_keeper.py")
 START_TIMEOUT_SECONDS = 20

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from golem_project.embedded.npm import say_to_stderr
-from golem_project.embedded.world import deployments, saved
+from golem_project.embedded.world import deployments, saved_world
 from golem_project.embedded.world.artifacts import Artifacts, fetch_artifacts
 from golem_project.embedded.world.build import BuiltWorld, build_world, genesis_time
 from golem_project.embedded.world.node import run_node
@@ -40,13 +40,13 @@ def build_and_save(artifacts: Artifacts, *, now: int) -> dict[str, Any]:
             bare: list[bytes] = []
             world = build_world(rpc, artifacts, now=now, when_bare=lambda: bare.append(dump(rpc)))
             block = rpc.call("eth_getBlockByNumber", "latest", False)
-            record = saved.SavedWorld(
-                inputs=saved.hash_inputs(),
+            record = saved_world.SavedWorld(
+                inputs=saved_world.hash_inputs(),
                 built_at=now,
                 block_number=int(block["number"], 16),
                 block_hash=block["hash"],
             )
-            saved.write_saved(record, state=dump(rpc), bare=bare[0])
+            saved_world.write_saved(record, state=dump(rpc), bare=bare[0])
             rpc.close()
     description = deployments.describe_world(world, artifacts)
     say_to_stderr(f"built the local world in {time.monotonic() - started:.1f} s: {count(world)}")

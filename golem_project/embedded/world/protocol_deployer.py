@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
 
     from golem_project.embedded.npm import Say
-    from golem_project.embedded.world.fetched import Fetched
+    from golem_project.embedded.world.fetched_packages import Fetched
 
 WEI_EACH = 1_000_000 * 10**18
 # Never another fee, so that what is signed again is the same transaction.

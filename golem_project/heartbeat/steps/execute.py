@@ -11,10 +11,10 @@ from django.conf import settings
 from django.db import transaction
 
 from golem_project.heartbeat import tick_claims
-from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
+from golem_project.heartbeat.action_record_changes import change_action, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.unfinished_actions import follow_permit
-from permits_app.actions.announce import announce_permit
+from permits_app.actions.announce_warden_actions import announce_permit
 from permits_app.actions.record_denial import record_commit_denial
 from permits_app.actions.start_commit import start_commit
 from permits_app.models import ActionRecord, Announcement

@@ -27,7 +27,7 @@ from golem_project.heartbeat.tick_events import make_complete_event, make_openin
 from memory_app.insights import reinforce_insights
 from permits_app.actions.note_other_chains import record_elsewhere
 from permits_app.actions.record_nav import record_nav
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.performance.slash_text import list_slash_events

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from golem_project.heartbeat import tick_claims
-from golem_project.heartbeat.actions import change_action, open_action, refuse_action
+from golem_project.heartbeat.action_record_changes import change_action, open_action, refuse_action
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.steps.ask_planner import next_wanted
 from golem_project.heartbeat.thinking.planner import WantedAction

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from golem_project.heartbeat.actions import put_off, rehearse
+from golem_project.heartbeat.action_record_changes import put_off, rehearse
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.second_opinion import ask_risk_assessor

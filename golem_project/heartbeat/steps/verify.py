@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from golem_project.heartbeat.actions import make_wait
+from golem_project.heartbeat.action_record_changes import make_wait
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.unfinished_actions import follow_permit
 from permits_app.models.action_record import ActionState

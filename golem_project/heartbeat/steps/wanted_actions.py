@@ -26,9 +26,9 @@ from golem_project.heartbeat.yield_places import see_places
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.permits.kept_bounds import read_bounds
 from permits_app.permits.latest_action_per_wish import read_latest_actions
-from tools_app.adapters import UnknownAction
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.markets import list_markets
+from tools_app.select_tool_for_venue import UnknownAction
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.views import NATIVE
 

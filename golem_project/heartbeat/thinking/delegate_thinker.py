@@ -1,6 +1,6 @@
 """Runs a delegate that plans: its own prompt, its own tools cut to the golem's, the golem's wallet, limits and budget.
 
-The other end of `permits_app/reviewers/delegation_router.py::DelegateThinker`; wiring puts the two together.
+The other end of `permits_app/reviewers/delegate_to_archetype.py::DelegateThinker`; wiring puts the two together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from golem_project.heartbeat.thinking.prompt import DelegatedRequest
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
 from memory_app.poison import find_poison
-from permits_app.reviewers.delegation_router import DelegateAnswer, DelegationHop
+from permits_app.reviewers.delegate_to_archetype import DelegateAnswer, DelegationHop
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import Category, Phase
 

@@ -17,7 +17,7 @@ from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
-from permits_app.reviewers.delegation_router import DelegationEntry, delegation_scope
+from permits_app.reviewers.delegate_to_archetype import DelegationEntry, delegation_scope
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import Category, Phase
 

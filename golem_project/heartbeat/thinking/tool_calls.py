@@ -25,10 +25,10 @@ from memory_app.actions.update_directive import update_directive
 from memory_app.ask_memory_worker import request_query_grimoire
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
+from permits_app.actions.preview_module_wish import preview_module_wish
 from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_cancel import request_cancel
-from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.doors.request_commit import request_commit
 from permits_app.doors.request_halt import request_halt
 from permits_app.models import ActionPermit
@@ -38,10 +38,10 @@ from permits_app.permits.selectors import view_permit
 from permits_app.previews.request_words import read_params
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
-from tools_app.adapters import flatten_params, normalize_key
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.select_tool_for_venue import flatten_params, normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.registry import REGISTRY, UnknownTool, refuse_for_good
@@ -165,7 +165,7 @@ class ToolDesk:
         return cut
 
     def _preview(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
-        told, _ = take_up_wish(
+        told, _ = preview_module_wish(
             golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
         )
         body = dict(told)

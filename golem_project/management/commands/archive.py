@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from permits_app.execution import record_archives
 from permits_app.models import RecordArchive
-from permits_app.permits import laid_away
+from permits_app.permits import read_record_archives
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
     def _keep(self, options: dict[str, Any]) -> None:
         owner = _find_owner(options["owner"])
-        laid_away.set_days(person_id=owner.pk, days=options["days"])
+        read_record_archives.set_days(person_id=owner.pk, days=options["days"])
         self.stdout.write(f"{owner} keeps records at hand for {options['days']} days")
 
     def _now(self, options: dict[str, Any]) -> None:
@@ -61,11 +61,11 @@ class Command(BaseCommand):
         kept = RecordArchive.objects.filter(golem_id=options["golem"])
         numbers = list(kept.order_by("number").values_list("number", flat=True))
         for number in numbers:
-            laid_away.read_lines(kept.get(number=number))
+            read_record_archives.read_lines(kept.get(number=number))
         self.stdout.write(f"{len(numbers)} archives are as the audit log says")
 
     def _show(self, options: dict[str, Any]) -> None:
-        lines = laid_away.read_permit(options["permit"])
+        lines = read_record_archives.read_permit(options["permit"])
         if lines is None:
             raise CommandError("nothing of this permit was laid away")
         for line in lines:

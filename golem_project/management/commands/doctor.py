@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from golem_project.doctor.examine import examine
 from golem_project.doctor.findings import Health
+from golem_project.doctor.run_examinations import examine
 from tools_app.core import clock
 
 _MARKS = {Health.GOOD: "ok  ", Health.DOUBTFUL: "note", Health.BAD: "BAD "}

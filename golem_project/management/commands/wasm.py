@@ -28,7 +28,7 @@ from tools_app.sandbox.interface import WIT_PATH
 from tools_app.sandbox.limits import limits_of
 from tools_app.sandbox.module_call import run_module
 from tools_app.sandbox.owner_tool_call import describe_call
-from tools_app.sandbox.wrapping import wrap_module
+from tools_app.sandbox.wrap_module_as_component import wrap_module
 from tools_app.toolkit.context import ReadContext, ServiceMissing
 from tools_app.toolkit.declared_params import build_declared_model
 from tools_app.toolkit.enums import Phase

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from permits_app.custody.signers.digests import read_der_signature, read_public_key
+from permits_app.custody.signers.external_digest_signer import read_der_signature, read_public_key
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from tools_app.core import clock, guarded_http
 from tools_app.core.bounded_parsing import read_json

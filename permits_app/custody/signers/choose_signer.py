@@ -7,7 +7,7 @@ from django.db.models import Q
 from permits_app.custody.signers.aws_kms import KmsClient
 from permits_app.custody.signers.base import KeySigner, Signer
 from permits_app.custody.signers.bundler import BundlerClient
-from permits_app.custody.signers.digests import DigestSigner
+from permits_app.custody.signers.external_digest_signer import DigestSigner
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivyClient, PrivySigner

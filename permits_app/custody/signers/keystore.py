@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eth_typing import HexStr
 
-from permits_app.custody.signers.accounts import load_accounts
+from permits_app.custody.signers.eth_account_library import load_accounts
 from permits_app.errors import SignerUnavailable
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json

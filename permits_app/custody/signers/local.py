@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from eth_typing import HexStr
 
 from permits_app.custody.account_code import check_known_code
-from permits_app.custody.signers.accounts import load_accounts
 from permits_app.custody.signers.base import SignedAuthorization, SignedTransaction, UnsignedTransaction
+from permits_app.custody.signers.eth_account_library import load_accounts
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.errors import SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data

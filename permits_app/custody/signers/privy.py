@@ -22,9 +22,9 @@ from Crypto.Signature import DSS
 from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
-from permits_app.custody.signers.accounts import recover_hash_signer, recover_signer
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
-from permits_app.custody.signers.checked import check_signed
+from permits_app.custody.signers.check_signed_bytes import check_signed
+from permits_app.custody.signers.eth_account_library import recover_hash_signer, recover_signer
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import guarded_http

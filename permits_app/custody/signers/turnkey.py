@@ -19,10 +19,10 @@ from Crypto.Signature import DSS
 from eth_utils import is_address, to_checksum_address
 from eth_utils.crypto import keccak
 
-from permits_app.custody.signers.accounts import encode_unsigned, hash_message
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
-from permits_app.custody.signers.checked import check_signed
-from permits_app.custody.signers.digests import make_signature
+from permits_app.custody.signers.check_signed_bytes import check_signed
+from permits_app.custody.signers.eth_account_library import encode_unsigned, hash_message
+from permits_app.custody.signers.external_digest_signer import make_signature
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock, guarded_http

@@ -563,7 +563,7 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
         if way in handed_over:
             continue
         if 0 < seen.amount <= may_leave[way]:
-            # How many both sides have of it afterwards is measured beside (`tools_app/standards/amounts.py`).
+            # How many both sides have of it then is measured beside (`tools_app/standards/multi_token_amounts.py`).
             may_leave[way] -= seen.amount
             continue
         if seen.recipient == account and (seen.token, seen.token_id) in came_back:

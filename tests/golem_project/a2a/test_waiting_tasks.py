@@ -25,8 +25,8 @@ from golem_project.a2a import tasks
 from golem_project.a2a.models import Task, TaskState
 from golem_project.a2a.permit_of_task import follow_task
 from golem_project.a2a.tasks import follow_tasks_task
-from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import plan_web
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ActionPermit, ChangeRequest
 from tests import factories

@@ -19,8 +19,8 @@ from django.db import connection
 
 from golem_project.backups.make_backup import make_backup
 from golem_project.doctor import database, files, nodes
-from golem_project.doctor.examine import Finding, examine
 from golem_project.doctor.findings import Health
+from golem_project.doctor.run_examinations import Finding, examine
 from permits_app.models import Wallet
 from tests import factories
 from tests.architecture.sources import ROOT

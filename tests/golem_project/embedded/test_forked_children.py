@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from golem_project.embedded.children import ChildPlan
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import LoadingProcess, Loads
 from golem_project.embedded.process import identify
+from golem_project.embedded.product_process_plans import ChildPlan
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
 
 LOADED = "import os\nloaded_by = os.getpid()\n"
@@ -111,7 +111,7 @@ def test_forked_children_end_when_their_starter_is_killed(start_program: Starter
         f"""
         import os, time
         from pathlib import Path
-        from golem_project.embedded.children import ChildPlan
+        from golem_project.embedded.product_process_plans import ChildPlan
         from golem_project.embedded.forked_children import LoadingProcess, Loads
         environment = {{**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + ":{modules}", "TOLD": "early"}}
         log, here, loads = os.dup(1), Path("{modules}"), Loads((), ("loaded_module",))

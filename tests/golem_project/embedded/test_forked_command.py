@@ -8,10 +8,10 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-from golem_project.embedded.children import ChildPlan
 from golem_project.embedded.forked_children import Loads
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
+from golem_project.embedded.process_output import Output
+from golem_project.embedded.product_process_plans import ChildPlan
 from golem_project.embedded.stack import Stack
 from tests.golem_project.embedded.test_stack import WEB, WORKER, plan_small
 

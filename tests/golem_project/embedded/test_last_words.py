@@ -6,8 +6,8 @@ import os
 import time
 from io import StringIO
 
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
+from golem_project.embedded.process_output import Output
 
 
 def test_the_last_words_of_a_process_are_told_however_slowly_they_are_carried_to_the_screen(paths: Paths) -> None:

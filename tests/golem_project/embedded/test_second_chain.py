@@ -18,8 +18,8 @@ from django.db import connection
 from archetypes_app.models import Golem
 from golem_project.embedded.autostart import provide_services, supervisor_environment
 from golem_project.embedded.environment import SECOND_CHAIN_ID, SECOND_FILE_VARIABLE, SECOND_RPC_VARIABLE
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
+from golem_project.embedded.process_output import Output
 from golem_project.embedded.reset import reset
 from golem_project.embedded.second_chain import ChainUse, find_file
 from golem_project.embedded.servers import SECOND_CHAIN

@@ -15,12 +15,12 @@ import psycopg
 import pytest
 
 from golem_project.embedded.autostart import supervisor_environment
-from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.prepared_version import hash_product
 from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
+from golem_project.embedded.process_output import Output
+from golem_project.embedded.product_process_plans import ChildPlan, answers_ok
 from golem_project.embedded.sdk_bundle import READY_LINE, make_bundle, sdk_command
 from golem_project.embedded.stack import KeptProcess, Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
@@ -322,7 +322,7 @@ def test_a_web_port_that_is_none_is_refused(make_stack: MakeStack, port: str) ->
 
 RUN_STACK = """
 import os
-from golem_project.embedded.output import Output
+from golem_project.embedded.process_output import Output
 from golem_project.embedded.stack import Stack
 from tests.golem_project.embedded.test_stack import plan_small, identities
 os.environ.update(GOLEM_RPC_URL_31337="http://127.0.0.1:1")

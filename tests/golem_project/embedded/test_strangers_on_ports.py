@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from golem_project.embedded.chain import EmbeddedChain
-from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.postgres import EmbeddedPostgres
 from golem_project.embedded.process import free_port, listens_on
+from golem_project.embedded.product_process_plans import ChildPlan, answers_ok
 from golem_project.embedded.valkey import EmbeddedValkey
 from tests.golem_project.embedded.test_stack import MakeStack, make_stack, plan_small, serve_until, watch
 

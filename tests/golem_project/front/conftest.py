@@ -16,8 +16,8 @@ import uvicorn
 from django.db import connections
 
 from golem_project.asgi import application, front_door
-from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import plan_web
 from tests.golem_project.pi.conftest import make_agent  # noqa: F401  (a fixture)
 
 

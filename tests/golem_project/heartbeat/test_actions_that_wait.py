@@ -15,7 +15,7 @@ from archetypes_app import toolset
 from archetypes_app.models import DecisionCycleRecord, Heartbeat
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from memory_app.models import Episode
-from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
+from permits_app.actions.announce_warden_actions import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approvals.approval_rules import WARDEN_DELAY_SECONDS

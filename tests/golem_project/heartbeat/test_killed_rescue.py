@@ -9,7 +9,7 @@ from django.conf import settings
 
 from archetypes_app.models import AlertBatch
 from golem_project.heartbeat import cycle
-from permits_app.actions.sweep import sweep_permits
+from permits_app.actions.sweep_permits import sweep_permits
 from permits_app.models import ActionPermit, OutboundTransaction, SpendEntry
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.spending import SpendState

@@ -22,7 +22,7 @@ from golem_project.heartbeat.steps import execute as execute_step
 from golem_project.heartbeat.steps import reflect as reflect_step
 from golem_project.heartbeat.steps import simulate as simulate_step
 from permits_app.actions.commit import commit_permit
-from permits_app.actions.sweep import list_unfinished, sweep_permits
+from permits_app.actions.sweep_permits import list_unfinished, sweep_permits
 from permits_app.execution import broadcast, executor
 from permits_app.models import ActionPermit, OutboundTransaction, SpendEntry
 from permits_app.models.action_record import OPEN_STATES, ActionRecord

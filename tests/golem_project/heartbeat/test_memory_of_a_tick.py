@@ -22,7 +22,7 @@ from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.insights_for_situation import MOST_RECALLED, MOST_REPORTED, recall
 from memory_app.models import Episode, Insight, SituationVector
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import make_due, tick, turn_on
 from tests.live_golem import LiveGolem

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from django.db import connections
 
-from golem_project.embedded.children import plan_worker
+from golem_project.embedded.product_process_plans import plan_worker
 from golem_project.middleware.json_lines import JsonFormatter
 from golem_project.middleware.request_id import RequestIdFilter
 from golem_project.runtime.trace_export import OtlpTracer

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 
 from permits_app import tasks
-from permits_app.actions.sweep import end_outlived
+from permits_app.actions.sweep_permits import end_outlived
 from permits_app.execution.commit_lease import take_lease
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendingLimits
 from permits_app.models.permit import PermitStatus

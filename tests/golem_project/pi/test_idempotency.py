@@ -18,7 +18,7 @@ from archetypes_app.models.api_key import Scope
 from golem_project.pi import urls
 from golem_project.pi.idempotency import FirstRequest, IdempotencyKeyInUse, IdempotentView, claim_key
 from memory_app.models import Directive
-from permits_app.actions.sweep import forget_answers
+from permits_app.actions.sweep_permits import forget_answers
 from permits_app.models import ActionPermit, IdempotencyRecord
 from tests.factories.golems import make_golem, make_owner
 from tests.golem_project.pi.conftest import Agent, assert_problem

@@ -20,9 +20,9 @@ from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
 from tests.batches import in_batches
 from tests.golem_project.pi.conftest import Agent
-from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import check_params
+from tools_app.select_tool_for_venue import AmbiguousParams
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef

@@ -22,7 +22,7 @@ from golem_project import status
 from golem_project.pi.exception_handler import as_golem_error
 from golem_project.runtime.pooled_postgresql import base
 from golem_project.settings.environment import VAR_DIR
-from permits_app.actions.sweep import list_unfinished
+from permits_app.actions.sweep_permits import list_unfinished
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.tasks import commit_permit_task
 from tests.full_disk import failing_writes, forget_sessions, full_disk, read_only_database

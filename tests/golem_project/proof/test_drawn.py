@@ -112,7 +112,7 @@ def test_a_constant_is_reached_where_it_is_used_and_a_class_where_its_methods_ru
     used = probes.list_probes(tags.module, tags.mutant)
     assert used == {tags.module: ["identity_get_reputation_summary"]}
     (column, *_) = [each for each in list_all("permits_app.models.signed_promise") if not each.mutant.is_woven]
-    assert "permits_app.actions.follow_promises" in probes.list_probes(column.module, column.mutant)
+    assert "permits_app.actions.check_signed_promises" in probes.list_probes(column.module, column.mutant)
     (woven, *_) = [each for each in list_all(MODULE) if each.mutant.is_woven]
     assert probes.list_probes(MODULE, woven.mutant) == {}
     noted: list[int] = []
@@ -140,7 +140,7 @@ def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
 
 
 def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_tools_first() -> None:
-    module = list_all("tools_app.protocols.lido.tools.harvest")
+    module = list_all("tools_app.protocols.lido.tools.sell_earned_yield")
     harvest = next(each for each in module if each.mutant.place == "lido_harvest_yield")
     cases = [each for each in near(harvest) if each.startswith("tests/catalogue/test_cases.py")]
     assert cases == [f"tests/catalogue/test_cases.py@{word}" for word in ("lido_harvest_yield", "lido_")]

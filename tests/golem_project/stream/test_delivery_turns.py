@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.db import connections
 
-from golem_project.embedded.children import OUTGOING_QUEUES, OUTGOING_THREADS
+from golem_project.embedded.product_process_plans import OUTGOING_QUEUES, OUTGOING_THREADS
 from golem_project.settings.celery import CELERY_TASK_ROUTES
 from golem_project.stream import deliveries, delivery_turns, webhooks
 from golem_project.stream.delivery_turns import DeliveryTurn, Wanting

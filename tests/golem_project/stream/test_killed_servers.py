@@ -24,11 +24,11 @@ import psycopg
 import pytest
 from django.db import connection
 
-from golem_project.embedded.children import ChildPlan, plan_beat, plan_web, plan_worker
-from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.postgres_binaries import reachable_binaries
 from golem_project.embedded.process import identify
+from golem_project.embedded.process_output import Output
+from golem_project.embedded.product_process_plans import ChildPlan, plan_beat, plan_web, plan_worker
 from golem_project.embedded.stack import Stack, Stopped
 from golem_project.embedded.throwaway import make_throwaway_paths
 from golem_project.stream import webhooks

@@ -17,7 +17,7 @@ from golem_project.alerts import channels
 from golem_project.alerts import tasks as alert_tasks
 from golem_project.alerts.models import ChannelKind
 from golem_project.celery import app
-from golem_project.embedded.children import plan_workers
+from golem_project.embedded.product_process_plans import plan_workers
 from golem_project.stream import tasks, webhooks
 from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent

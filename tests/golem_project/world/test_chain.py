@@ -21,10 +21,10 @@ from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import ProcessIdentity
-from golem_project.embedded.world import checkpoint, saved
-from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy, ask, head_of
+from golem_project.embedded.world import keep_chain_on_disk, saved_world
 from golem_project.embedded.world.fund import fund
-from golem_project.embedded.world.whole_states import Dump, list_unexplained, make_whole
+from golem_project.embedded.world.keep_chain_on_disk import Checkpoints, StateCopy, ask, head_of
+from golem_project.embedded.world.reconstruct_chain_state import Dump, list_unexplained, make_whole
 
 SOMEBODY = "0x00000000000000000000000000000000000000Aa"
 
@@ -60,14 +60,14 @@ def test_a_fresh_chain_is_the_world(kept: EmbeddedChain) -> None:
 
 
 def test_a_saved_world_is_started_from_and_not_built_again(tmp_path: Path) -> None:
-    before = saved.ensure_saved(now=int(time.time()))
+    before = saved_world.ensure_saved(now=int(time.time()))
     chain = EmbeddedChain(tmp_path / "chain", throwaway=True)
     for _ in range(3):
         chain.start()
         head = head_of(chain.port)
         chain.stop()
         assert head == before.block_hash
-    assert saved.read_saved() == before
+    assert saved_world.read_saved() == before
 
 
 def test_state_and_port_are_remembered_over_a_stop(kept: EmbeddedChain) -> None:
@@ -282,7 +282,7 @@ def test_a_used_chain_made_for_other_addresses_is_put_aside(
 def test_an_unused_chain_gives_way_to_a_newer_world_and_a_used_one_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newer = saved.SavedWorld(inputs="x", built_at=int(time.time()), block_number=1, block_hash="0xnewer")
+    newer = saved_world.SavedWorld(inputs="x", built_at=int(time.time()), block_number=1, block_hash="0xnewer")
     used, unused = EmbeddedChain(tmp_path / "used"), EmbeddedChain(tmp_path / "unused")
     for chain in (used, unused):
         chain.start()
@@ -355,7 +355,7 @@ def test_a_full_disk_is_said_once_and_the_older_copy_stays(
     def refuse(_path: Path, _content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "replace_file", refuse)
+    monkeypatch.setattr(keep_chain_on_disk, "replace_file", refuse)
     checkpoints = Checkpoints(copy, kept.port, say=said.append)
     checkpoints.start()
     assert wait_for(lambda: bool(said))
@@ -367,32 +367,32 @@ def test_a_full_disk_is_said_once_and_the_older_copy_stays(
 
 def test_a_saved_world_is_current_only_for_its_inputs_and_a_few_hours(tmp_path: Path) -> None:
     now = int(time.time())
-    world = saved.SavedWorld(inputs=saved.hash_inputs(), built_at=now, block_number=1, block_hash="0x1")
-    assert world.is_current(now=now) and world.is_current(now=now + saved.MAX_AGE_SECONDS)
-    assert not world.is_current(now=now + saved.MAX_AGE_SECONDS + 1)
+    world = saved_world.SavedWorld(inputs=saved_world.hash_inputs(), built_at=now, block_number=1, block_hash="0x1")
+    assert world.is_current(now=now) and world.is_current(now=now + saved_world.MAX_AGE_SECONDS)
+    assert not world.is_current(now=now + saved_world.MAX_AGE_SECONDS + 1)
     assert not world.is_current(now=now - 1)
-    other = saved.SavedWorld(inputs="other", built_at=now, block_number=1, block_hash="0x1")
+    other = saved_world.SavedWorld(inputs="other", built_at=now, block_number=1, block_hash="0x1")
     assert not other.is_current(now=now)
-    saved.write_saved(world, state=b"{}", bare=b"{}", folder=tmp_path)
-    assert saved.read_saved(tmp_path) == world
+    saved_world.write_saved(world, state=b"{}", bare=b"{}", folder=tmp_path)
+    assert saved_world.read_saved(tmp_path) == world
     (tmp_path / "state.json").write_bytes(b"")
-    assert saved.read_saved(tmp_path) is None
+    assert saved_world.read_saved(tmp_path) is None
 
 
 def test_every_input_of_the_world_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = saved.hash_inputs()
-    shutil.copytree(saved.COMPILED_DIR, tmp_path / "out")
-    monkeypatch.setattr(saved, "COMPILED_DIR", tmp_path / "out")
-    assert saved.hash_inputs() == before
+    before = saved_world.hash_inputs()
+    shutil.copytree(saved_world.COMPILED_DIR, tmp_path / "out")
+    monkeypatch.setattr(saved_world, "COMPILED_DIR", tmp_path / "out")
+    assert saved_world.hash_inputs() == before
     with (tmp_path / "out" / "SimulatedFeed.json").open("a") as file:
         file.write(" ")
-    assert saved.hash_inputs() != before
+    assert saved_world.hash_inputs() != before
 
 
 def test_a_missing_binary_is_one_line_with_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved, "is_fetched", lambda _package: False)
+    monkeypatch.setattr(saved_world, "is_fetched", lambda _package: False)
     with pytest.raises(EmbeddedError, match=r"Fix: python -m golem_project\.embedded\.world prepare"):
-        saved.find_anvil()
+        saved_world.find_anvil()
 
 
 def test_the_committed_addresses_are_those_of_a_fresh_build() -> None:

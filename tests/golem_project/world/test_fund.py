@@ -11,7 +11,7 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.node import run_node
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from tests.evm.world import World
 
 

@@ -16,7 +16,7 @@ import pytest
 from golem_project.embedded import npm
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages, is_fetched, load_lock
-from golem_project.embedded.world.saved import LOCK_FILE
+from golem_project.embedded.world.saved_world import LOCK_FILE
 
 
 def make_archive(path: Path, files: dict[str, bytes]) -> str:

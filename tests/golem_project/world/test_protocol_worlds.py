@@ -24,7 +24,7 @@ from golem_project.embedded.world.protocols import (
     read_note,
 )
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from tests.evm.world import World
 from tools_app.toolkit.protocol import SHELF
 

@@ -8,7 +8,7 @@ import pytest
 
 from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.checkpoint import ask
+from golem_project.embedded.world.keep_chain_on_disk import ask
 from golem_project.embedded.world.node import BLOCKS_WITH_STATE
 
 SOMEBODY = "0x00000000000000000000000000000000000000Aa"

@@ -10,7 +10,7 @@ import pytest
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models import Golem, GolemMember
 from memory_app.models import Directive
-from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.actions.change_policy import change_policy, roll_back_policy
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import tell_event
-from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_pages.views import page_of

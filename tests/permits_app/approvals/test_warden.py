@@ -20,7 +20,7 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
-from permits_app.actions.announce import (
+from permits_app.actions.announce_warden_actions import (
     announce_permit,
     cancel_announced,
     cancel_as_watchdog,

@@ -14,7 +14,7 @@ from archetypes_app.models import ToolProfile
 from archetypes_app.owner_group import ensure_owner_group
 from memory_app.models import Episode
 from permits_app.actions.compare_with_approved import look_again
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.actions.request_change import _MOST_STAKE, _measure_stake
 from permits_app.approvals.loan_risk import say_growth, say_liquidation
 from permits_app.approvals.simulated_loss import say_loss, say_loss_briefly

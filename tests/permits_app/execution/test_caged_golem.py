@@ -18,7 +18,7 @@ from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.bindings import PARTS
 from memory_app.models import Episode
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.actions.stage_key import stage_key
 from permits_app.custody.signing_route import carries_its_batch, find_route
 from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.test import override_settings
 
-from permits_app.actions.sweep import list_unfinished
+from permits_app.actions.sweep_permits import list_unfinished
 from permits_app.execution.follower import Follower
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.models import NonceCursor, NonceReservation, OutboundTransaction

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from golem_project.embedded.world.rpc import RpcError
 from golem_project.embedded.world.solidity import load_contract
-from permits_app.actions.announce import execute_announced, expire_announced, turn_warden_on
+from permits_app.actions.announce_warden_actions import execute_announced, expire_announced, turn_warden_on
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_errors import ChangeClosed

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from permits_app.actions.sweep import end_outlived
+from permits_app.actions.sweep_permits import end_outlived
 from permits_app.execution import broadcast, executor, nonces, payload_delivery
 from permits_app.execution.commit_lease import Lease
 from permits_app.execution.reconcile import reconcile_transactions

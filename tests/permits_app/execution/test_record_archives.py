@@ -25,8 +25,8 @@ from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive,
 from permits_app.models.transaction import TransactionState
 from permits_app.performance.csv_exports import EXPORTS
 from permits_app.performance.monthly_statement import build_statement, list_months
-from permits_app.permits import laid_away
-from permits_app.permits.laid_away import read_permit
+from permits_app.permits import read_record_archives
+from permits_app.permits.read_record_archives import read_permit
 from permits_app.tasks import lay_away_records_task
 from tests import factories
 from tests.explained import explain_all
@@ -253,7 +253,7 @@ def test_an_owner_says_on_the_statement_how_long_records_stay_and_reads_what_was
     assert "at hand for 100 days." in told and "Archive 1" in told
     read = owner.get(f"{page}1.jsonl")
     lines = [json.loads(line) for line in read.content.decode().splitlines()]
-    assert read["Content-Disposition"].startswith("attachment") and lines == laid_away.read_lines(
+    assert read["Content-Disposition"].startswith("attachment") and lines == read_record_archives.read_lines(
         RecordArchive.objects.get()
     )
     assert owner.get(f"{page}2.jsonl").status_code == 404

@@ -11,7 +11,7 @@ from golem_project.embedded.world.rpc import call_data
 from golem_project.embedded.world.trading import EXACT_INPUT_SINGLE
 from memory_app.models import Episode
 from memory_app.reflection import PRICE_MOVED
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.tasks import remember_outcomes_task
 from tests.live_golem import LiveGolem

@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from memory_app.models import Episode
-from permits_app.actions.remember import remember_outcome
+from permits_app.actions.remember_outcome import remember_outcome
 from permits_app.backtest.past_decisions import list_decisions
 from permits_app.backtest.policy_replay import list_predictions
 from permits_app.errors import SpendingLimitExceeded

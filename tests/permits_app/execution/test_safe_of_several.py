@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from golem_project.embedded.world.rpc import RpcError
-from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
+from permits_app.actions.announce_warden_actions import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes

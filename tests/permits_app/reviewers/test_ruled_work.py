@@ -9,7 +9,7 @@ import pytest
 from archetypes_app.models import Archetype, Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from permits_app.reviewers.advisers_without_model import RULED, RULES
-from permits_app.reviewers.delegation_router import check_runnable, is_reviewer
+from permits_app.reviewers.delegate_to_archetype import check_runnable, is_reviewer
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import open_position

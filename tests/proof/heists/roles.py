@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from golem_project.embedded.npm import fetch_packages, load_lock
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
 from tests.proof.caged.engines import COINS_WEI, NodeEngine, make_account

@@ -24,9 +24,9 @@ import redis
 from django.conf import settings
 from django.db import Error, connections
 
-from golem_project.embedded.children import WEB_HOST, answers_ok
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.process import identify, identity_from, read_record
+from golem_project.embedded.product_process_plans import WEB_HOST, answers_ok
 from golem_project.embedded.world.rpc import JsonRpc
 from tests.bench.agents import HttpAgent, is_verified, make_golems
 from tests.bench.processor_time import find_listener

@@ -27,9 +27,9 @@ import redis
 from django.conf import settings
 from django.db import connection
 
-from golem_project.embedded.children import ChildPlan, plan_beat, plan_web, plan_worker
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import ChildPlan, plan_beat, plan_web, plan_worker
 from golem_project.embedded.valkey import find_server
 from tests.dropping_proxy import DroppingProxy
 from tests.proof.loaded.people import CHAIN_ID

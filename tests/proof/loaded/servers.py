@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from golem_project.embedded.children import WEB_HOST, answers_ok, plan_product
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import free_port
+from golem_project.embedded.product_process_plans import WEB_HOST, answers_ok, plan_product
 from tools_app.core.clock import Deadline
 
 _START_MS, _STOP_SECONDS = 120_000, 20.0

@@ -12,7 +12,7 @@ import pytest
 from django.db import DataError, OperationalError, ProgrammingError, connection, connections, transaction
 
 from permits_app.models import ActionPermit, SpendEntry
-from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.prepared_statements import Prepared, fetch_together
 
 SUM = Prepared("add", "SELECT %(left)s::bigint + %(right)s::bigint, %(left)s::bigint, 100 %% 30")
 PARTS = Prepared("divide", "SELECT 10 / %(by)s::int")

@@ -10,7 +10,7 @@ from django.db import IntegrityError, models, transaction
 
 from permits_app.models import ActionPermit, SpendEntry
 from tests.live_golem import LiveGolem
-from tools_app.core.rows import insert_row
+from tools_app.core.single_row_sql import insert_row
 
 
 def columns(row: models.Model) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hypothesis.extra.django import TestCase
 
 from tests.tools_app.history.followed import OwnBar
 from tools_app.core.ratio import Ratio
-from tools_app.history import bars, storage
+from tools_app.history import bars, log_table_months
 from tools_app.history.index_reads import KeptContract, Missing, read_bars
 from tools_app.history.log_meanings import Said
 from tools_app.models import ChainLog, LogSource, PriceBar
@@ -36,20 +36,20 @@ def make_source(address: str = "0x" + "11" * 20) -> LogSource:
     )
 
 
-def make_log(source: LogSource, block: int, index: int, said: Said) -> storage.NewLog:
+def make_log(source: LogSource, block: int, index: int, said: Said) -> log_table_months.NewLog:
     time = BEGUN + timedelta(seconds=80 * block)
     entry = LogEntry(source.address, ("0x" + "22" * 32,), "0x", block, "0x" + "33" * 32, index, "0x" + "44" * 32)
-    return storage.NewLog(source.pk, time, entry, said)
+    return log_table_months.NewLog(source.pk, time, entry, said)
 
 
-def write(rows: Sequence[storage.NewLog]) -> None:
-    storage.make_months(row.time for row in rows)
+def write(rows: Sequence[log_table_months.NewLog]) -> None:
+    log_table_months.make_months(row.time for row in rows)
     with transaction.atomic():
-        storage.copy_logs(rows)
+        log_table_months.copy_logs(rows)
         bars.fold({(row.source_id, bars.hour_of(row.time)) for row in rows})
 
 
-def compute(rows: Sequence[storage.NewLog], span: BarSpan) -> dict[datetime, tuple[Any, ...]]:
+def compute(rows: Sequence[log_table_months.NewLog], span: BarSpan) -> dict[datetime, tuple[Any, ...]]:
     found: defaultdict[datetime, OwnBar] = defaultdict(OwnBar)
     seconds = 3_600 if span == BarSpan.HOUR else 86_400
     for row in sorted(rows, key=lambda row: (row.log.block_number, row.log.log_index)):

@@ -11,7 +11,7 @@ from golem_project import wiring
 from tests.evm.world import CHAIN_ID
 from tests.proof.lying_node import change_answers, serve_lying_node
 from tests.tools_app.history.followed import Followed, told_by_start
-from tools_app.history import gap_filling, log_expiry, storage
+from tools_app.history import gap_filling, log_expiry, log_table_months
 from tools_app.history.index_reads import find_kept
 from tools_app.models import ChainLog, FollowedChain, LogGap, LogSource, PriceBar
 from tools_app.models.history import BarSpan
@@ -113,8 +113,8 @@ def test_logs_go_by_the_month_and_their_bars_stay(followed: Followed, settings: 
     followed.mine(2)
     followed.follow()
     bars = told_by_start(followed.bars())
-    month = storage.month_of(FollowedChain.objects.get().head_time)
-    end = storage.next_month(month)
+    month = log_table_months.month_of(FollowedChain.objects.get().head_time)
+    end = log_table_months.next_month(month)
     early = end + timedelta(days=settings.GOLEM_HISTORY_LOG_DAYS) - timedelta(seconds=1)
     log_expiry.clean(now=followed.now)
     assert ChainLog.objects.exists()
@@ -123,7 +123,7 @@ def test_logs_go_by_the_month_and_their_bars_stay(followed: Followed, settings: 
     assert ChainLog.objects.exists()
     log_expiry.clean(now=early + timedelta(seconds=1))
     assert not ChainLog.objects.exists()
-    assert storage.list_months() == {}
+    assert log_table_months.list_months() == {}
     assert told_by_start(followed.bars()) == bars != {}
     assert LogGap.objects.get().closed_because == log_expiry.LET_GO
     assert LogSource.objects.get().logs == 0

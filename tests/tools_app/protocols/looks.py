@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archetypes_app.models import Golem
-from permits_app.actions.follow_rights import follow_rights
+from permits_app.actions.check_received_rights import check_received_rights
 from permits_app.models import ReceivedRight
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import tick
@@ -21,7 +21,7 @@ def look(golem: Golem) -> None:
     """What the clock asks for within a tick: rights over others' money are looked at, and then the tick runs."""
     now = clock.now()
     ReceivedRight.objects.filter(next_look_at__isnull=False).update(next_look_at=now)
-    follow_rights(now=now)
+    check_received_rights(now=now)
     tick(golem)
 
 

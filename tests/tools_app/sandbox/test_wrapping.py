@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from wasmtime import wat2wasm
 
 from tests.tools_app.sandbox.test_hostile_modules import code_of, run
-from tools_app.sandbox.wrapping import wrap_module
+from tools_app.sandbox.wrap_module_as_component import wrap_module
 
 _EXPORTS = (
     '(memory (export "memory") 1) (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 64))'

@@ -11,7 +11,7 @@ import pytest
 from golem_project.embedded.world import node as node_module
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from tests.evm.world import World
 from tests.tools_app.chain.nodes import answering, block_json, serve
 from tools_app.chain import chains, networks

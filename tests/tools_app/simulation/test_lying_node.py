@@ -11,7 +11,7 @@ import pytest
 
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from tests.evm.world import World
 from tests.tools_app.chain.nodes import closed_port_url, serve_drip, serve_silence
 from tests.tools_app.simulation.between import Bend, point_at, proxy, run_through, without

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.node import run_node
-from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.saved_world import find_anvil
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.between import proxy, run_through, without

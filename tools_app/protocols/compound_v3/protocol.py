@@ -9,7 +9,7 @@ from tools_app.protocols.compound_v3.addresses import COMETS, LOCAL_CHAIN_ID, NA
 from tools_app.protocols.compound_v3.effects import EFFECTS
 from tools_app.protocols.compound_v3.lending import CometLending
 from tools_app.protocols.compound_v3.positions import CometExits, CometPositions
-from tools_app.toolkit.leaving import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
+from tools_app.toolkit.exit_conditions import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
 from tools_app.toolkit.protocol import (
     NOT_UNDER_A_CAGE,
     NOTHING_HELD,

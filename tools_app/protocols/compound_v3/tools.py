@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.compound_v3 import signatures
@@ -20,6 +19,7 @@ from tools_app.protocols.compound_v3.reads import (
     interest_in,
     yearly_ppm,
 )
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
 from tools_app.standards.lending_words import debt_left, percent, show, show_health_of

@@ -19,7 +19,7 @@ from tools_app.protocols.curve.effects import EFFECTS
 from tools_app.protocols.curve.positions import CurveExits, CurvePositions
 from tools_app.protocols.curve.venues import CurveVenues
 from tools_app.protocols.curve.yields import list_yields
-from tools_app.toolkit.leaving import IsContract
+from tools_app.toolkit.exit_conditions import IsContract
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait
 
 _ADD: Final = "function add_liquidity(uint256[3],uint256)"

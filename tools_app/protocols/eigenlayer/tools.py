@@ -9,7 +9,6 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from tools_app.adapters import whose
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
@@ -68,6 +67,7 @@ from tools_app.protocols.eigenlayer.reports import (
     report_deposit,
     report_leave,
 )
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import SharesMissing
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext

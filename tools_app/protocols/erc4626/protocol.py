@@ -6,10 +6,10 @@ from tools_app.protocols.erc4626.addresses import ENTRY, NAME, REQUEST, SAVINGS,
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
 from tools_app.protocols.erc4626.yields import list_yields
+from tools_app.standards.cage_share_valuer import describe_share_valuer
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.erc7540 import ASKED_IN_EVENT, ASKED_OUT_EVENT
 from tools_app.standards.erc7540_takings import TAKEN_BACK_EVENT, RequestTakings
-from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 _DEPOSIT = "function deposit(uint256,address)"

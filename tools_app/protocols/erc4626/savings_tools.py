@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tools_app.adapters import whose
 from tools_app.core.units import format_units
 from tools_app.protocols.erc4626.addresses import LOCAL_CHAIN_ID, find_savings
 from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
 from tools_app.protocols.erc4626.tools import VaultNotKnown, vault_tools
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_REDEEM, TO_ASSETS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.ethena.addresses import LOCAL_CHAIN_ID, NAME, SUSDE, deployments
+from tools_app.protocols.ethena.cage_valuer import VALUER
 from tools_app.protocols.ethena.effects import EFFECTS
 from tools_app.protocols.ethena.positions import StakedExits, StakedPositions
 from tools_app.protocols.ethena.reads import REWARDS
-from tools_app.protocols.ethena.valuer import VALUER
 from tools_app.protocols.ethena.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait

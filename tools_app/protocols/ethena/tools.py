@@ -7,7 +7,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
@@ -33,6 +32,7 @@ from tools_app.protocols.ethena.reads import (
     ask_staked,
     read_rewards,
 )
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault, sum_shares

@@ -6,10 +6,10 @@ from typing import Final
 
 from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
+from tools_app.protocols.lido.cage_valuer import VALUER
 from tools_app.protocols.lido.effects import EFFECTS
 from tools_app.protocols.lido.history import ShareRate
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
-from tools_app.protocols.lido.valuer import VALUER
 from tools_app.protocols.lido.yields import list_yields
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait

@@ -7,7 +7,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tools_app.adapters import whose
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import format_micro_usd
@@ -24,7 +23,6 @@ from tools_app.protocols.liquid_restaking.addresses import (
     deployment_on,
     issuers_of,
 )
-from tools_app.protocols.liquid_restaking.desk import QUEUES, check_claimable, describe, open_desk, tell_claimable
 from tools_app.protocols.liquid_restaking.errors import (
     DepegRiskTooHigh,
     RestakingInputRefused,
@@ -32,6 +30,13 @@ from tools_app.protocols.liquid_restaking.errors import (
 )
 from tools_app.protocols.liquid_restaking.history import DAY_SECONDS, MONTH, WEEK, read_rates, read_yearly_bps
 from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings, ask_standings, find_request
+from tools_app.protocols.liquid_restaking.issuer_snapshot import (
+    QUEUES,
+    check_claimable,
+    describe,
+    open_desk,
+    tell_claimable,
+)
 from tools_app.protocols.liquid_restaking.issuers import Holding, parse_id
 from tools_app.protocols.liquid_restaking.market import lowest, read_prices, read_trades
 from tools_app.protocols.liquid_restaking.reports import (
@@ -50,6 +55,7 @@ from tools_app.protocols.liquid_restaking.reports import (
     report_withdraw,
 )
 from tools_app.protocols.liquid_restaking.risk import RULE, judge, list_falls, off_bps, widest_bps
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
+from tools_app.protocols.maker_sky.cage_valuer import VALUER
 from tools_app.protocols.maker_sky.effects import EFFECTS
 from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
 from tools_app.protocols.maker_sky.reads import CDP_CAN, VAT_CAN, ask_contracts
 from tools_app.protocols.maker_sky.signatures import CDP_ALLOW, HOPE, NOPE
-from tools_app.protocols.maker_sky.valuer import VALUER
 from tools_app.toolkit.protocol import NOTHING_HELD, AskedRight, Contract, LeavingCall, ProtocolDef, Trait
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")

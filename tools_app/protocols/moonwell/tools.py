@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.moonwell import signatures
@@ -22,6 +21,7 @@ from tools_app.protocols.moonwell.reports import (
     SupplyReport,
     WithdrawReport,
 )
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
 from tools_app.standards.lending_words import percent, show, show_health_of

@@ -7,10 +7,10 @@ from typing import Final
 
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
+from tools_app.protocols.morpho_blue.cage_valuer import VALUER
 from tools_app.protocols.morpho_blue.effects import ROWS
 from tools_app.protocols.morpho_blue.lending import FLASH_LOAN, MorphoLending
 from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions, trails
-from tools_app.protocols.morpho_blue.valuer import VALUER
 from tools_app.standards.call_table import CallTable
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 

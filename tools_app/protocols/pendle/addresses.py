@@ -19,7 +19,7 @@ from typing import Final
 from tools_app.chain.abi import checksum
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
-from tools_app.toolkit.named_places import list_named
+from tools_app.toolkit.operator_named_places import list_named
 
 NAME: Final = "pendle"
 LOCAL_CHAIN_ID: Final = 31_337

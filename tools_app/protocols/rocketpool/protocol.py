@@ -9,7 +9,7 @@ from tools_app.protocols.rocketpool.effects import EFFECTS
 from tools_app.protocols.rocketpool.positions import RocketPoolExits, RocketPoolPositions
 from tools_app.protocols.rocketpool.reads import ETH_VALUE
 from tools_app.protocols.rocketpool.yields import list_yields
-from tools_app.standards.share_valuer import describe_share_valuer
+from tools_app.standards.cage_share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 from tools_app.toolkit.views import NATIVE
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.sushi_bar.addresses import ENTRY, NAME, deployments
+from tools_app.protocols.sushi_bar.cage_valuer import VALUER
 from tools_app.protocols.sushi_bar.effects import EFFECTS
 from tools_app.protocols.sushi_bar.positions import BarExits, BarPositions
-from tools_app.protocols.sushi_bar.valuer import VALUER
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 
 _LEAVE: Final = "function leave(uint256)"

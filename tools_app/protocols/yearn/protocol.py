@@ -8,8 +8,8 @@ from tools_app.protocols.yearn.addresses import LOCAL_CHAIN_ID, NAME, USDC, depl
 from tools_app.protocols.yearn.effects import VaultEffects
 from tools_app.protocols.yearn.positions import POSITIONS, VaultExits
 from tools_app.protocols.yearn.yields import list_yields
+from tools_app.standards.cage_share_valuer import describe_share_valuer
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
-from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 
 _DEPOSIT: Final = "function deposit(uint256,address)"

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.adapters import whose
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import percent_text
@@ -17,6 +16,7 @@ from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.yearn.addresses import CHAINS, NAME, find_vault, known_vaults
 from tools_app.protocols.yearn.positions import FAMILY
 from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards import erc20
 from tools_app.standards.erc4626 import TO_ASSETS, SharesMissing, Vault, VaultClosed, sum_shares
 from tools_app.standards.vault_logs import read_put_in

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.cage_valuer import describe_valuer, list_reserve_tokens
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
 from tools_app.standards.aave_like.rates import DebtRates, ReserveRates
-from tools_app.standards.aave_like.valuer import describe_valuer, list_reserve_tokens
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 

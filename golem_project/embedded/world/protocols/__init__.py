@@ -21,8 +21,8 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import CACHE_DIR, Say, fetch_packages, load_lock, say_to_stderr
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import hold_lock
-from golem_project.embedded.world import saved
-from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world import saved_world
+from golem_project.embedded.world.fetched_packages import Fetched
 
 if TYPE_CHECKING:
     from golem_project.embedded.world.protocol_deployer import Site
@@ -128,10 +128,10 @@ def deploy_protocols(
     from golem_project.embedded.world.rpc import JsonRpc
 
     worlds = find_protocol_worlds()
-    saved.WORLD_DIR.mkdir(parents=True, exist_ok=True)
+    saved_world.WORLD_DIR.mkdir(parents=True, exist_ok=True)
     rpc = JsonRpc(url)
     try:
-        with hold_lock(saved.WORLD_DIR / f".protocols-{urlsplit(url).port}", wait_seconds=LOCK_WAIT_SECONDS):
+        with hold_lock(saved_world.WORLD_DIR / f".protocols-{urlsplit(url).port}", wait_seconds=LOCK_WAIT_SECONDS):
             built: dict[str, dict[str, str]] = {}
             for key in list_plain(worlds) if keys is None else keys:
                 provide(rpc, worlds, key, built, say=say)

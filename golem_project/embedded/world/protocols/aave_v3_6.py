@@ -12,7 +12,7 @@ from typing import Any
 from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.aave_like import FLASH_PREMIUM_BPS, VARIABLE, ZERO, Loan, Reserve
 from golem_project.embedded.world.compiled import compile_sources
-from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 from golem_project.embedded.world.rpc import checksum, encode_arguments

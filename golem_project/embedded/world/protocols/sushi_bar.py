@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.world.compiled import compile_sources
-from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld

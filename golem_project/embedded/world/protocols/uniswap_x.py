@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.fetched import Fetched
+from golem_project.embedded.world.fetched_packages import Fetched
 from golem_project.embedded.world.protocol_deployer import Site
 from golem_project.embedded.world.protocols import ProtocolWorld
 

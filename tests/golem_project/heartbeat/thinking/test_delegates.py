@@ -12,8 +12,8 @@ from archetypes_app.models import Archetype, DecisionCycleRecord, Golem, ModelSp
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from permits_app.errors import DelegateNeedsModel, DelegationNotAllowed
 from permits_app.models import ActionPermit, SpendEntry
-from permits_app.reviewers import delegation_router
-from permits_app.reviewers.delegation_router import DelegationEntry, delegate_work
+from permits_app.reviewers import delegate_to_archetype
+from permits_app.reviewers.delegate_to_archetype import DelegationEntry, delegate_work
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
 from tests.golem_project.heartbeat.thinking.recorded.recorder import read_situations
@@ -28,11 +28,11 @@ from tools_app.core.models import AuditEntry
 @pytest.fixture(autouse=True)
 def no_thinker_left() -> Iterator[None]:
     yield
-    delegation_router.configure(None)
+    delegate_to_archetype.configure(None)
 
 
 def serve_delegates(model: ScriptedModel) -> None:
-    delegation_router.configure(ModelDelegateThinker(make_client(model.url)))
+    delegate_to_archetype.configure(ModelDelegateThinker(make_client(model.url)))
 
 
 def ask(live: LiveGolem, target: str, instruction: str, context: str | None = None) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def test_a_delegates_own_delegation_names_its_parent_and_keeps_the_graphs_rules(
 def test_a_delegate_that_fails_leaves_a_finished_hop_and_a_consistent_golem(
     live_golem: LiveGolem, think: Think, free_url: str
 ) -> None:
-    delegation_router.configure(ModelDelegateThinker(make_client(free_url)))
+    delegate_to_archetype.configure(ModelDelegateThinker(make_client(free_url)))
     done = ask(live_golem, "trade-executor", "Buy WETH")
     assert (done["status"], done["result"]["data"]["stopped_by"]) == ("COMMITTED", "MODEL_UNAVAILABLE")
     (ended,) = told(live_golem, "DelegationEnded")

@@ -14,7 +14,7 @@ from golem_project.heartbeat.decision_sentences import tell_decision
 from golem_project.heartbeat.model_failures import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN, leave_time_for_rules
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
-from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client

@@ -19,7 +19,7 @@ from golem_project.heartbeat.thinking.model_planner import get_model_planner
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from permits_app.errors import DelegateNeedsModel
-from permits_app.reviewers.delegation_router import check_runnable
+from permits_app.reviewers.delegate_to_archetype import check_runnable
 from tests.golem_project.heartbeat.thinking.conftest import API_KEY, Think
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import anthropic_calls, anthropic_says, raw, say

@@ -18,11 +18,11 @@ from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
-from permits_app.actions.announce import execute_announced, turn_warden_on
-from permits_app.actions.sweep import sweep_permits
+from permits_app.actions.announce_warden_actions import execute_announced, turn_warden_on
+from permits_app.actions.sweep_permits import sweep_permits
 from permits_app.models import ActionPermit, Announcement, SpendEntry
 from permits_app.models.action_record import ActionRecord
-from permits_app.reviewers import delegation_router
+from permits_app.reviewers import delegate_to_archetype
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.test_known_market import read_decision
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
@@ -113,11 +113,11 @@ def test_what_a_tick_cost_has_its_delegates_in_it(live_golem: LiveGolem, think: 
     asked = call("preview_action", action_type="delegate", target="trade-executor", instruction="Look around")
     with serve_model([asked, commit_last(), say("Somebody looked.")]) as model, serve_model([say("Seen.")]) as other:
         model_of_ticks(make_client(model.url))
-        delegation_router.configure(ModelDelegateThinker(make_client(other.url)))
+        delegate_to_archetype.configure(ModelDelegateThinker(make_client(other.url)))
         try:
             record = tick(live_golem.golem)
         finally:
-            delegation_router.configure(None)
+            delegate_to_archetype.configure(None)
     assert len(other.requests) == 1
     spent = ModelSpendDay.objects.get(golem=live_golem.golem).spent_micro_usd
     assert int(record.costs["model_micro_usd"]) == spent

@@ -22,7 +22,7 @@ from eth_account.signers.local import LocalAccount
 from eth_keys.datatypes import PrivateKey
 
 from permits_app.custody.signers.aws_kms import KmsClient
-from permits_app.custody.signers.digests import ORDER
+from permits_app.custody.signers.external_digest_signer import ORDER
 from tests.stand_in import serve_stand_in
 from tools_app.core.taint import Secret
 

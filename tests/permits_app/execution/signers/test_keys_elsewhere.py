@@ -20,10 +20,10 @@ from eth_utils.crypto import keccak
 from golem_project import wiring
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers import choose_signer
-from permits_app.custody.signers.accounts import encode_signed, encode_unsigned
 from permits_app.custody.signers.aws_kms import KmsClient
-from permits_app.custody.signers.checked import check_signed
-from permits_app.custody.signers.digests import (
+from permits_app.custody.signers.check_signed_bytes import check_signed
+from permits_app.custody.signers.eth_account_library import encode_signed, encode_unsigned
+from permits_app.custody.signers.external_digest_signer import (
     ORDER,
     DigestSigner,
     make_signature,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from golem_project import wiring
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers import choose_signer
-from permits_app.custody.signers.accounts import recover_signer
 from permits_app.custody.signers.base import UnsignedTransaction
-from permits_app.custody.signers.checked import check_signed
+from permits_app.custody.signers.check_signed_bytes import check_signed
+from permits_app.custody.signers.eth_account_library import recover_signer
 from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from permits_app.models import OutboundTransaction, SigningKey

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.actions.check_pending_requests import check_pending_requests
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.value_golem import value_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ChangeRequest, PendingRequest
@@ -65,7 +65,7 @@ class Across:
 
     def look(self, after: timedelta = timedelta()) -> None:
         PendingRequest.objects.update(next_check_at=clock.now() - timedelta(seconds=1))
-        follow_requests(now=clock.now() + after)
+        check_pending_requests(now=clock.now() + after)
 
     def worth(self, after: timedelta = timedelta()) -> int | None:
         held = value_golem(golem=self.live.golem, now=clock.now() + after)

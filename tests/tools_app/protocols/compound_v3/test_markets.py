@@ -16,7 +16,7 @@ from tools_app.core.errors import GolemError
 from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.leaving import There
+from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.lending import Verb
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Act, NeedsTrade, Wait, drive

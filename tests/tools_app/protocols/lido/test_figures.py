@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tools_app.protocols.lido.tools.figures
-import tools_app.protocols.lido.tools.harvest
+import tools_app.protocols.lido.tools.sell_earned_yield
 import tools_app.protocols.lido.tools.stake
 import tools_app.protocols.lido.tools.withdraw
 import tools_app.protocols.uniswap.tools.quotes

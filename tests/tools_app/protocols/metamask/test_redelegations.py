@@ -11,7 +11,7 @@ import pytest
 from eth_account.signers.local import LocalAccount
 
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.query import query_state
 from permits_app.errors import AddressNotAllowed
@@ -86,7 +86,7 @@ class Helped(Kept):
         row, now = SignedPromise.objects.get(), clock.now()
         for minutes in (1, 2):
             SignedPromise.objects.update(next_check_at=now)
-            follow_promises(now=now + timedelta(minutes=minutes))
+            check_signed_promises(now=now + timedelta(minutes=minutes))
         row.refresh_from_db()
         return row
 

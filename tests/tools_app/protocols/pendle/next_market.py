@@ -19,8 +19,8 @@ from tools_app.protocols.pendle.addresses import (
 )
 from tools_app.protocols.pendle.naming import ask_market
 from tools_app.protocols.pendle.protocol import describe_protocol
-from tools_app.toolkit import named_places
-from tools_app.toolkit.named_places import list_named
+from tools_app.toolkit import operator_named_places
+from tools_app.toolkit.operator_named_places import list_named
 from tools_app.toolkit.protocol import SHELF
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def name_market(world: World, market: str, patch: pytest.MonkeyPatch) -> Place:
     """What the operator does who names it: the server knows it, as if it had been started anew."""
     told = ask_market(make_context(world).chain(), market)
     patch.setitem(_Recount(), "shelf", None)
-    patch.setitem(named_places._NAMED, (NAME, CHAIN_ID), (*list_named(NAME, CHAIN_ID), told.text))
+    patch.setitem(operator_named_places._NAMED, (NAME, CHAIN_ID), (*list_named(NAME, CHAIN_ID), told.text))
     load_registry()
     patch.setitem(SHELF._by_name, NAME, describe_protocol())
     return find_places(CHAIN_ID)[-1]

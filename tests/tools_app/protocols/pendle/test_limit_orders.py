@@ -16,7 +16,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import OutboundTransaction, SignedPromise, SpendEntry
@@ -98,7 +98,7 @@ class Maker:
         now = clock.now()
         for minutes in (1, 2):
             SignedPromise.objects.update(next_check_at=now)
-            follow_promises(now=now + timedelta(minutes=minutes))
+            check_signed_promises(now=now + timedelta(minutes=minutes))
         row.refresh_from_db()
         return row
 
@@ -231,8 +231,8 @@ def test_an_order_whose_time_is_over_is_expired_and_free(maker: Maker) -> None:
     assert maker.taker.sell(1_000 * WAD, row) and maker.claims() == 0
     assert maker.told(row)["status"] == "expired"
     now = clock.now() + timedelta(minutes=5)
-    follow_promises(now=now)
-    follow_promises(now=now + timedelta(minutes=2))
+    check_signed_promises(now=now)
+    check_signed_promises(now=now + timedelta(minutes=2))
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
 
@@ -245,8 +245,8 @@ def test_an_order_that_was_filled_in_part_before_its_time_was_over_counts_as_fil
     maker.taker.world.rpc.call("evm_mine")
     assert maker.told(row)["status"] == "filled" and maker.told(row)["left"] == "0"
     now = clock.now() + timedelta(minutes=5)
-    follow_promises(now=now)
-    follow_promises(now=now + timedelta(minutes=2))
+    check_signed_promises(now=now)
+    check_signed_promises(now=now + timedelta(minutes=2))
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("FILLED", "SETTLED")
 

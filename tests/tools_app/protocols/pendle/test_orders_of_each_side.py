@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from golem_project.embedded.world.accounts import derive_account
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.models import OutboundTransaction, StandingAllowance
 from tests.tools_app.protocols.pendle.sides import TRADES, Trade, each_side, least_of, wait
@@ -88,8 +88,8 @@ def test_one_whose_time_is_over_is_expired_and_frees_what_it_held(owner: Maker, 
     assert trade.fill(owner, row) and trade.given(owner) == gave
     assert owner.told(row)["status"] == "expired"
     now = clock.now() + timedelta(minutes=5)
-    follow_promises(now=now)
-    follow_promises(now=now + timedelta(minutes=2))
+    check_signed_promises(now=now)
+    check_signed_promises(now=now + timedelta(minutes=2))
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
 

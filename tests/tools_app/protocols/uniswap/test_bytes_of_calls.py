@@ -19,7 +19,7 @@ from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.v4.addresses import _DEPLOYED
 from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.leaving import There
+from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 

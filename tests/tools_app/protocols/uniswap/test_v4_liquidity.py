@@ -31,7 +31,7 @@ from tools_app.protocols.uniswap.v4.positions import NEWEST, list_newest
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.leaving import There
+from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.markets import PositionNotFound, sort_tokens
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Act, Position, PositionRef, drive

@@ -15,7 +15,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.signed_promises import judge_fate
 from permits_app.limits.suggested_allowlist import suggest_allowlist
@@ -94,7 +94,7 @@ class Maker:
         now = clock.now()
         for minutes in (1, 2):
             SignedPromise.objects.update(next_check_at=now)
-            follow_promises(now=now + timedelta(minutes=minutes))
+            check_signed_promises(now=now + timedelta(minutes=minutes))
         row.refresh_from_db()
         return row
 
@@ -242,8 +242,8 @@ def test_an_order_whose_time_is_over_is_expired(maker: Maker) -> None:
     assert not maker.fill(row)
     assert maker.status(row)["status"] == "expired"
     now = clock.now() + timedelta(minutes=5)
-    follow_promises(now=now)
-    follow_promises(now=now + timedelta(minutes=2))
+    check_signed_promises(now=now)
+    check_signed_promises(now=now + timedelta(minutes=2))
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import SignedPromise
 from permits_app.models.allowlist import AllowlistKind
@@ -78,7 +78,7 @@ class Payer:
         now = clock.now()
         for minutes in (1, 2):
             SignedPromise.objects.update(next_check_at=now)
-            follow_promises(now=now + timedelta(minutes=minutes))
+            check_signed_promises(now=now + timedelta(minutes=minutes))
         row.refresh_from_db()
         return row
 

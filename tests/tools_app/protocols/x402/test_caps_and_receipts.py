@@ -19,7 +19,7 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.limits.ledger import read_usage
 from permits_app.models import SignedPromise, SpendingLimits
 from tests.admin.rows import page
@@ -60,7 +60,7 @@ def test_payments_that_nobody_settled_yet_are_of_the_days_budget_until_they_end(
     payer.live.world.rpc.call("evm_mine")
     now = clock.now() + timedelta(minutes=7)
     for minutes in (0, 2):
-        follow_promises(now=now + timedelta(minutes=minutes))
+        check_signed_promises(now=now + timedelta(minutes=minutes))
     assert held(payer) == before and not payer.payee.settle(payment)
     assert payer.payee.settle(payer.pay(reference="a second one"))
     payer.follow(SignedPromise.objects.get(state="OPEN"))

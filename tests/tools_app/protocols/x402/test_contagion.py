@@ -11,7 +11,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from golem_project.heartbeat.duties.position_monitor import LOCKED_SOURCE, PEG_SOURCE, STILL_SOURCE
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.models import HaltSetting, OutboundTransaction, SignedPromise, SpendEntry
 from tests.catalogue.frozen_tokens import Issuer
@@ -104,7 +104,7 @@ def test_what_nobody_settles_holds_its_amount_until_its_end_and_no_longer(payer:
     world.rpc.call("evm_increaseTime", 400)
     world.rpc.call("evm_mine")
     for minutes in (7, 9):
-        follow_promises(now=clock.now() + timedelta(minutes=minutes))
+        check_signed_promises(now=clock.now() + timedelta(minutes=minutes))
     row.refresh_from_db()
     assert (row.state, SpendEntry.objects.get(permit_id=row.permit_id).state) == ("EXPIRED", "RELEASED")
     assert payer.payee.balance() == 0

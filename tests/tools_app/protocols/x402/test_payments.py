@@ -13,7 +13,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
-from permits_app.actions.follow_promises import follow_promises
+from permits_app.actions.check_signed_promises import check_signed_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.models import OutboundTransaction, SignedPromise, SpendEntry
 from tests.golem_project.pi.conftest import Agent
@@ -137,7 +137,7 @@ def test_a_payment_that_is_settled_too_late_is_not_and_what_it_held_is_free(paye
     assert payer.status(payment)["status"] == "expired"
     now = clock.now() + timedelta(minutes=7)
     for minutes in (0, 2):
-        follow_promises(now=now + timedelta(minutes=minutes))
+        check_signed_promises(now=now + timedelta(minutes=minutes))
     row = SignedPromise.objects.get()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
     assert payer.payee.settle(payer.pay()), "it can be paid again after its end"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tools_app.adapters import whose
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.lido.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on
@@ -20,6 +19,7 @@ from tools_app.protocols.lido.reads import (
     read_staking,
 )
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.market_orders import quote_swap
 from tools_app.toolkit.answer import Told

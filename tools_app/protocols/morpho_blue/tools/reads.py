@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.adapters import whose
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import usd_to_micro, value_in_micro_usd
@@ -21,6 +20,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
     read_market,
     supply_apy,
 )
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.context import ChainReader, ReadContext

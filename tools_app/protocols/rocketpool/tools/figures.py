@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tools_app.adapters import whose
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
@@ -13,6 +12,7 @@ from tools_app.protocols.rocketpool.addresses import BRIDGED, CHAINS, HELD_ON, L
 from tools_app.protocols.rocketpool.math import ONE, RateReport, rate_change, yearly_bps
 from tools_app.protocols.rocketpool.reads import Operator, read_network, read_operators, read_reports
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
+from tools_app.select_tool_for_venue import whose
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.answer import Told

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from functools import partial
 
-from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
@@ -19,6 +18,7 @@ from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.splitting import Split, find_split
 from tools_app.protocols.uniswap.swap_calls import build_swap_call
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
+from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.standards import permit2
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.answer import Told

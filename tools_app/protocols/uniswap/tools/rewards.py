@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import checksum
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
@@ -46,6 +45,7 @@ from tools_app.protocols.uniswap.tools.reward_answers import (
     StakeTold,
 )
 from tools_app.protocols.uniswap.v3.positions import read_own_position, read_position
+from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget

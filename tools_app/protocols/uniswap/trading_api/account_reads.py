@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.adapters import WalletNotConfigured
 from tools_app.protocols.uniswap.trading_api.answer_types import (
     ApprovalAnswer,
     BridgeableTokens,
@@ -15,6 +14,7 @@ from tools_app.protocols.uniswap.trading_api.answer_types import (
 from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uniswap_api, uniswap_api_anywhere
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
+from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.adapters import WalletNotConfigured
 from tools_app.protocols.uniswap.trading_api.answer_types import (
     AnsweredOrders,
     ListedOrder,
@@ -15,6 +14,7 @@ from tools_app.protocols.uniswap.trading_api.api_family import API, HEADERS, uni
 from tools_app.protocols.uniswap.trading_api.errors import ForeignAnswerUnfit
 from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
 from tools_app.protocols.uniswap.trading_api.requests import name_token, post_question
+from tools_app.select_tool_for_venue import WalletNotConfigured
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget

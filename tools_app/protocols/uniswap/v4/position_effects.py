@@ -20,7 +20,7 @@ from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.standards.inner_permits import check_inner
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
-from tools_app.toolkit.leaving import There
+from tools_app.toolkit.exit_conditions import There
 from tools_app.toolkit.plan import Call, ItemGiven
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef

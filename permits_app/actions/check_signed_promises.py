@@ -1,4 +1,4 @@
-"""follow_promises: look what became of what golems signed, as far as it is due, a bounded part at a time.
+"""check_signed_promises: look what became of what golems signed, as far as it is due, a bounded part at a time.
 
 A look asks the contract that reads the signature and changes rows of ours only; what no desk took yet is handed in
 again before. Who looks first moves the next look
@@ -32,7 +32,7 @@ _LEASE: Final = timedelta(seconds=60)
 _READ_BUDGET_MS: Final = 5_000
 
 
-def follow_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
+def check_signed_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
     """Look at what is due, the longest waiting first of each golem; how many were looked at and how many ended."""
     due = SignedPromise.objects.filter(state=PromiseState.OPEN, next_check_at__lte=now)
     heard = due.exclude(chain_id__in=list_silent_chains(now=now))

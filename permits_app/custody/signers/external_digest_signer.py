@@ -14,9 +14,14 @@ from Crypto.Util.asn1 import DerBitString, DerObjectId, DerSequence
 from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
-from permits_app.custody.signers.accounts import encode_signed, encode_unsigned, hash_message, recover_hash_signer
 from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
-from permits_app.custody.signers.checked import check_signed
+from permits_app.custody.signers.check_signed_bytes import check_signed
+from permits_app.custody.signers.eth_account_library import (
+    encode_signed,
+    encode_unsigned,
+    hash_message,
+    recover_hash_signer,
+)
 from permits_app.errors import SignerMismatch
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.toolkit.typed_data import TypedData

@@ -1,4 +1,4 @@
-"""follow_phase: a golem whose phase got worse tells its cage, so that the contract enforces it too.
+"""enforce_phase_on_cage: a golem whose phase got worse tells its cage, so that the contract enforces it too.
 
 The session key may make the phase worse and never better; it sends that itself, simulated, stored and then sent like
 everything else. Better phases are the owners' to propose. Appends CagePhaseWorsened.
@@ -26,15 +26,15 @@ TOOL_NAME: Final = "worsen_phase"
 _ACTOR: Final = "system:phase"
 
 
-def follow_phases(*, now: datetime) -> int:
+def enforce_phases_on_cages(*, now: datetime) -> int:
     """Every golem behind a cage; how many cages were told. One that fails stops nobody else's."""
     told = one_by_one(
-        list_caged(), lambda pk: follow_phase(golem_id=pk, now=now), what="the phase in the cage of golem"
+        list_caged(), lambda pk: enforce_phase_on_cage(golem_id=pk, now=now), what="the phase in the cage of golem"
     )
     return sum(permit is not None for permit in told)
 
 
-def follow_phase(*, golem_id: UUID, now: datetime) -> ActionPermit | None:
+def enforce_phase_on_cage(*, golem_id: UUID, now: datetime) -> ActionPermit | None:
     """Tell one cage; the permit as it ended, None where nothing has to be told or no session is there to tell it.
 
     Raises the node's errors, SimulationFailed, SameActionPending, SignerUnavailable, GolemHalted.

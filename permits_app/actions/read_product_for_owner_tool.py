@@ -12,13 +12,13 @@ from uuid import UUID
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.query import query_state
 from permits_app.limits.policy import load_golem
-from tools_app.adapters import UnknownAction, normalize_key
 from tools_app.core import clock
+from tools_app.select_tool_for_venue import UnknownAction, normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.tooldef import ForeignReadTool
 
 
-def read_for_tool(*, golem_id: UUID, query: str, venue: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def read_product_for_owner_tool(*, golem_id: UUID, query: str, venue: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The data of the answer. Raises UnknownAction for what the golem does not have, and what the read raises."""
     golem = load_golem(golem_id)
     key = normalize_key(query)

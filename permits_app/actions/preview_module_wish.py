@@ -13,14 +13,14 @@ from uuid import UUID
 
 from permits_app.errors import WishDiffers, WishNotFound
 from permits_app.previews.request_words import WISH_ID, read_params
-from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
 from tools_app.models import ActionWish
+from tools_app.select_tool_for_venue import normalize_key
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import ForeignReadTool
 
 
-def take_up_wish(
+def preview_module_wish(
     *, golem_id: UUID, body: Mapping[str, Any], toolset: Toolset, now: datetime
 ) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """`body` with the parameters of the wish it names, and whose wish that is; unchanged and nothing without one.

@@ -1,4 +1,4 @@
-"""follow_rights: ask the contracts of rights that golems received whether they stand, as far as it is due.
+"""check_received_rights: ask the contracts of rights that golems received whether they stand, as far as it is due.
 
 A look changes rows of ours only, and moves the next one ahead. What its principal took back is told to the owner and
 used no more: a commit of a permit that was opened on it is refused. Emits right:withdrawn, right:restored, right:ended.
@@ -30,7 +30,7 @@ _LEASE: Final = timedelta(seconds=60)
 _READ_BUDGET_MS: Final = 5_000
 
 
-def follow_rights(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
+def check_received_rights(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
     """Look at what is due, the longest waiting first of each golem; how many were looked at and how many are gone."""
     heard = list_due(now).exclude(chain_id__in=list_silent_chains(now=now))
     rows = list(in_turns(heard, "next_look_at", "pk", of="golem_id")[:limit])

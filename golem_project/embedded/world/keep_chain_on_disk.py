@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.saved import replace_file
-from golem_project.embedded.world.whole_states import Dump, list_unexplained, make_whole
+from golem_project.embedded.world.reconstruct_chain_state import Dump, list_unexplained, make_whole
+from golem_project.embedded.world.saved_world import replace_file
 
 LOOK_INTERVAL_SECONDS = 0.2
 # A dump holds the node up, and grows with the chain: at most a tenth of the time goes into dumps.

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
-from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
+from tools_app.core.prepared_statements import Filled, Prepared, Rows, fetch_together
 
 
 def insert_row(row: models.Model) -> None:

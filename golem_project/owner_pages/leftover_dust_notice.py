@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 
 from archetypes_app.ownership import list_golems_with, list_seen_golems
 from archetypes_app.roles import Power
-from permits_app.pages.left_lines import list_left_lines
+from permits_app.pages.leftover_dust_lines import list_left_lines
 from tools_app.core import clock
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from tools_app.core.errors import GolemError, InsufficientBalance, Recovery
-from tools_app.standards.items import OF_MANY, ONE, SUPPORTS
+from tools_app.standards.one_of_a_kind_tokens import OF_MANY, ONE, SUPPORTS
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import AmountGiven, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from permits_app.custody.signers.accounts import read_signed
 from permits_app.custody.signers.base import UnsignedTransaction
+from permits_app.custody.signers.eth_account_library import read_signed
 from permits_app.errors import SignerMismatch
 
 

@@ -1,4 +1,4 @@
-"""follow_deaths: the Death Protocol, step by step: announce, halt, take out and settle, export, archive, retire.
+"""carry_out_deaths: the Death Protocol, step by step: announce, halt, take out and settle, export, archive, retire.
 
 Each look goes one step further and finds what was done before. Taking out and settling are the halt's own steps
 (`halt`): what is under way ends, approvals and promises are taken back, positions are left by their exits, debts are
@@ -31,7 +31,7 @@ from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import Phase
 
 
-def follow_deaths(*, now: datetime) -> dict[str, int]:
+def carry_out_deaths(*, now: datetime) -> dict[str, int]:
     """Announce the end of golems without life left; go on with those that are due. One that fails stops no other."""
     terminal = Golem.objects.filter(phase=Phase.TERMINAL.value, retired_at=None).order_by("pk")
     untold = list(terminal.exclude(deaths__state__in=OPEN).values_list("pk", flat=True))
@@ -39,11 +39,11 @@ def follow_deaths(*, now: datetime) -> dict[str, int]:
     announced = sum(death is not None for death in told)
     due = Death.objects.filter(state__in=OPEN, due_at__lte=now).order_by("due_at")
     deaths = list(due.exclude(golem__home_chain_id__in=list_silent_chains(now=now)).values_list("pk", flat=True))
-    states = one_by_one(deaths, lambda pk: follow_death(death_id=pk, now=now), what="the end")
+    states = one_by_one(deaths, lambda pk: carry_out_death(death_id=pk, now=now), what="the end")
     return {"announced": announced, "ended": sum(state is DeathState.RETIRED for state in states)}
 
 
-def follow_death(*, death_id: UUID, now: datetime) -> DeathState:
+def carry_out_death(*, death_id: UUID, now: datetime) -> DeathState:
     """One step of one end. Raises the node's errors, PositionsUnreadable."""
     if not begin_death(death_id=death_id, now=now):
         return DeathState(Death.objects.get(pk=death_id).state)

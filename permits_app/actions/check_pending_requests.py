@@ -1,4 +1,4 @@
-"""follow_requests: look at what golems asked of protocols and wait for, as far as it is due, a bounded part at a time.
+"""check_pending_requests: look at what golems asked of protocols and wait for, as far as it is due, so many at a time.
 
 A look reads the positions of one account at one protocol and changes rows of ours only. Who looks first moves the next
 look ahead, so that two followers do not do the same twice; one that dies is followed up when that time is over.
@@ -50,7 +50,7 @@ MOST_BLOCKS_BACK: Final = 50_000
 _OF: Final = ("golem_id", "expects_chain_id", "account", "protocol")
 
 
-def follow_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict[str, int]:
+def check_pending_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict[str, int]:
     """Look at what is due; how many requests were looked at and how many changed."""
     followed = PendingRequest.objects.filter(state__in=[str(state) for state in FOLLOWED], next_check_at__lte=now)
     # One account counts once, however many requests it has: a golem with many makes no other one wait.

@@ -15,7 +15,7 @@ from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.action_record import RESCUE_KEY, ActionRecord
 from permits_app.permits.market_defaults import fill_regime, read_regime
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.prepared_statements import Prepared, fetch_together
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool

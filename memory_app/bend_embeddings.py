@@ -20,7 +20,7 @@ from django.conf import settings
 
 from memory_app.errors import EmbeddingUnavailable
 
-FILE: Final = Path(__file__).with_name("likeness.f16")
+FILE: Final = Path(__file__).with_name("bend_embeddings.f16")
 """W, row by row: half-precision numbers, little-endian, dimensions times dimensions."""
 SHA256: Final = "cd577fd18b585e95207ebfee531c66889244e7b710d86e3180a29525cfc05433"
 

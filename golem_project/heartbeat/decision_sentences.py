@@ -45,13 +45,17 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     return lines
 
 
+def _did_rules_act(deliberation: Mapping[str, object]) -> bool:
+    return bool(deliberation.get("rules_stood_in"))
+
+
 def tell_failure(deliberation: Mapping[str, object], costs: Mapping[str, Any]) -> str:
     """Why a model could not think to the end, what that cost and who acted in its place; empty where it could."""
     code = str(deliberation.get("stopped_by") or "")
     if not code:
         return ""
     cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
-    if deliberation.get("rules_stood_in"):
+    if _did_rules_act(deliberation):
         instead = "The rules acted in its place."
     elif deliberation.get("touched"):
         instead = "What it had begun by then is listed with the tick's actions."
@@ -151,7 +155,7 @@ def _tell_nothing(deliberation: Mapping[str, object], *, is_broken: bool) -> str
     """Whoever could not think, or not to the end of the tick, is not said to have wanted nothing."""
     if is_broken:
         return "What else it would have wanted is not known."
-    if deliberation.get("stopped_by") and not deliberation.get("rules_stood_in"):
+    if deliberation.get("stopped_by") and not _did_rules_act(deliberation):
         return "What it would have wanted is not known."
     return "It wanted nothing."
 

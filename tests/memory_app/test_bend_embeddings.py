@@ -59,7 +59,7 @@ def test_an_episode_keeps_its_vector_bent_and_an_old_one_is_bent_by_the_migratio
 def test_without_its_matrix_memory_answers_by_words_and_loses_no_outcome(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    spoilt = tmp_path / "likeness.f16"
+    spoilt = tmp_path / "bend_embeddings.f16"
     spoilt.write_bytes(b"another file")
     monkeypatch.setattr(bend_embeddings, "FILE", spoilt)
     bend_embeddings._read.cache_clear()
@@ -70,7 +70,7 @@ def test_without_its_matrix_memory_answers_by_words_and_loses_no_outcome(
         row = remember(golem, SAID[1], permit_id=uuid.uuid4(), outcome={})
         assert not EpisodeVector.objects.filter(episode=row).exists()
         vector, bent, reason = embed_question("waiting for a redemption")
-        assert vector is None and bent is None and "likeness.f16" in reason
+        assert vector is None and bent is None and "bend_embeddings.f16" in reason
         answer = query_grimoire(golem_id=golem.pk, query="redemption queue", limit=1, now=NOW)
         assert answer["mode"] == "text_only" and answer["episodes"][0]["content"] == SAID[1]
     finally:

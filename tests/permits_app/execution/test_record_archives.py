@@ -217,14 +217,14 @@ def test_an_archive_is_held_against_its_entry_without_looking_at_others(traded: 
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE tools_app_auditentry")
     with explain_all() as seen:
-        assert laid_away.read_lines(row)
+        assert read_record_archives.read_lines(row)
     assert [scan for scan in seen.scans if scan.read > 1] == []
     # One of before archives named their entry is read as well.
     RecordArchive.objects.update(audit_seq=None)
-    assert laid_away.read_lines(RecordArchive.objects.get())
+    assert read_record_archives.read_lines(RecordArchive.objects.get())
     RecordArchive.objects.update(audit_seq=1)
     with pytest.raises(ArchiveBroken):
-        laid_away.read_lines(RecordArchive.objects.get())
+        read_record_archives.read_lines(RecordArchive.objects.get())
 
 
 def test_an_owner_says_on_the_statement_how_long_records_stay_and_reads_what_was_laid_away(traded: LiveGolem) -> None:

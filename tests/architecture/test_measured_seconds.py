@@ -61,6 +61,8 @@ BOUNDED: Final[dict[str, str]] = {
     ),
     "tests/golem_project/front/test_lines.py::"
     "test_a_connection_that_was_told_to_wait_is_not_read_from_for_a_moment": _WIDER,
+    "tests/golem_project/test_sdk_socket.py::"
+    "test_a_thread_that_takes_more_memory_than_it_may_is_ended_and_begun_again_with_pauses": _WIDER,
     "tests/golem_project/test_set_back_clocks.py::"
     "test_a_beat_that_runs_while_its_clock_goes_back_makes_its_heap_anew": _WIDER,
     "tests/golem_project/test_set_back_clocks.py::"

@@ -23,6 +23,8 @@ from tools_app.core import clock
 
 AS_MADE: Final = "as made"
 STRANGERS: Final = "a stranger's"
+SLICED: Final = "sliced"
+"""In place of a model: a query took only the first rows, and which those are time and chance decide."""
 _STATES: Final = ("state", "status", "phase", "kind", "verdict")
 _ANOTHER_CHAIN: Final = 10
 # What reads rows, or counts them.
@@ -105,6 +107,8 @@ def note_taken(labels: Labels) -> Iterator[Taken]:
         try:
             with transaction.atomic():
                 model = query.model._meta.label_lower
+                if query.query.is_sliced:
+                    taken[SLICED] = set()
                 keys = [(model, key) for (key,) in query.all().values_list("pk")]
                 taken[model].add(frozenset(labels[key] for key in keys if key in labels))
         except Exception:

@@ -28,7 +28,7 @@ from django.test import RequestFactory
 
 from permits_app.models import ActionPermit
 from tests.architecture.sources import list_sources
-from tests.rows_in_every_state import AS_MADE, Labels, Taken, make_rows_in_every_state, note_taken
+from tests.rows_in_every_state import AS_MADE, SLICED, Labels, Taken, make_rows_in_every_state, note_taken
 from tools_app.core import clock
 
 pytestmark = [pytest.mark.django_db, pytest.mark.locks_at_will]
@@ -167,6 +167,8 @@ def test_each_reading_function_takes_the_rows_that_its_line_names(app: str, monk
                 if hasattr(told, "__iter__"):
                     list(told)
             transaction.set_rollback(True)
+        if SLICED in taken:
+            continue
         found[name] = {
             model: {each & frozenset(known[model]) for each in queries}
             for model, queries in taken.items()

@@ -55,7 +55,7 @@ ALONE: Final = frozenset(
         "tests/memory_app/test_hygiene.py::test_over_its_cap_the_least_retained_are_archived_first_and_pinned_ones_stay",
         "tests/memory_app/test_insights.py::test_malformed_changes_are_refused_before_anything_is_written",
         "tests/memory_app/test_insights.py::test_the_store_of_insights_answers_by_words_and_by_meaning",
-        "tests/memory_app/test_market.py",
+        "tests/memory_app/test_publication_tools.py",
         "tests/memory_app/test_month_of_nights.py::test_over_a_month_of_nights_a_golem_dreams_after_each_surprise_and_of_the_same_again_after_a_week",
         "tests/memory_app/test_prompt_injection_score.py::test_the_hourly_scan_holds_back_what_got_its_vector_later",
         "tests/memory_app/test_prompt_injection_score.py::test_what_an_agent_concluded_is_held_back_once_it_has_its_vector",

@@ -14,6 +14,8 @@ from uuid import UUID
 
 from Crypto.Signature import eddsa
 from django.conf import settings
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from tools_app.core import audit_key
 from tools_app.core.audit_key import AuditKeyDiffers
@@ -40,17 +42,24 @@ class ChainReport:
 def sign_due_checkpoints(*, now: datetime) -> int:
     """Sign the head of every chain that grew enough, or for a day, since its last checkpoint. Returns how many.
 
-    Raises AuditKeyDiffers.
+    One statement finds them, however many chains there are. Raises AuditKeyDiffers.
     """
-    signed = 0
-    for head in AuditHead.objects.filter(seq__gt=0):
-        last = AuditCheckpoint.objects.filter(golem_id=head.golem_id).order_by("-seq").first()
-        seen, at_ms = (last.seq, last.signed_at_ms) if last is not None else (0, 0)
-        grown = head.seq - seen
-        is_old = now.timestamp() * 1000 - at_ms >= _DAY.total_seconds() * 1000
-        if grown >= settings.GOLEM_AUDIT_CHECKPOINT_ENTRIES or (grown and is_old):
-            signed += sign_checkpoint(golem_id=head.golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now)
-    return signed
+    heads = AuditHead.objects.annotate(
+        signed_seq=Coalesce(Subquery(_newest_of_head("seq")), 0),
+        signed_at_ms=Coalesce(Subquery(_newest_of_head("signed_at_ms")), 0),
+    )
+    day_ago_ms = int(now.timestamp() * 1000) - int(_DAY.total_seconds()) * 1000
+    has_grown_enough = Q(seq__gte=F("signed_seq") + settings.GOLEM_AUDIT_CHECKPOINT_ENTRIES)
+    due = heads.filter(has_grown_enough | Q(seq__gt=F("signed_seq"), signed_at_ms__lte=day_ago_ms), seq__gt=0)
+    return sum(
+        sign_checkpoint(golem_id=head.golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now) for head in due
+    )
+
+
+def _newest_of_head(field: str) -> QuerySet[AuditCheckpoint, int]:
+    """That field of the newest checkpoint of a head's chain, as a subquery."""
+    newest = AuditCheckpoint.objects.filter(golem_id=OuterRef("golem_id")).order_by("-seq")
+    return newest.values_list(field, flat=True)[:1]
 
 
 def sign_head(*, golem_id: UUID, now: datetime) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from Crypto.PublicKey import ECC
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from golem_project.doctor.files import examine_files
 from golem_project.doctor.findings import Health
@@ -185,6 +186,19 @@ def test_a_checkpoint_is_signed_once_when_the_task_runs_twice(golem_id: UUID) ->
     signed = [sign_checkpoint(golem_id=golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now) for _ in range(2)]
     assert signed == [True, False]
     assert sign_due_checkpoints(now=clock.now()) == 0
+
+
+def test_one_statement_finds_what_is_to_be_signed_however_many_chains_there_are(golem_id: UUID) -> None:
+    asked: list[int] = []
+    for _ in range(2):
+        for _ in range(5):
+            audit_log.append(golem_id=uuid4(), event="Test", actor="t", data={}, now=clock.now())
+        later = clock.now() + timedelta(days=2)
+        assert sign_due_checkpoints(now=later) == 5 + (not asked)
+        with CaptureQueriesContext(connection) as seen:
+            assert sign_due_checkpoints(now=later) == 0
+        asked.append(len(seen))
+    assert asked == [1, 1]
 
 
 def test_an_export_verifies_alone_and_a_changed_line_is_named(golem_id: UUID, tmp_path: Path) -> None:

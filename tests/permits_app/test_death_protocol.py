@@ -257,6 +257,27 @@ def test_what_only_its_owner_gets_out_keeps_it_from_being_retired_and_is_told_on
     assert golem.retired_at is not None and liquidity_of(live_golem, position) == 0
 
 
+def test_dust_that_a_way_out_leaves_keeps_no_golem_from_its_end_and_is_named_with_it(
+    live_golem: LiveGolem, chain: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_position(live_golem, chain)
+    # As a protocol's folder answers of what is below its mark of dust.
+    monkeypatch.setattr(position_unwinding, "_ask", lambda position, held, chain: None)
+    ask(client, live_golem)
+    work(8)
+    golem = live_golem.golem
+    golem.refresh_from_db()
+    assert golem.retired_at is not None
+    [dust] = Death.objects.get().left
+    assert dust["next"] == "it stays" and dust["holds"]
+    overview = client.get(reverse("admin:index")).content.decode()
+    needs = overview[overview.index('id="needs"') :].partition("</section>")[0]
+    for told in (needs, client.get(reverse("admin:archetypes_app_golem_changelist")).content.decode()):
+        assert f"{dust['holds']} in {dust['label']}" in told and f"it stays: {dust['why']}" in told
+    own = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
+    assert f"It left {dust['holds']}" in own
+
+
 def test_who_retires_a_golem_as_it_is_while_it_ends_has_nothing_more_taken_out(
     live_golem: LiveGolem, chain: World, client: Client
 ) -> None:

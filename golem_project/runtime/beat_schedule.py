@@ -47,7 +47,7 @@ class BeatEntry(ModelEntry):
 class Schedule(DatabaseScheduler):
     """The rows of `PeriodicTask`; a change of one is seen within a second."""
 
-    BeatEntry = BeatEntry
+    Entry = BeatEntry
     _looked_at_ms: float | None = None
     _offset: datetime | None = None
     _pulse_ms: float | None = None

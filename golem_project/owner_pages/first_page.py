@@ -32,7 +32,7 @@ from permits_app.pages.budget_lines import meter_budget, read_budget
 from permits_app.pages.delegation_lines import list_delegation_lines
 from permits_app.pages.golem_figures import PermitLine, describe_permits, meter_day
 from permits_app.pages.golem_state import GolemState, read_states
-from permits_app.pages.leftover_dust_lines import list_left_lines
+from permits_app.pages.leftover_dust_lines import TOLD_FOR, list_left_lines
 from permits_app.pages.limit_meter import Meter
 from permits_app.pages.money_pictures import MoneyPictures, draw_money
 from permits_app.pages.opening_lines import list_opening_lines
@@ -53,6 +53,8 @@ SHOWN_ROWS: Final = 10
 SHOWN_PERMITS: Final = 6
 SHOWN_ENTRIES: Final = 6
 SHOWN_REFUSALS: Final = 4
+# In millionths of a dollar: less than that is not told as something to withdraw.
+_CENT: Final = 10_000
 _TELLS_ITSELF: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
 
 
@@ -174,6 +176,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
             *_list_open_safes(seen, now),
             *_list_delegated(seen, now),
             *_list_left(list_seen_golems(user), now),
+            *_list_still_held(list_seen_golems(user), now),
             *_list_needs(_list_unknown(user, seen), waiting, now),
         ),
         pictures=draw_money(rows, now=now),
@@ -253,6 +256,23 @@ def _list_left(golems: QuerySet[Golem], now: datetime) -> list[NeedLine]:
     return [
         NeedLine(line.what, f"it is not out: {line.why}", line.url, line.golem_name, show_age(line.since, now=now))
         for line in list_left_lines(golems, now=now)
+    ]
+
+
+def _list_still_held(golems: QuerySet[Golem], now: datetime) -> list[NeedLine]:
+    """What the golems that ended last still hold, as it was measured last: nothing but its owner moves it."""
+    ended = list(golems.filter(retired_at__isnull=False).order_by("-retired_at")[:SHOWN_ROWS])
+    worths = read_worths(golem_ids=[golem.pk for golem in ended], now=now, over=TOLD_FOR) if ended else {}
+    return [
+        NeedLine(
+            f"{format_usd(worths[golem.pk].value)} that it still holds",
+            "it has ended, and nothing moves it but you: withdraw it",
+            reverse("admin:archetypes_app_golem_change", args=[golem.pk]),
+            golem.name,
+            show_age(golem.retired_at, now=now),
+        )
+        for golem in ended
+        if golem.pk in worths and worths[golem.pk].value >= _CENT
     ]
 
 

@@ -11,7 +11,7 @@ from tests.admin.rows import make_decision
 
 OWN = "/admin/archetypes_app/golem/{golem}"
 MOST = {
-    "/admin/": 53,
+    "/admin/": 54,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 33,
     f"{OWN}/change/": 54,

@@ -18,7 +18,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.roles import Role
 from permits_app.halts.deaths import announce_death
 from permits_app.limits import ledger
-from permits_app.models import ActionPermit, HighWaterMark, PaymentHost, SignedPromise, SpendingLimits
+from permits_app.models import ActionPermit, HighWaterMark, NavSnapshot, PaymentHost, SignedPromise, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.pages.golem_tabs import Tab
 from permits_app.pages.key_limits import MOST_HOSTS, MOST_KEYS
@@ -242,6 +242,20 @@ def test_one_glance_says_what_needs_its_owner(golem: Golem) -> None:
 def test_what_a_retired_golem_still_holds_needs_its_owner(golem: Golem) -> None:
     _retire(golem)
     assert "$1,000.00 that it still holds: withdraw it" in answer_of(golem, "needs")
+    browser = log_in(golem.owner)
+    [line] = browser.get("/admin/").context["board"].needs
+    assert (line.what, line.golem_name) == ("$1,000.00 that it still holds", "Alpha") and "withdraw it" in line.why
+    assert browser.get(line.url).status_code == 200
+    assert log_in(factories.make_owner(name="ben")).get("/admin/").context["board"].needs == ()
+
+
+@pytest.mark.parametrize(("left", "is_told"), [(9_999, False), (10_000, True)])
+def test_less_than_a_cent_of_a_retired_golem_is_not_told_as_something_to_withdraw(
+    golem: Golem, left: int, is_told: bool
+) -> None:
+    _retire(golem)
+    NavSnapshot.objects.filter(golem=golem).update(value_micro_usd=left)
+    assert bool(log_in(golem.owner).get("/admin/").context["board"].needs) is is_told
 
 
 def test_a_viewer_sees_every_tab_and_nothing_to_press_that_only_others_may(golem: Golem) -> None:

@@ -151,7 +151,7 @@ def _place_of(filename: str) -> str:
     part = next((name for name in _OURS if f"/{name}/" in filename), None)
     if part is None or "/.venv/" in filename or filename == __file__:
         return ""
-    passed = filename.endswith(("core/prepared.py", "core/compiled_query.py"))
+    passed = filename.endswith(("core/prepared_statements.py", "core/compiled_query.py"))
     return "" if passed else f"{part}/{filename.partition(f'/{part}/')[2]}"
 
 

@@ -102,8 +102,9 @@ class LeavingCall:
 
     `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
     structs, that must be the account for that to be so; `never_up` are those that must not be above zero, where the
-    same call puts in or borrows as well. `only` are all other conditions (`toolkit/leaving.py`); of a call that leaves
-    in several ways each has a `LeavingCall` of its own. `steps` is the place of a list of calls of the same contract.
+    same call puts in or borrows as well. `only` are all other conditions (`toolkit/exit_conditions.py`); of a call that
+    leaves in several ways each has a `LeavingCall` of its own. `steps` is the place of a list of calls of the same
+    contract.
     """
 
     key: str

@@ -50,9 +50,12 @@ def test_a_price_that_moved_since_is_shown_beside_what_was_asked(two_owners: Own
     assert "What is different by now" in told and "WETH in its account" in told
     look = look_again(permit=require(request.permit), now=clock.now())
     assert look is not None and not look.refusal
-    (line,) = look.changed
-    then, now = (float(text.split()[0]) for text in (line.then, line.now))
-    assert line.words == "WETH in its account" and 0.99 < now / then < 0.999
+    changed = {line.words: line for line in look.changed}
+    assert set(changed) == {"WETH in its account", "Lost in the simulation"}
+    bought, lost = changed["WETH in its account"], changed["Lost in the simulation"]
+    then, now = (float(text.split()[0]) for text in (bought.then, bought.now))
+    assert 0.99 < now / then < 0.999
+    assert lost.then != lost.now and "$" in lost.now
 
 
 def test_what_its_rules_would_refuse_by_now_is_said_before_anybody_approves(

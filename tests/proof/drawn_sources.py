@@ -13,7 +13,7 @@ from tests.proof.near_tests import read_product
 
 # What builds the local world, and what keeps it.
 _WORLD: Final = "golem_project.embedded.world."
-_SAVED_WORLD: Final = f"{_WORLD}saved"
+_SAVED_WORLD: Final = f"{_WORLD}saved_world"
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
 # the mutant's too: a finder that answers names of modules with other code, in the place of their own.
 _FINDER: Final = """

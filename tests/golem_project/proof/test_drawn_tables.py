@@ -64,7 +64,8 @@ def test_what_builds_the_local_world_builds_one_of_its_own_in_the_place_of_its_o
     """The saved one was made before the mutant."""
     each = list_all(module)[0]
     environment = drawn_sources.write_sources(each.module, each.mutant, tmp_path)
-    script = f"from golem_project.embedded.world import saved_world; import {module} as it; print(saved_world.WORLD_DIR, it.__file__)"
+    told_where = "print(saved_world.WORLD_DIR, it.__file__)"
+    script = f"from golem_project.embedded.world import saved_world; import {module} as it; {told_where}"
     told = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, **environment},

@@ -82,7 +82,8 @@ def _say(told: Mapping[str, object]) -> tuple[SafeString, str]:
     if outcome == "its owner is needed":
         return show_badge("needs you", "bad"), reason
     if (line := read_line(told)).stays:
-        return show_badge("out but for dust", "good"), f"{line.stays} stays: {line.why_it_stays}"
+        dust = f"{line.stays} stays: {line.why_it_stays}"
+        return show_badge("out but for dust", "good"), f"{reason}; {dust}" if reason else dust
     if outcome == "COMMITTED" or outcome.startswith("nothing is left"):
         return show_badge("out", "good"), reason or "nothing is left in it"
     if outcome:

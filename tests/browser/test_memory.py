@@ -81,7 +81,7 @@ def test_dream_journals_and_insights_are_there_to_read(open_window: Any, demo: L
     visit.log_in("owner-a")
     page = visit.open(f"/admin/memory_app/dreamjournal/{dream.pk}/change/")
     visit.shoot("memory-dream")
-    assert "prediction_error_bps" in page.inner_text("#content")
+    assert "prediction error" in page.inner_text("#content")
     page = visit.open(f"/admin/memory_app/insight/{insight.pk}/change/")
     visit.shoot("memory-insight")
     text = page.inner_text("#content")

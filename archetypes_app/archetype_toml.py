@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -180,7 +180,7 @@ def render_archetype(archetype: ArchetypeFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parse(raw: bytes, source: str) -> dict[str, Any]:
+def _parse(raw: bytes, source: str) -> dict[str, object]:
     if len(raw) > MOST_BYTES:
         raise InvalidToml(
             f"{source} is {len(raw)} bytes long; an archetype has at most {MOST_BYTES}", source=source, bytes=len(raw)

@@ -11,7 +11,7 @@ KEY_ACTOR: Final = "key:"
 """What an actor's name begins with where an agent acts with an API key."""
 
 
-def name_actor(user: Any) -> str:
+def name_actor(user: Any) -> str:  # Any: which model accounts have is a setting
     """How the audit log names a person."""
     return f"owner:{user.pk}"
 

@@ -78,12 +78,12 @@ _BY_KEY: Final = {query.key: query for query in TIER_QUERIES}
 def answer_tier_query(
     *,
     key: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
     toolset: Toolset,
     loadout: Loadout,
     load: Callable[[Sequence[str]], Loading],
-    describe: Callable[[Any], dict[str, Any]] | None = None,
-) -> dict[str, Any]:
+    describe: Callable[[Any], dict[str, Any]] | None = None,  # Any: JSON, as agents and pages see it
+) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """The answer of the query `key`. `describe` tells one tool in full.
 
     Raises InvalidParams, CategoryUnknown, UnknownTool.

@@ -50,7 +50,7 @@ CATEGORY_LINES: Final[Mapping[Category, str]] = {
 }
 
 
-def list_categories(*, toolset: Toolset, loadout: Loadout) -> dict[str, Any]:
+def list_categories(*, toolset: Toolset, loadout: Loadout) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """Every category the toolset has, in the order of the enum, with its number of tools."""
     counts = Counter(tool.category for tool in toolset)
     shown = sum(1 for tool in toolset if loadout.shows(tool.name))
@@ -65,7 +65,13 @@ def list_categories(*, toolset: Toolset, loadout: Loadout) -> dict[str, Any]:
     }
 
 
-def list_category(*, toolset: Toolset, loadout: Loadout, category: str, cursor: str | None = None) -> dict[str, Any]:
+def list_category(
+    *,
+    toolset: Toolset,
+    loadout: Loadout,
+    category: str,
+    cursor: str | None = None,
+) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """The tools of one category, one line each; those loaded already are named apart.
 
     `cursor` is the `next_cursor` of the page before. Raises CategoryUnknown, InvalidParams.
@@ -90,7 +96,7 @@ def list_category(*, toolset: Toolset, loadout: Loadout, category: str, cursor: 
     return answer
 
 
-def list_everything(*, toolset: Toolset) -> dict[str, Any]:
+def list_everything(*, toolset: Toolset) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """The words of every tool by category, as a model says them; venues stand where several serve a word."""
     words: dict[Category, dict[str, list[str]]] = {}
     for tool in toolset:
@@ -149,11 +155,17 @@ def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
     return list({tool.name: tool for tool in found}.values())
 
 
-def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
+def describe_loading(
+    *,
+    loading: Loading,
+    toolset: Toolset,
+    tools: Sequence[ToolDef],
+    what: str,
+) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """Describe an answer of load_tools: tools that are shown now, tools that gave way, and tools that found no room."""
     served = {tool.name: tool for tool in tools}
     shown = loading.loadout.cut(toolset)
-    answer: dict[str, Any] = {
+    answer: dict[str, Any] = {  # Any: JSON, as agents and pages see it
         "loaded": what,
         "tools_added": [describe_call(served[name], beside=shown) for name in loading.added],
         "message": f"{len(loading.added)} tools are now available; the manifest and its ETag have changed."
@@ -174,7 +186,11 @@ def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[Tool
     return answer
 
 
-def describe_call(tool: ToolDef, *, beside: Iterable[ToolDef]) -> dict[str, Any]:
+def describe_call(
+    tool: ToolDef,
+    *,
+    beside: Iterable[ToolDef],
+) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """How `tool` is called `beside` what is shown with it: the Pi tool, its word, its venue where venues choose there,
     and what it needs.
     """

@@ -28,7 +28,7 @@ def list_offered() -> list[tuple[int, str]]:
 class ChainsField(forms.TypedMultipleChoiceField):
     """Chains of this server as checkboxes; what is ticked counts besides the home chain."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:  # Any: Django hands on any value
         super().__init__(
             label="Other chains",
             required=False,

@@ -26,7 +26,7 @@ _KINDS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "e
 class CodingWorkspaceForm(OpenedRowForm):
     """Where it works, and what waits for an owner."""
 
-    wished: dict[str, Any]
+    wished: dict[str, Any]  # Any: Django hands on any value
 
     class Meta:
         model = CodingWorkspace
@@ -41,7 +41,7 @@ class CodingWorkspaceForm(OpenedRowForm):
             raise forms.ValidationError(f"One line: a kind ({', '.join(_KINDS)}) and the key, AAAA…")
         return " ".join(words[:2])
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """Another machine needs all that names it, and this server's network its operator's leave."""
         cleaned = super().clean() or {}
         if cleaned.get("allows_network") and not settings.GOLEM_CODING_ALLOWS_NETWORK:
@@ -79,7 +79,7 @@ class CodingWorkspaceForm(OpenedRowForm):
         return bool(found) and all(error.code == LOOSENS for error in found)
 
 
-def list_loosened(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def list_loosened(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:  # Any: Django hands on any value
     """Settings by name that give a golem more freedom than it has.
 
     Another machine, or another account or folder of it, is more freedom: there the account is the only fence.

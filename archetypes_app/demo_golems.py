@@ -37,7 +37,7 @@ def shorten_names(names: Iterable[str]) -> tuple[str, ...]:
     return (*every[:_NAMED], f"{more} more") if more > 0 else tuple(every)
 
 
-def link_to(query: Any, *, is_with_apart: bool) -> str:
+def link_to(query: Any, *, is_with_apart: bool) -> str:  # Any: JSON, as agents and pages see it
     """The same page, as its address asks for it, with what is set apart or without."""
     asked = query.copy()
     asked.pop(APART, None)

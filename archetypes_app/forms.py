@@ -65,21 +65,21 @@ class ProfilesField(forms.ModelMultipleChoiceField[ToolProfile]):
 class CategoriesField(forms.MultipleChoiceField):
     """Tool categories as checkboxes; those without a tool say so."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:  # Any: Django hands on any value
         kwargs.setdefault("widget", UnfoldAdminCheckboxSelectMultipleWidget())
         super().__init__(choices=_list_categories, required=False, **kwargs)
 
 
-class EditedRowForm(forms.ModelForm[Any]):
+class EditedRowForm(forms.ModelForm[Any]):  # Any: rows of any model
     """A form that knows which version of its row it was opened with, so that nobody overwrites another's edit."""
 
     edit_version = forms.IntegerField(required=False, widget=forms.HiddenInput())
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         self.fields["edit_version"].initial = self.instance.version
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """Locks the row until the admin's transaction ends; a row that moved on refuses the edit."""
         cleaned = super().clean() or {}
         if self.instance.pk and not self.instance._state.adding:
@@ -128,12 +128,12 @@ class ArchetypeForm(EditedRowForm):
             "owner",
         )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.fields["safety_rules_text"].initial = "\n".join(self.instance.safety_rules)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """The delegation rules, on the graph as it would be."""
         cleaned = super().clean()
         if cleaned.get("keeps_local_writes") and not cleaned.get("is_read_only"):
@@ -143,7 +143,7 @@ class ArchetypeForm(EditedRowForm):
                 self.add_error("delegates_to", error.detail)
         return cleaned
 
-    def _find_violations(self, cleaned: dict[str, Any]) -> tuple[GolemError, ...]:
+    def _find_violations(self, cleaned: dict[str, Any]) -> tuple[GolemError, ...]:  # Any: each field gives its own type
         lock_graph()
         old_name = Archetype.objects.filter(pk=self.instance.pk).values_list("name", flat=True).first()
         name = str(cleaned["name"])
@@ -200,7 +200,7 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         model = ToolOverride
         fields = ("tool_name", "mode")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         # A row that is shown offers its own tool: every tool in every row makes a page of a megabyte.
         own = {self.instance.tool_name} if self.instance.pk else set()
@@ -244,7 +244,7 @@ class GolemForm(EditedRowForm):
         )
         labels = {"home_chain_id": "Home chain", "is_memory_enabled": "Memory"}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         if "allowed_protocols" in self.fields:
             kept = [(name, name) for name in self.instance.allowed_protocols or []]
@@ -260,7 +260,7 @@ class GolemForm(EditedRowForm):
         if "other_chain_ids" in self.fields:
             self.fields["other_chain_ids"].offer(self.instance.other_chain_ids)  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """A base asset that is changed has to be known on the chain."""
         cleaned = super().clean()
         if {"base_asset", "home_chain_id"} & set(self.changed_data) and cleaned.get("base_asset"):
@@ -315,7 +315,7 @@ class NewApiKeyForm(forms.Form):
         " hold for all its keys together",
     )
 
-    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
 
@@ -366,7 +366,14 @@ class NewGolemForm(forms.ModelForm[Golem]):
             "base_asset": "Symbol of the token it measures itself in",
         }
 
-    def __init__(self, *args: Any, owner: Any, archetypes: Any, profiles: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,  # Any: Django hands on any value
+        owner: Any,  # Any: which model accounts have is a setting
+        archetypes: Any,  # Any: Django hands on any value
+        profiles: Any,  # Any: Django hands on any value
+        **kwargs: Any,  # Any: Django hands on any value
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.owner = owner
         self.fields["name"].widget = UnfoldAdminTextInputWidget(attrs={"autofocus": True})
@@ -388,7 +395,7 @@ class NewGolemForm(forms.ModelForm[Golem]):
             # Nothing to choose from; the home chain alone is what there is.
             self.fields["other_chain_ids"].widget = forms.MultipleHiddenInput()
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """An intent chooses archetype and bundles; the base asset has to be known on the chain."""
         cleaned = super().clean() or {}
         names = INTENTS.get(cleaned.get("intent") or CUSTOM, INTENTS[CUSTOM]).profiles

@@ -16,7 +16,7 @@ from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
 
 
-def list_archetypes() -> list[dict[str, Any]]:
+def list_archetypes() -> list[dict[str, Any]]:  # Any: JSON, as agents and pages see it
     """Every archetype with whom it asks and how many tools it resolves to, every requirement taken for granted."""
     rows = Archetype.objects.prefetch_related("profiles", "delegates_to", "tool_overrides").select_related("owner")
     return [describe_row(row) for row in rows.order_by("name")]
@@ -86,7 +86,7 @@ def describe_tool(tool: ToolDef) -> dict[str, object]:
     }
 
 
-def explain_toolset(toolset: Toolset) -> dict[str, Any]:
+def explain_toolset(toolset: Toolset) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
     """Every tool with whether it is in and why, the requirements that are missing, and the counts."""
     return {
         "tools": [

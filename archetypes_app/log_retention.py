@@ -17,7 +17,11 @@ from tools_app.models import OwnerHistory
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def set_log_days(*, person: Any, days: int | None) -> OwnerHistory | None:
+def set_log_days(
+    *,
+    person: Any,  # Any: which model accounts have is a setting
+    days: int | None,
+) -> OwnerHistory | None:
     """Keep logs for so many days; None is as long as this server keeps anybody's. Raises InvalidParams.
 
     What was let go does not come back when the days become more.
@@ -31,7 +35,7 @@ def set_log_days(*, person: Any, days: int | None) -> OwnerHistory | None:
     return kept
 
 
-def find_log_days(person: Any) -> int | None:
+def find_log_days(person: Any) -> int | None:  # Any: which model accounts have is a setting
     """The days that a person set; None where nothing was."""
     return OwnerHistory.objects.filter(person=person).values_list("log_days", flat=True).first()
 

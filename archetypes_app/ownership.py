@@ -15,7 +15,7 @@ from archetypes_app.models import Golem, GolemMember
 from archetypes_app.roles import Power, Role, roles_with
 
 
-def match_golems(user: Any, power: Power) -> Q:
+def match_golems(user: Any, power: Power) -> Q:  # Any: which model accounts have is a setting
     """The condition on golems with which `user` may do that; without a join, so that no row comes twice.
 
     An account that is not active may do nothing.
@@ -53,7 +53,7 @@ def list_owned_golems(user: object) -> QuerySet[Golem]:
     return list_golems_with(user, Power.ADMINISTER)
 
 
-def list_people(golem: Golem, power: Power) -> QuerySet[Any]:
+def list_people(golem: Golem, power: Power) -> QuerySet[Any]:  # Any: rows of any model
     """The living accounts that may do that with `golem`, in order of id."""
     people = get_user_model()._default_manager.filter(is_active=True)
     shared = Golem.co_owners.through.objects.filter(golem_id=golem.pk).values("user_id")
@@ -83,17 +83,17 @@ def count_deciders_of(golem: str) -> object:
     return Subquery(people.order_by().annotate(one=Value(1)).values("one").annotate(n=Count("pk")).values("n"))
 
 
-def list_deciders(golem: Golem) -> QuerySet[Any]:
+def list_deciders(golem: Golem) -> QuerySet[Any]:  # Any: rows of any model
     """Who decides what is asked of the owners of `golem`: they themselves and its approvers."""
     return list_people(golem, Power.DECIDE)
 
 
-def has_power(golem: Golem, user: Any, power: Power) -> bool:
+def has_power(golem: Golem, user: Any, power: Power) -> bool:  # Any: which model accounts have is a setting
     """Whether `user` is a living account that may do that with `golem`."""
     return list_people(golem, power).filter(pk=user.pk).exists()
 
 
-def find_role(golem: Golem, user: Any) -> Role | None:
+def find_role(golem: Golem, user: Any) -> Role | None:  # Any: which model accounts have is a setting
     """The role of `user` in `golem`; None for a stranger."""
     if user.pk == golem.owner_id or golem.co_owners.filter(pk=user.pk).exists():
         return Role.ADMINISTRATOR
@@ -106,6 +106,6 @@ def may_own(user: Any) -> bool:  # Any: which model accounts have is a setting
     return bool(user.has_perm("archetypes_app.add_golem") or list_owned_golems(user).exists())
 
 
-def is_operator(user: Any) -> bool:
+def is_operator(user: Any) -> bool:  # Any: which model accounts have is a setting
     """Operators run the server: they see every row and edit the built-ins."""
     return bool(user.is_active and user.is_superuser)

@@ -46,7 +46,7 @@ class PublishedStatement:
     support: int
     total: int
     sources: Sequence[UUID]
-    recipe: dict[str, Any]
+    recipe: dict[str, Any]  # Any: JSON, as agents and pages see it
 
     @property
     def confidence_percent(self) -> int:

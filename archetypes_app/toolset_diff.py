@@ -45,7 +45,7 @@ class ToolsetDiff:
         """Whether the reachable tools stay the same."""
         return not (self.added or self.removed)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as agents and pages see it
         """JSON-ready names, as the audit log keeps them."""
         return {"added": [each.name for each in self.added], "removed": [each.name for each in self.removed]}
 

@@ -79,7 +79,7 @@ def check_first(**_: object) -> None:
 
 
 @worker_init.connect
-def name_worker(sender: Any = None, **_: object) -> None:
+def name_worker(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """Its sessions at the database and its lines of JSON tell which worker it is."""
     process_name.call_it(f"worker {str(sender.hostname).partition('@')[0]}")
 
@@ -100,7 +100,7 @@ def hold_clock(**_: object) -> None:
 
 
 @worker_init.connect
-def warm_engines(sender: Any = None, **_: object) -> None:
+def warm_engines(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """Import the engine in process before a simulating worker forks, so that none of its first plans waits for it."""
     if _SIMULATING_QUEUES & set(sender.app.amqp.queues.consume_from):
         warm_up()
@@ -115,7 +115,7 @@ def keep_what_is_loaded(**_: object) -> None:
 
 
 @worker_ready.connect
-def watch_memory_of_worker(sender: Any = None, **_: object) -> None:
+def watch_memory_of_worker(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """A worker that takes too much ends between two tasks (`golem_project.runtime.memory_limit`)."""
     MemoryWatch(WORKER, f"worker {str(sender.hostname).partition('@')[0]}").start()
 
@@ -141,13 +141,13 @@ def hand_counts_on(**_: object) -> None:
 
 @worker_process_init.connect
 @worker_ready.connect
-def export_spans(**_: Any) -> None:
+def export_spans(**_: Any) -> None:  # Any: Celery has no types
     """What this process does step by step is told where a collector is named."""
     begin_to_export()
 
 
 @before_task_publish.connect
-def say_what_led_to_it(headers: Any = None, **_: Any) -> None:
+def say_what_led_to_it(headers: Any = None, **_: Any) -> None:  # Any: Celery has no types
     """A task belongs to the trace of who sends it."""
     name = spans.name_current()
     if isinstance(headers, dict) and name is not None:
@@ -168,16 +168,16 @@ def measure_begin(task: object = None, **_: object) -> None:
 
 
 @task_postrun.connect
-def measure_end(task: Any = None, state: Any = None, **_: object) -> None:
+def measure_end(task: Any = None, state: Any = None, **_: object) -> None:  # Any: Celery has no types
     """A task ended."""
     measured_tasks.note_end(task, state)
 
 
-_following: list[Any] = []
+_following: list[Any] = []  # Any: Celery has no types
 
 
 @worker_ready.connect
-def follow_chains(sender: Any = None, **_: object) -> None:
+def follow_chains(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """A worker of commits is a candidate to follow the chains too, so that nobody has to start a follower."""
     if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
         # Loaded with the tasks, once models are there.
@@ -188,7 +188,7 @@ def follow_chains(sender: Any = None, **_: object) -> None:
 
 
 @worker_ready.connect
-def open_keys_ahead(sender: Any = None, **_: object) -> None:
+def open_keys_ahead(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """A worker of commits opens the keys that signed lately, beside its first tasks."""
     if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
         from permits_app.tasks import open_keys_ahead as begin
@@ -204,7 +204,7 @@ def stop_following(**_: object) -> None:
 
 
 @worker_init.connect
-def give_way(sender: Any = None, **_: object) -> None:
+def give_way(sender: Any = None, **_: object) -> None:  # Any: Celery has no types
     """Let a worker of memory alone have what processor time the others leave; what it starts inherits that."""
     if set(sender.app.amqp.queues.consume_from) != _MEMORY_QUEUES:
         return

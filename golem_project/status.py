@@ -43,7 +43,7 @@ from tools_app.core.transaction_retry import count_repeated
 from tools_app.history import follower_positions
 from tools_app.toolkit.registry import REGISTRY
 
-_readiness: Shared[dict[str, Any]] = Shared()
+_readiness: Shared[dict[str, Any]] = Shared()  # Any: JSON, of its own shape
 _BROKER_TIMEOUT_SECONDS = 2
 _CHAIN_BUDGET_MS = 3_000
 _MOST_ACCOUNTS = 10
@@ -153,7 +153,7 @@ def _check_all() -> dict[str, object]:
     return {"ready": is_ready, "degraded": stuck is None or bool(stuck), "checks": checks, "stuck": stuck or []}
 
 
-def describe_errors() -> list[dict[str, Any]]:
+def describe_errors() -> list[dict[str, Any]]:  # Any: JSON, of its own shape
     """Each code with its HTTP status, title and recovery, sorted by code."""
     entries = {
         kind.code: {
@@ -207,7 +207,7 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, object]:
     return found if is_ok else {**found, "next": _FIXES.get(name, "see the server's log")}
 
 
-def _list_stuck() -> list[dict[str, Any]] | None:
+def _list_stuck() -> list[dict[str, Any]] | None:  # Any: JSON, of its own shape
     """What does not go on, and since when: beat, queues, chains, accounts; None where nothing tells."""
     now = clock.now()
     try:

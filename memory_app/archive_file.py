@@ -34,7 +34,7 @@ class Archive:
     """A file whose signature holds: its header, how many rows it has, and who signed it (hex)."""
 
     path: Path
-    header: dict[str, Any]
+    header: dict[str, object]
     rows: int
     sha256: str
     public_key: str
@@ -112,7 +112,7 @@ def check_archive(path: Path) -> Archive:
     return Archive(path, header, count, digest.hexdigest(), str(seal["public_key"]))
 
 
-def read_rows(archive: Archive) -> Iterator[dict[str, Any]]:
+def read_rows(archive: Archive) -> Iterator[dict[str, object]]:
     """The rows of a checked archive, one at a time; hashed again, so a file changed meanwhile gives an error."""
     digest = hashlib.sha256(_CONTEXT)
     with archive.path.open("rb") as handle:
@@ -125,13 +125,13 @@ def read_rows(archive: Archive) -> Iterator[dict[str, Any]]:
         raise GrimoireFileRefused("the archive changed while it was read")
 
 
-def _write(handle: Any, line: dict[str, Any]) -> bytes:
+def _write(handle: Any, line: dict[str, object]) -> bytes:  # Any: a line of an archive, checked member by member
     written = json.dumps(line, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode() + b"\n"
     handle.write(written)
     return written
 
 
-def _read(line: bytes) -> dict[str, Any]:
+def _read(line: bytes) -> dict[str, object]:
     try:
         value = read_exact_json(line, most_bytes=MOST_LINE_BYTES)
     except ValueError:

@@ -35,13 +35,13 @@ def request_query_grimoire(
     query: str,
     store: str = Store.EPISODES,
     limit: int = 10,
-    filters: Mapping[str, Any] | None = None,
+    filters: Mapping[str, Any] | None = None,  # Any: JSON, as agents see it
     apply_decay: bool = True,
     now: datetime,
     wait_seconds: float | None = None,
     min_percent: int = 0,
     reinforce: bool = True,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """What `query_grimoire` answers, with vectors where possible and `mode: text_only` with its reason where not.
 
     Waits at most `wait_seconds` (GOLEM_MEMORY_QUERY_WAIT_SECONDS) holding no database connection. Inside a task it

@@ -35,7 +35,10 @@ def straighten(vector: Sequence[float]) -> list[float]:
     return _turn([vector], _read()[1])[0]
 
 
-def _turn(vectors: Sequence[Sequence[float]], matrix: Any) -> list[list[float]]:
+def _turn(
+    vectors: Sequence[Sequence[float]],
+    matrix: Any,  # Any: fastembed and numpy are untyped here
+) -> list[list[float]]:
     import numpy as np
 
     if not vectors:
@@ -47,7 +50,7 @@ def _turn(vectors: Sequence[Sequence[float]], matrix: Any) -> list[list[float]]:
 
 
 @cache
-def _read() -> tuple[Any, Any]:
+def _read() -> tuple[Any, Any]:  # Any: fastembed and numpy are untyped here
     """The matrix that bends, and the one that takes it back."""
     import numpy as np
 

@@ -129,7 +129,7 @@ class EpisodeScope:
 
     golem_id: UUID
     where: str
-    parameters: tuple[Any, ...]
+    parameters: tuple[Any, ...]  # Any: a column's value, of any type
 
     @classmethod
     def of(cls, golem_id: UUID, matching: QuerySet[Episode]) -> EpisodeScope:
@@ -204,7 +204,7 @@ def find_candidates(
 ) -> list[EpisodeCandidate]:
     """The `wanted` best by words and the `wanted` nearest, unordered; runs after `size_up` in its transaction."""
     by_words, word_values = _word_part(scope, size, wanted) if size.words else (_NO_WORDS, [])
-    by_vector, vector_values = _NO_VECTOR, list[Any]()
+    by_vector, vector_values = _NO_VECTOR, list[Any]()  # Any: a column's value, of any type
     if query_vector is not None:
         by_vector, vector_values = _vector_part(scope, query_vector, wanted, use_index=use_index)
     away = "NULL::float8" if query_vector is None else _AWAY.format(vector=_VECTOR)
@@ -226,7 +226,11 @@ def find_nearest(
     return rows
 
 
-def _word_part(scope: EpisodeScope, size: QuestionSize, wanted: int) -> tuple[str, list[Any]]:
+def _word_part(
+    scope: EpisodeScope,
+    size: QuestionSize,
+    wanted: int,
+) -> tuple[str, list[Any]]:  # Any: a column's value, of any type
     most = settings.GOLEM_MEMORY_TEXT_SCAN_ROWS
     chosen, brought = _choose_words(size, most)
     queries = [" | ".join(chosen)]
@@ -262,7 +266,7 @@ def _choose_words(size: QuestionSize, most: int) -> tuple[list[str], float]:
 
 def _vector_part(
     scope: EpisodeScope, query_vector: Sequence[float], wanted: int, *, use_index: bool
-) -> tuple[str, list[Any]]:
+) -> tuple[str, list[Any]]:  # Any: a column's value, of any type
     text = _write_vector(query_vector)
     order = f"({_VECTOR}.embedding::{_HALF}) <=> %s::{_HALF}" if use_index else "distance"
     sql = _BY_VECTOR.format(episode=_EPISODE, vector=_VECTOR, where=scope.where, order=order)

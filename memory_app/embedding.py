@@ -57,7 +57,7 @@ MODEL_FILES = (
         sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     ),
 )
-_MODEL_CONFIGS: dict[str, dict[str, Any]] = {
+_MODEL_CONFIGS: dict[str, dict[str, object]] = {
     "config.json": {"pad_token_id": 0},
     "tokenizer_config.json": {"model_max_length": 256, "pad_token": "[PAD]"},
     "special_tokens_map.json": {
@@ -74,7 +74,7 @@ _READ_DIGITS: Final = 2
 _MOST_KEPT: Final = 2_000  # vectors, 1.5 kB each
 
 _lock = threading.Lock()
-_model: Any = None
+_model: Any = None  # Any: fastembed and numpy are untyped here
 _kept: OrderedDict[str, array[float]] = OrderedDict()
 _keeping = threading.Lock()
 
@@ -118,7 +118,7 @@ def _shorten(found: re.Match[str]) -> str:
     return f"{whole}.{kept}" if kept else whole
 
 
-def _run(model: Any, texts: Sequence[str]) -> list[array[float]]:
+def _run(model: Any, texts: Sequence[str]) -> list[array[float]]:  # Any: fastembed and numpy are untyped here
     if not texts:
         return []
     try:

@@ -60,7 +60,7 @@ def select_episodes(*, golem_id: UUID, filters: EpisodeFilters) -> QuerySet[Epis
     return Episode.objects.filter(wanted)
 
 
-def parse_filters(raw: Mapping[str, Any]) -> EpisodeFilters:
+def parse_filters(raw: Mapping[str, Any]) -> EpisodeFilters:  # Any: JSON, as agents see it
     """Filters as an agent writes them. Nulls count as left out. Raises InvalidParams naming every bad field.
 
     Known: chain_id, tokens (list or `A/B`), token_pair (the same), tool_name or tool, action_type, venue,
@@ -68,7 +68,7 @@ def parse_filters(raw: Mapping[str, Any]) -> EpisodeFilters:
     """
     given = {name: value for name, value in raw.items() if value is not None}
     problems: dict[str, str] = {}
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {}  # Any: JSON, as agents see it
     for name, value in given.items():
         target, read = _READERS.get(name, (None, None))
         if target is None or read is None:
@@ -137,7 +137,7 @@ def _read_flag(value: object) -> bool:
     return value
 
 
-_READERS: dict[str, tuple[str, Any]] = {
+_READERS: dict[str, tuple[str, Any]] = {  # Any: JSON, as agents see it
     "chain_id": ("chain_id", _read_chain_id),
     "tokens": ("tokens", _read_tokens),
     "token_pair": ("tokens", _read_tokens),

@@ -125,7 +125,7 @@ def _apply(
     return 1
 
 
-def _parse(text: str) -> list[dict[str, Any]]:
+def _parse(text: str) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
     try:
         rows = read_toml(text, most_bytes=_MOST_BYTES).get("heuristic", [])
         if not isinstance(rows, list) or len(rows) > _MOST:
@@ -135,7 +135,7 @@ def _parse(text: str) -> list[dict[str, Any]]:
         raise InvalidParams(f"no valid heuristics: {error}", fields={"text": "TOML of heuristics"}) from None
 
 
-def _read(row: dict[str, Any]) -> dict[str, Any]:
+def _read(row: dict[str, Any]) -> dict[str, Any]:  # Any: JSON, as agents see it
     percent, factor = row["confidence_percent"], row["factor_bps"]
     if not isinstance(percent, int) or not isinstance(factor, int) or not 0 <= percent <= 100:
         raise ValueError("confidence_percent is 0 to 100 and factor_bps a whole number")

@@ -81,7 +81,7 @@ def recall(*, golem_id: UUID, situation: str, now: datetime) -> tuple[RecalledIn
     return _choose(_score(rows, now))
 
 
-def _score(rows: Sequence[Any], now: datetime) -> list[RecalledInsight]:
+def _score(rows: Sequence[Any], now: datetime) -> list[RecalledInsight]:  # Any: a column's value, of any type
     by_words = sorted((row for row in rows if row.words), key=lambda row: (-row.words, str(row.pk)))
     by_meaning = sorted((row for row in rows if row.distance is not None), key=lambda row: (row.distance, str(row.pk)))
     word_ranks = {row.pk: rank for rank, row in enumerate(by_words, start=1)}
@@ -99,7 +99,7 @@ def _score(rows: Sequence[Any], now: datetime) -> list[RecalledInsight]:
     return sorted(found, key=lambda each: (-each.score, -each.confidence_percent, str(each.pk)))
 
 
-def _describe(row: Any, score: float) -> RecalledInsight:
+def _describe(row: Any, score: float) -> RecalledInsight:  # Any: a row of any model
     return RecalledInsight(
         pk=row.pk,
         kind=row.kind,

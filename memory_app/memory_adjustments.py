@@ -87,7 +87,7 @@ class Augmentation:
         values = asdict(self.soft_params)
         return {_PARAMETER_OF[name]: value for name, value in values.items() if value is not None}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: a column's value, of any type
         """JSON-ready form for the permit."""
         return {
             "changes": self.changes,
@@ -98,7 +98,7 @@ class Augmentation:
             "before": dict(self.before),
         }
 
-    def apply(self, params: Mapping[str, object]) -> dict[str, Any]:
+    def apply(self, params: Mapping[str, object]) -> dict[str, Any]:  # Any: a column's value, of any type
         """The parameters with what memory changes of those that the tool takes."""
         return {**params, **{name: value for name, value in self.changes.items() if name in params}}
 
@@ -117,7 +117,7 @@ def augment(
     *,
     golem_id: UUID,
     tool_name: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
     now: datetime,
     home_chain_id: int | None = None,
     is_wanted: bool = True,
@@ -237,7 +237,7 @@ def _find_alike(
 
 def _ask(
     golem_id: UUID, tool_name: str, tokens: list[str], first_token: str, chain_id: int | None
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[Any], list[Any]]:  # Any: a column's value, of any type
     """The last episodes and what was learned, each statement within its time and both in one round trip."""
     episodes = _EPISODES.fill(golem_id, tool_name)
     if chain_id is None:
@@ -255,14 +255,14 @@ def _ask(
     return recent, learned
 
 
-def _select_recent(golem_id: UUID, tool_name: str) -> QuerySet[Any, Any]:
+def _select_recent(golem_id: UUID, tool_name: str) -> QuerySet[Any, Any]:  # Any: rows of any model
     rows = select_episodes(golem_id=golem_id, filters=EpisodeFilters(tool_name=tool_name)).order_by("-occurred_at")
     return rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT]
 
 
 def _select_tunings(
     golem_id: UUID, tool_name: str, tokens: list[str], first_token: str, chain_id: int | None = None
-) -> QuerySet[Any, Any]:
+) -> QuerySet[Any, Any]:  # Any: rows of any model
     rows = Insight.objects.filter(
         # A route leads one way only.
         Q(route_from="") | Q(route_from=first_token),

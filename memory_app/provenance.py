@@ -33,12 +33,12 @@ class Provenance:
             "recorded_block": self.block_number,
         }
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
         """JSON-ready form."""
         return {**asdict(self), "source": self.source.value, "trust": self.trust.value}
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Provenance:
+    def from_json(cls, raw: Mapping[str, Any]) -> Provenance:  # Any: JSON, as agents see it
         """The value `as_json` wrote, or a plain mapping with `written_by` (runtime, agent, owner, import) instead.
 
         Raises ValueError for an unknown source or trust.

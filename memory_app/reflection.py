@@ -74,7 +74,7 @@ class Reflection:
     comparisons: tuple[NumberComparison, ...]
     prediction_error_bps: int | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
         """JSON-ready form."""
         return asdict(self)
 

@@ -74,7 +74,7 @@ def read_fill(
     token_in: str,
     prediction: Mapping[str, object],
     outcome: Mapping[str, object],
-    reflection: Mapping[str, Any],
+    reflection: Mapping[str, Any],  # Any: JSON, as agents see it
 ) -> Fill | None:
     """The fill of an episode that started from `token_in` (a token key); None when it tells nothing about its route.
 

@@ -11,7 +11,7 @@ from memory_app.ask_memory_worker import request_query_grimoire
 
 def search_memory(
     *, golem_id: UUID, query: str, limit: int, now: datetime, wait_seconds: float
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
     """Episodes like the question, the best first: content, when, and the score as text. Raises InvalidParams."""
     answer = request_query_grimoire(
         golem_id=golem_id, query=query, limit=limit, now=now, wait_seconds=wait_seconds, reinforce=False

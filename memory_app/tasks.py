@@ -62,7 +62,7 @@ def store_episode_task(
     provenance: dict[str, object],
     occurred_at: str,
     **_: object,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """Store one episode that happened at `occurred_at` (RFC 3339); answers its id."""
     return _answer(
         lambda: {
@@ -99,7 +99,7 @@ def query_grimoire_task(
     min_percent: int = 0,
     reinforce: bool = True,
     **_: object,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
     return _answer(
         lambda: query_grimoire(
@@ -187,7 +187,7 @@ def warm_embedding(sender: object = None, **_: object) -> None:
         threading.Thread(target=embedding.warm, name="warm-embedding", daemon=True).start()
 
 
-def _answer(call: Callable[[], dict[str, object]]) -> dict[str, Any]:
+def _answer(call: Callable[[], dict[str, object]]) -> dict[str, Any]:  # Any: JSON, as agents see it
     try:
         return {"ok": call()}
     except GolemError as error:

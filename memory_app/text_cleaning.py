@@ -19,7 +19,7 @@ def clean_text(text: str, *, longest: int | None = None) -> str:
     return cleaned if longest is None else cleaned[:longest]
 
 
-def clean_value(value: object) -> Any:
+def clean_value(value: object) -> Any:  # Any: JSON, as agents see it
     """JSON-ready `value` with every string in it cleaned, names of members too. Floats become decimal text."""
     if isinstance(value, str):
         return clean_text(value)

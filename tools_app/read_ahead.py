@@ -92,14 +92,20 @@ def is_predictable(tool: ToolDef) -> bool:
     )
 
 
-def run_read(*, tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent) -> ToolResult:
+def run_read(
+    *,
+    tool: ReadTool,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    reading: ReadingAgent,
+) -> ToolResult:
     """The answer of `tool`, read ahead or now, while what usually follows is read beside it. Raises GolemError.
 
     Raises TypeError for anything but a read.
     """
     if not isinstance(tool, ReadTool):
         raise TypeError(f"{tool!r} is no read; nothing else is done ahead")
-    plain: dict[str, Any] = {"tool": tool, "params": params, "golem": reading.golem, "now": reading.now}
+    plain: dict[str, Any]  # Any: arguments of several types
+    plain = {"tool": tool, "params": params, "golem": reading.golem, "now": reading.now}
     if not settings.GOLEM_SPECULATION_IS_ON or not is_predictable(tool):
         return runner.run_read(**plain)
     place = (reading.golem.id, find_chosen(runner.check_params(tool=tool, params=params), reading.golem))
@@ -124,7 +130,13 @@ def forget_all() -> None:
 
 
 def prefetch(
-    *, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, chain_id: int, block: BlockRef, now: datetime
+    *,
+    tool: ReadTool,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    golem: GolemView,
+    chain_id: int,
+    block: BlockRef,
+    now: datetime,
 ) -> Future[ToolResult]:
     """Begin one read in the background; it ends by its budget and by the tick. Raises TypeError for a write."""
     if not isinstance(tool, ReadTool) or not is_predictable(tool):
@@ -139,7 +151,12 @@ def prefetch(
     return _get_pool().submit(copy_context().run, call)
 
 
-def _recall(tool: ReadTool, params: Mapping[str, Any], reading: ReadingAgent, place: _Place) -> ToolResult | None:
+def _recall(
+    tool: ReadTool,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    reading: ReadingAgent,
+    place: _Place,
+) -> ToolResult | None:
     session = _sessions.get(place)
     if session is None:
         return None
@@ -255,7 +272,11 @@ def _close_sessions(is_over: Callable[[_Place, _Session], bool]) -> None:
             _predictions.pop(session.archetype, None)
 
 
-def _key(tool: ToolDef, params: Mapping[str, Any], block: BlockRef) -> _Key:
+def _key(
+    tool: ToolDef,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    block: BlockRef,
+) -> _Key:
     return tool.name, runner.hash_params(runner.check_params(tool=tool, params=params)), block.hash
 
 

@@ -84,7 +84,7 @@ def bounded_by(deadline: Deadline) -> Iterator[None]:
 def run_read(
     *,
     tool: ReadTool,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
     golem: GolemView,
     now: datetime,
     recall: Callable[[], ToolResult | None] | None = None,
@@ -111,7 +111,13 @@ def run_read(
 
 
 def read_ahead(
-    *, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, chain_id: int, block: BlockRef, now: datetime
+    *,
+    tool: ReadTool,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    golem: GolemView,
+    chain_id: int,
+    block: BlockRef,
+    now: datetime,
 ) -> ToolResult:
     """Run a read tool at `block` before anybody asked: within its budget and its tick, and without events.
 
@@ -145,7 +151,12 @@ def tick_deadline() -> Deadline | None:
 
 
 def build_plan(
-    *, tool: WriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime, chain: ChainReader | None = None
+    *,
+    tool: WriteTool,
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    golem: GolemView,
+    now: datetime,
+    chain: ChainReader | None = None,
 ) -> TxPlan:
     """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError.
 
@@ -261,18 +272,22 @@ def check_chain(*, tool: ToolDef, params: Mapping[str, object], golem: GolemView
         check_allowed(golem, chain_id)
 
 
-def _call_read(tool: ReadTool, ctx: ReadContext, checked: Mapping[str, Any]) -> ToolResult:
+def _call_read(
+    tool: ReadTool,
+    ctx: ReadContext,
+    checked: Mapping[str, Any],  # Any: a tool's values, of its own types
+) -> ToolResult:
     return wrap_answer(tool.handler(ctx, **checked), schema_version=tool.schema_version)
 
 
 def _run(
     *,
     tool: ToolDef,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
     golem: GolemView,
     now: datetime,
     context: type[ReadContext],
-    call: Callable[[Any], T],
+    call: Callable[[Any], T],  # Any: a tool's values, of its own types
     chain: ChainReader | None = None,
     on_chain: Callable[[ChainReader], None] | None = None,
     budget_ms: int | None = None,
@@ -288,7 +303,8 @@ def _run(
         sprite_trigger=tool.sprite_trigger.value,
         budget_ms=int(tool.tick_budget),
     )
-    place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
+    place: dict[str, Any]  # Any: arguments of several types
+    place = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(
         tool=tool,
@@ -338,7 +354,10 @@ def _run(
     return answer
 
 
-def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Callable[[object], T]:
+def _once_more(
+    call: Callable[[Any], T],  # Any: a tool's values, of its own types
+    readers: Sequence[ChainReader],
+) -> Callable[[object], T]:
     """`call`, and when what it read fits no state at all, `call` on answers to the same questions asked anew.
 
     A node that mines while it answers for its newest block may answer from the next one's state. For what only reads.
@@ -355,7 +374,11 @@ def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Call
     return try_twice
 
 
-def _call_in_time(tool: ToolDef, ctx: ReadContext, call: Callable[[Any], T]) -> T:
+def _call_in_time(
+    tool: ToolDef,
+    ctx: ReadContext,
+    call: Callable[[Any], T],  # Any: a tool's values, of its own types
+) -> T:
     """The answer, or BudgetExceeded when the time is over before, during or after the call."""
     _check_time(tool, ctx.deadline)
     try:
@@ -425,7 +448,7 @@ class _CallEvents:
         self.reached: list[str] = []
         self._flushed_ms = clock.monotonic_ms()
 
-    def add(self, kind: EventType, **payload: Any) -> None:
+    def add(self, kind: EventType, **payload: Any) -> None:  # Any: JSON of an event
         self._events.append(Event(kind, {"call_id": self._call_id, **payload}))
         if clock.monotonic_ms() - self._flushed_ms > _PROGRESS_INTERVAL_MS:
             self.flush()

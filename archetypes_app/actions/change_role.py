@@ -19,7 +19,14 @@ from tools_app.core.transaction_retry import retry_aborted
 
 
 @retry_aborted
-def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: datetime) -> int:
+def lower_role(
+    *,
+    golem: Golem,
+    person: Any,  # Any: which model accounts have is a setting
+    to: Role | None,
+    by: Any,  # Any: which model accounts have is a setting
+    now: datetime,
+) -> int:
     """Take away a role, or a part of it, at once; how many keys were revoked. Raises RoleNeedsApproval for what its
     owners decide.
     """
@@ -30,12 +37,27 @@ def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: date
         return write_role(golem=locked, person=person, to=to, actor=f"owner:{by.pk}", reason="", now=now)
 
 
-def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason: str, now: datetime) -> int:
+def write_role(
+    *,
+    golem: Golem,
+    person: Any,  # Any: which model accounts have is a setting
+    to: Role | None,
+    actor: str,
+    reason: str,
+    now: datetime,
+) -> int:
     """One person's role, as `write_roles`."""
     return write_roles(golem=golem, roles={person: to}, actor=actor, reason=reason, now=now)
 
 
-def write_roles(*, golem: Golem, roles: Mapping[Any, Role | None], actor: str, reason: str, now: datetime) -> int:
+def write_roles(
+    *,
+    golem: Golem,
+    roles: Mapping[Any, Role | None],  # Any: JSON, as agents and pages see it
+    actor: str,
+    reason: str,
+    now: datetime,
+) -> int:
     """Set them by person, whatever they were; how many keys were revoked. None takes every role away.
 
     Joins the caller's transaction, with `golem` locked. Who made a key saw its token, and would go on with it.

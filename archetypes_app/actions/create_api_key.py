@@ -38,7 +38,7 @@ def create_api_key(
     golem: Golem,
     scopes: Iterable[str],
     label: str,
-    created_by: Any,
+    created_by: Any,  # Any: which model accounts have is a setting
     now: datetime,
     lifetime_days: int = LIFETIME_DAYS,
     session_id: UUID | None = None,

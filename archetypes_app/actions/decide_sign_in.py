@@ -31,7 +31,13 @@ def is_over(row: AgentSignIn, now: datetime) -> bool:
 
 @retry_aborted
 def approve_sign_in(
-    *, row: AgentSignIn, golem: Golem, scopes: Iterable[str], lifetime_days: int, decided_by: Any, now: datetime
+    *,
+    row: AgentSignIn,
+    golem: Golem,
+    scopes: Iterable[str],
+    lifetime_days: int,
+    decided_by: Any,  # Any: which model accounts have is a setting
+    now: datetime,
 ) -> None:
     """Let it act for `golem` with some of the scopes it asked for. Writes the audit log. Raises SignInOver and
     UnknownScope.

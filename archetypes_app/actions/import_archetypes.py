@@ -115,7 +115,11 @@ def import_archetypes(
     return tuple(rows.values())
 
 
-def _lock_existing(files: Sequence[ArchetypeFile], owner: Any, replace_existing: bool) -> dict[str, Archetype]:
+def _lock_existing(
+    files: Sequence[ArchetypeFile],
+    owner: Any,  # Any: which model accounts have is a setting
+    replace_existing: bool,
+) -> dict[str, Archetype]:
     names = [file.name for file in files]
     rows = {
         row.name: row for row in Archetype.objects.select_for_update(no_key=True, of=("self",)).filter(name__in=names)
@@ -133,8 +137,12 @@ def _check_names(file: ArchetypeFile) -> _Checked:
     return _Checked(file, find_profiles(file.profiles), includes, excludes)
 
 
-def _write_columns(file: ArchetypeFile, row: Archetype | None, owner: Any) -> Archetype:
-    columns: dict[str, Any] = {
+def _write_columns(
+    file: ArchetypeFile,
+    row: Archetype | None,
+    owner: Any,  # Any: which model accounts have is a setting
+) -> Archetype:
+    columns: dict[str, object] = {
         "description": file.description,
         "category": file.category,
         "inference_tier": file.default_tier,

@@ -32,7 +32,13 @@ def list_open(golem: Golem, *, now: datetime) -> QuerySet[Invitation]:
 
 
 @retry_aborted
-def invite_person(*, golem: Golem, label: str, invited_by: Any, now: datetime) -> tuple[Invitation, Secret]:
+def invite_person(
+    *,
+    golem: Golem,
+    label: str,
+    invited_by: Any,  # Any: which model accounts have is a setting
+    now: datetime,
+) -> tuple[Invitation, Secret]:
     """An invitation and its secret, which exists only here. Raises TooManyInvitations."""
     secret = secrets.token_urlsafe(32)
     with transaction.atomic():
@@ -70,7 +76,7 @@ def find_invitation(secret: str, *, now: datetime) -> Invitation:
 
 
 @retry_aborted
-def join_golem(*, secret: str, person: Any, now: datetime) -> Golem:
+def join_golem(*, secret: str, person: Any, now: datetime) -> Golem:  # Any: which model accounts have is a setting
     """Make `person` a viewer of the golem the link is for; who has a role in it keeps that. Raises InvitationOver."""
     with transaction.atomic():
         found = find_invitation(secret, now=now)
@@ -95,7 +101,12 @@ def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _tell(invitation: Invitation, event: str, actor: Any, now: datetime) -> None:
+def _tell(
+    invitation: Invitation,
+    event: str,
+    actor: Any,  # Any: which model accounts have is a setting
+    now: datetime,
+) -> None:
     # Whom a link is for is in its inviter's words, mostly a name.
     label = Tainted(invitation.label, TaintLabel.USER_PII)
     data = {"invitation_id": str(invitation.pk), "label": label}

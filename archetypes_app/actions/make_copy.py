@@ -13,7 +13,7 @@ _NAME_LENGTH = 50
 
 
 @retry_aborted
-def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:
+def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:  # Any: which model accounts have is a setting
     """A copy that `owner` may edit, with the same profiles, delegates and overrides."""
     with transaction.atomic():
         copy = Archetype.objects.create(
@@ -42,7 +42,11 @@ def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:
 
 
 @retry_aborted
-def copy_tool_profile(*, profile: ToolProfile, owner: Any) -> ToolProfile:
+def copy_tool_profile(
+    *,
+    profile: ToolProfile,
+    owner: Any,  # Any: which model accounts have is a setting
+) -> ToolProfile:
     """A copy that `owner` may edit."""
     with transaction.atomic():
         return ToolProfile.objects.create(
@@ -55,7 +59,7 @@ def copy_tool_profile(*, profile: ToolProfile, owner: Any) -> ToolProfile:
         )
 
 
-def _free_name(model: type[models.Model], name: str, owner: Any) -> str:
+def _free_name(model: type[models.Model], name: str, owner: Any) -> str:  # Any: which model accounts have is a setting
     """`trader-ana`, `trader-ana-2`, …: the first that nobody has. A race on it fails on the unique column."""
     suffix = "".join(letter for letter in owner.get_username().lower() if letter.isalnum() or letter in "-_") or "copy"
     stem = f"{name}-{suffix}"[: _NAME_LENGTH - 4]

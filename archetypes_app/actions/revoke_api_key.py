@@ -13,7 +13,12 @@ from tools_app.core import audit_log
 from tools_app.core.transaction_retry import retry_aborted
 
 
-def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
+def revoke_api_key(
+    *,
+    key: ApiKey,
+    revoked_by: Any,  # Any: which model accounts have is a setting
+    now: datetime,
+) -> None:
     """Make `key` useless from now on, as an owner; does nothing when it is revoked already. Writes the audit log."""
     revoke_as(key=key, actor=f"owner:{revoked_by.pk}", now=now)
 

@@ -21,7 +21,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 
-State = dict[str, Any]
+State = dict[str, Any]  # Any: JSON, as agents and pages see it
 _UNTOUCHED = timedelta(seconds=2)
 
 

@@ -83,7 +83,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     actions_detail: ClassVar[tuple[str, ...]] = ("rotate", "revoke")
     actions_row: ClassVar[tuple[str, ...]] = ("rotate", "revoke")
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Nothing of a key is edited."""
         return False
 
@@ -138,7 +138,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         """In how long."""
         return show_age(obj.expires_at)
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: unfold has no types
         """The page that shows a token once, before the form's own addresses."""
         wrap = self.admin_site.admin_view
         shown = path("<path:object_id>/token/", wrap(self.token_view), name="archetypes_app_apikey_token")

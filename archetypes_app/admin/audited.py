@@ -23,7 +23,13 @@ class AuditedEditMixin:
         found = getattr(obj, "golem_id", None)
         return found if isinstance(found, UUID) else None
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: Any,  # Any: Django hands on any form and row
+        formsets: Any,  # Any: Django hands on any form and row
+        change: bool,
+    ) -> None:
         """Save as Django does, then write down what changed."""
         super().save_related(request, form, formsets, change)  # type: ignore[misc]
         fields = _describe_changes(form)
@@ -31,7 +37,7 @@ class AuditedEditMixin:
         if fields or rows or not change:
             self._append(request, form.instance, "changed" if change else "added", fields, rows)
 
-    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> object:
+    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> object:  # Any: rows of any model
         """Write down each deleted row; Django calls this before it deletes them."""
         lock_rows(queryset)
         for obj in queryset:
@@ -39,12 +45,17 @@ class AuditedEditMixin:
         return super().log_deletions(request, queryset)  # type: ignore[misc]
 
     def _append(
-        self, request: HttpRequest, obj: Any, what: str, fields: dict[str, Any], rows: list[dict[str, Any]]
+        self,
+        request: HttpRequest,
+        obj: Any,  # Any: a row of any model
+        what: str,
+        fields: dict[str, object],
+        rows: list[dict[str, object]],
     ) -> None:
         golem_id = self.find_golem_id(obj)
         if golem_id is None:
             return
-        data: dict[str, Any] = {"row": obj._meta.verbose_name, "name": str(obj), "did": what}
+        data: dict[str, object] = {"row": obj._meta.verbose_name, "name": str(obj), "did": what}
         if fields:
             data["fields"] = fields
         if rows:
@@ -63,7 +74,7 @@ def lock_rows(rows: Iterable[models.Model]) -> None:
         list(model._default_manager.select_for_update(no_key=True).filter(pk__in=keys).values_list("pk"))
 
 
-def _describe_changes(form: ModelForm[Any]) -> dict[str, object]:
+def _describe_changes(form: ModelForm[Any]) -> dict[str, object]:  # Any: rows of any model
     return {
         name: {"from": _text(form[name].initial), "to": _text(form.cleaned_data.get(name))}
         for name in form.changed_data
@@ -71,7 +82,7 @@ def _describe_changes(form: ModelForm[Any]) -> dict[str, object]:
     }
 
 
-def _describe_rows(formset: Any) -> dict[str, object]:
+def _describe_rows(formset: Any) -> dict[str, object]:  # Any: Django hands on any form and row
     return {
         "row": str(formset.model._meta.verbose_name),
         "added": [str(obj) for obj in formset.new_objects],
@@ -80,7 +91,7 @@ def _describe_rows(formset: Any) -> dict[str, object]:
     }
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> str:  # Any: Django hands on any value
     if isinstance(value, models.QuerySet | list | tuple | set):
         return ", ".join(sorted(str(item) for item in value))
     return "" if value is None else str(value)

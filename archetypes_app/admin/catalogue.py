@@ -39,11 +39,11 @@ class ToolOverrideInline(TabularInline):
         parent = self.admin_site._registry.get(self.parent_model)
         return bool(parent and parent.has_change_permission(request, obj))
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """As for the row it belongs to."""
         return bool(super().has_add_permission(request, obj)) and self._may_change_parent(request, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """As for the row it belongs to."""
         return bool(super().has_change_permission(request, obj)) and self._may_change_parent(request, obj)
 
@@ -62,7 +62,7 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     actions_detail: ClassVar[tuple[str, ...]] = ("make_my_copy",)
 
     @display(description="Belongs to", ordering="owner")
-    def belongs_to(self, obj: Any) -> SafeString:
+    def belongs_to(self, obj: Any) -> SafeString:  # Any: a row of any model
         """Built in, shared by the operators, or an owner's."""
         if obj.is_builtin:
             return show_badge("built in", "info")
@@ -72,7 +72,7 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """Only operators choose whose a row is."""
         return [] if is_operator(request.user) else ["owner"]
 
-    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:  # Any: unfold has no types
         """The declared fieldsets: without the owner for owners, and without what only an edit needs for readers."""
         hidden = set(self.get_exclude(request, obj))
         swapped = {}
@@ -87,7 +87,7 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             for title, options in super().get_fieldsets(request, obj)
         ]
 
-    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:  # Any: a row of any model
         """A row an owner adds is theirs."""
         if not change and not is_operator(request.user):
             obj.owner = request.user
@@ -103,7 +103,7 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """Whoever may add may copy."""
         return bool(self.has_add_permission(request))
 
-    def _copy(self, request: HttpRequest, original: Any) -> Any:
+    def _copy(self, request: HttpRequest, original: Any) -> Any:  # Any: Django hands on any value
         raise NotImplementedError
 
     @action(description="Make my copy", icon="content_copy", url_path="copy", permissions=["make_my_copy"])
@@ -124,7 +124,7 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             back_url=self._page(original),
         )
 
-    def _page(self, obj: Any) -> str:
+    def _page(self, obj: Any) -> str:  # Any: a row of any model
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
 
 

@@ -17,7 +17,7 @@ class DelegationGraphPage:
 
     def graph_view(self, request: HttpRequest) -> HttpResponse:
         """The picture; `of` puts one archetype in focus, `from` and `to` try a delegation. Changes nothing."""
-        admin: Any = self
+        admin: Any = self  # Any: a mixin of admin pages
         visible = list(admin.get_queryset(request).order_by("name").values_list("name", flat=True))
         tried = (request.GET.get("from", ""), request.GET.get("to", ""))
         proposal = tried if all(name in visible for name in tried) else None
@@ -42,7 +42,7 @@ class ProfileMatrixPage:
 
     def matrix_view(self, request: HttpRequest) -> HttpResponse:
         """A table: a row per profile, a column per category that has a tool. Changes nothing."""
-        admin: Any = self
+        admin: Any = self  # Any: a mixin of admin pages
         stocked = list_stocked()
         profiles = list(admin.get_queryset(request).select_related("owner").order_by("name"))
         held = {profile.pk: {*profile.categories, Category.DATA.value} for profile in profiles}

@@ -54,7 +54,13 @@ class GolemFormAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         ),
     )
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: object = None,
+        change: bool = False,
+        **kwargs: Any,  # Any: Django hands on any value
+    ) -> Any:  # Any: Django hands on any value
         """The form with the profiles this person may choose."""
         form = super().get_form(request, obj, change, **kwargs)
         profiles = self.list_choices(ToolProfile, request).order_by("name")
@@ -66,11 +72,11 @@ class GolemFormAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """Itself, read afresh."""
         return Golem.objects.filter(pk=obj.pk).select_related("archetype")
 
-    def find_golem_id(self, obj: Any) -> UUID | None:
+    def find_golem_id(self, obj: Any) -> UUID | None:  # Any: a row of any model
         """A golem belongs to its own audit chain."""
         return obj.pk if isinstance(obj.pk, UUID) else None
 
-    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:  # Any: unfold has no types
         """Only operators move a golem to another owner."""
         if is_operator(request.user):
             return self.fieldsets

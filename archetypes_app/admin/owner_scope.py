@@ -22,7 +22,7 @@ from archetypes_app.ownership import is_operator, list_golems_with, match_golems
 from archetypes_app.roles import Power
 from tools_app.admin.read_only import PlainAdmin
 
-Scope = Callable[[Any], models.Q]
+Scope = Callable[[Any], models.Q]  # Any: ASGI's messages are of no fixed type
 _READING = ("GET", "HEAD", "OPTIONS")
 
 # What an owner may choose in a form, by the model that is chosen. Apps above add theirs with `scope_choices`.
@@ -52,7 +52,7 @@ def _read_columns(row: models.Model) -> dict[str, object]:
     return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
 
 
-def _list_stamps(row: models.Model) -> list[Any]:
+def _list_stamps(row: models.Model) -> list[Any]:  # Any: Django hands on any value
     return [field for field in row._meta.concrete_fields if getattr(field, "auto_now", False)]
 
 
@@ -64,9 +64,9 @@ class OwnerScopedAdmin(PlainAdmin):
     write_power = Power.OPERATE
     """What a person must be allowed with a row's golem to change or act on the row."""
 
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:  # Any: rows of any model
         """The rows this person may see, or act on where the request is no GET."""
-        rows: models.QuerySet[Any] = super().get_queryset(request)
+        rows: models.QuerySet[Any] = super().get_queryset(request)  # Any: rows of any model
         if is_operator(request.user):
             return rows
         mine = self._match_theirs(request.user, Power.SEE if request.method in _READING else self.write_power)
@@ -74,7 +74,7 @@ class OwnerScopedAdmin(PlainAdmin):
             mine |= models.Q(**{f"{self.owner_path}__isnull": True})
         return rows.filter(mine)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # Any: a row of any model
         """Django's permission, and the row is theirs."""
         return super().has_change_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
@@ -82,17 +82,31 @@ class OwnerScopedAdmin(PlainAdmin):
         """Django's permission, and the row is theirs."""
         return super().has_delete_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> object:
+    def formfield_for_foreignkey(
+        self,
+        db_field: Any,  # Any: Django hands on any value
+        request: HttpRequest,
+        **kwargs: Any,  # Any: Django hands on any value
+    ) -> object:
         """A chooser without other owners' rows."""
         kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> object:
+    def formfield_for_manytomany(
+        self,
+        db_field: Any,  # Any: Django hands on any value
+        request: HttpRequest,
+        **kwargs: Any,  # Any: Django hands on any value
+    ) -> object:
         """A chooser without other owners' rows."""
         kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
-    def list_choices(self, model: type[models.Model], request: HttpRequest) -> models.QuerySet[Any]:
+    def list_choices(
+        self,
+        model: type[models.Model],
+        request: HttpRequest,
+    ) -> models.QuerySet[Any]:  # Any: rows of any model
         """The rows of `model` this person may choose; none when nobody said which, so that nothing leaks by default."""
         rows = model._default_manager.all()
         if is_operator(request.user):
@@ -100,14 +114,25 @@ class OwnerScopedAdmin(PlainAdmin):
         scope = _CHOICES.get(model)
         return rows.filter(scope(request.user)) if scope else rows.none()
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        from_field: str | None = None,
+    ) -> Any:  # Any: Django hands on any value
         """The row, which remembers how it was read."""
         found = super().get_object(request, object_id, from_field)
         if found is not None:
             found._as_read = copy.deepcopy(_read_columns(found))
         return found
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Any,  # Any: a row of any model
+        form: Any,  # Any: Django hands on any form and row
+        change: bool,
+    ) -> None:
         """Write what the edit changed and nothing else: whatever happened to the row meanwhile (a halt, a tick, a limit
         that fell) stays.
         """
@@ -118,7 +143,7 @@ class OwnerScopedAdmin(PlainAdmin):
         moved = [name for name, value in _read_columns(obj).items() if value != as_read.get(name)]
         obj.save(update_fields=[*moved, *(field.attname for field in _list_stamps(obj))])
 
-    def get_row(self, request: HttpRequest, object_id: Any) -> Any:
+    def get_row(self, request: HttpRequest, object_id: Any) -> Any:  # Any: Django hands on any value
         """The row at a page's address, when this person may see it. Raises Http404."""
         found = self.get_object(request, str(object_id))
         if found is None and self._is_theirs(request, object_id, Power.SEE):
@@ -150,7 +175,12 @@ class OwnerScopedAdmin(PlainAdmin):
         found: list[object] = super().get_actions_row(request)
         return found if found and self._acts_on_some(request) else []
 
-    def find_golem_with(self, request: HttpRequest, golem_id: Any, power: Power) -> Golem:
+    def find_golem_with(
+        self,
+        request: HttpRequest,
+        golem_id: Any,  # Any: Django hands on any value
+        power: Power,
+    ) -> Golem:
         """The golem at a page's address. Raises Http404, and PermissionDenied where this person may only see it."""
         golems = Golem.objects.select_related("archetype").filter(pk=golem_id)
         if is_operator(request.user):
@@ -190,7 +220,7 @@ class OwnerScopedAdmin(PlainAdmin):
         except (ValidationError, ValueError):  # the address holds no key of this model
             return False
 
-    def _match_theirs(self, user: Any, power: Power) -> models.Q:
+    def _match_theirs(self, user: Any, power: Power) -> models.Q:  # Any: which model accounts have is a setting
         """Rows that are this person's: their own, and those of golems with which they may do that."""
         if self.model is Golem:
             return match_golems(user, power)
@@ -199,5 +229,10 @@ class OwnerScopedAdmin(PlainAdmin):
             return models.Q(**{f"{through}__in": list_golems_with(user, power)})
         return models.Q(**{self.owner_path: user.pk})
 
-    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
+    def _get_obj_does_not_exist_redirect(
+        self,
+        request: HttpRequest,
+        opts: Any,  # Any: Django hands on any value
+        object_id: str,
+    ) -> NoReturn:
         raise Http404(f"no such {opts.verbose_name}")

@@ -29,11 +29,11 @@ from tools_app.pages.html import QUOTED, show_age, show_badge, show_hex, show_un
 class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
     """Rows with a bare `golem_id`: an owner sees those of their golems."""
 
-    list_filter: ClassVar[tuple[Any, ...]] = (GolemIdFilter,)
+    list_filter: ClassVar[tuple[object, ...]] = (GolemIdFilter,)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:  # Any: rows of any model
         """The rows this person may see."""
-        rows: QuerySet[Any] = super().get_queryset(request)
+        rows: QuerySet[Any] = super().get_queryset(request)  # Any: rows of any model
         if is_operator(request.user):
             return rows
         return rows.filter(golem_id__in=list_golems_with(request.user, Power.SEE).values("pk"))
@@ -48,7 +48,7 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
         return response
 
     @display(description="Golem")
-    def golem_name(self, obj: Any) -> str:
+    def golem_name(self, obj: Any) -> str:  # Any: a row of any model
         """The golem's name, or its id when the golem is gone."""
         names = getattr(self, "_names", {})
         return str(names.get(obj.golem_id) or obj.golem_id)

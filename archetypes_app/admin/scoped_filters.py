@@ -21,7 +21,13 @@ class GolemFilter(SimpleListFilter):
     parameter_name = "of_golem"
     path = "golem"
 
-    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: ModelAdmin[Any]) -> None:
+    def __init__(
+        self,
+        request: HttpRequest,
+        params: dict[str, Any],  # Any: a tool's parameters, read by its schema
+        model: Any,  # Any: Django hands on any value
+        model_admin: ModelAdmin[Any],  # Any: Django hands on any form and row
+    ) -> None:
         given = params.pop(APART, None)
         self.is_with_apart = bool(given)
         golems = list_seen_golems(request.user)
@@ -36,13 +42,17 @@ class GolemFilter(SimpleListFilter):
         """The golem, and whether what is set apart is shown too."""
         return [self.parameter_name, APART]
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:
+    def lookups(
+        self,
+        request: HttpRequest,
+        model_admin: ModelAdmin[Any],  # Any: Django hands on any form and row
+    ) -> list[tuple[str, str]]:
         """Names of the golems this person may see; those that are set apart come last."""
         shown = self._golems.exclude(pk__in=self._apart) if self._apart else self._golems
         names = [(str(pk), name) for pk, name in shown.order_by("name").values_list("pk", "name")[:50]]
         return names + [(str(pk), name) for pk, name in list(self._apart.items())[:20]]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # Any: rows of any model
         """Keep the chosen golem's rows; an id that was not offered keeps none."""
         value = self.value()
         if value is None:

@@ -28,11 +28,11 @@ CONFIRMED = "_tools_seen"  # the field by which the diff page says that it was s
 class ToolsetEffectsMixin:
     """Shows the diff of reachable tools before a form is saved; afterwards records it and bumps the row's version."""
 
-    def list_touched_golems(self, obj: Any) -> QuerySet[Golem]:
+    def list_touched_golems(self, obj: Any) -> QuerySet[Golem]:  # Any: a row of any model
         """Golems whose tools may change when `obj` does."""
         raise NotImplementedError
 
-    def name_subject(self, obj: Any) -> str:
+    def name_subject(self, obj: Any) -> str:  # Any: a row of any model
         """What the audit log calls the row that was edited."""
         return f"{obj._meta.verbose_name} {obj}"
 
@@ -59,7 +59,13 @@ class ToolsetEffectsMixin:
         request.toolsets_before = before  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)  # type: ignore[misc]
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: Any,  # Any: Django hands on any form and row
+        formsets: Any,  # Any: Django hands on any form and row
+        change: bool,
+    ) -> None:
         """Save, then compare and record in the same transaction."""
         super().save_related(request, form, formsets, change)  # type: ignore[misc]
         if not change:
@@ -111,7 +117,7 @@ class ToolsetEffectsMixin:
         return effects
 
     def _show_diff(self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]) -> HttpResponse:
-        admin: Any = self
+        admin: Any = self  # Any: a mixin of admin pages
         visible = admin.list_choices(Golem, request)
         mine = set(visible.filter(pk__in=[effect.golem.pk for effect in effects]).values_list("pk", flat=True))
         context = {

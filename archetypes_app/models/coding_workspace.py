@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
@@ -76,7 +74,7 @@ class CodingWorkspace(TimeStamped):
         return hash_canonical(self.settings)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Every setting by name, JSON-ready."""
         return {name: getattr(self, name) for name in SETTINGS}
 

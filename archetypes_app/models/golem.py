@@ -98,7 +98,7 @@ class Golem(TimeStamped):
     version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
 
     # The rows its toolset is made of, where they were read with it: a `ToolsetRows`, and no column.
-    toolset_rows: Any = None
+    toolset_rows: Any = None  # Any: rows of any model
 
     class Meta:
         ordering = ["name"]
@@ -114,7 +114,7 @@ class Golem(TimeStamped):
     def is_halted(self) -> bool:
         return self.halted_at is not None
 
-    def refresh_from_db(self, *args: Any, **options: Any) -> None:
+    def refresh_from_db(self, *args: Any, **options: Any) -> None:  # Any: Django hands on any value
         """As any row; what was read with the row that was is read anew."""
         self.toolset_rows = None
         super().refresh_from_db(*args, **options)

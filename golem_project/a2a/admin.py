@@ -125,7 +125,7 @@ class OpenedReadForm(forms.ModelForm):
         model = OpenedRead
         fields = ("golem", "query", "venue")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         if "price" in self.fields:
             self.fields["price"].help_text = (
@@ -134,9 +134,9 @@ class OpenedReadForm(forms.ModelForm):
                 " (sleepwalker_artifact) costs its own price where that is more."
             )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """Only a read of this golem can be opened."""
-        cleaned: dict[str, Any] = super().clean() or {}
+        cleaned: dict[str, Any] = super().clean() or {}  # Any: each field gives its own type
         price = cleaned.get("price")
         self.instance.price_micro_usdc = int(price.scaleb(6)) if price is not None else None
         golem = cleaned.get("golem")
@@ -162,7 +162,7 @@ class OpenedReadAdmin(OwnerScopedAdmin):
     readonly_fields = ("asked",)
     actions_detail: ClassVar[tuple[str, ...]] = ("close",)
 
-    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:  # Any: unfold has no types
         """A row that stands tells its price; a new one asks for it."""
         return ((None, {"fields": ("golem", "query", "venue", "price" if obj is None else "asked")}),)
 
@@ -197,11 +197,11 @@ class OpenedReadAdmin(OwnerScopedAdmin):
             explanation="From now on only agents with a key of this golem can ask for it.",
         )
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Never: another read is another row."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:  # Any: a row of any model
         """With the time."""
         obj.created_at = clock.now()
         super().save_model(request, obj, form, change)

@@ -55,7 +55,12 @@ class A2ACaller:
         return Q(golem=self.golem, api_key__isnull=True, visitor=self.visitor)
 
 
-def identify_caller(request: Any, *, golem_id: UUID, now: datetime) -> A2ACaller:
+def identify_caller(
+    request: Any,  # Any: the A2A and x402 libraries leave it untyped
+    *,
+    golem_id: UUID,
+    now: datetime,
+) -> A2ACaller:
     """The caller behind a request's bearer token.
 
     Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, VisitOver, AgentUnknown.

@@ -29,7 +29,8 @@ _key: dict[str, str] | None = None
 def configure(passphrase: Secret) -> None:
     """Derive the key, once per process. Called by wiring."""
     global _key
-    seed: Any = HKDF(passphrase.reveal().encode(), 32, b"", SHA256, context=_INFO)
+    seed: Any  # Any: pycryptodome types bytes or a tuple of them
+    seed = HKDF(passphrase.reveal().encode(), 32, b"", SHA256, context=_INFO)
     point = ECC.construct(curve="ed25519", seed=seed).public_key().export_key(format="raw")
     members = {"crv": "Ed25519", "kty": "OKP", "x": _base64(point)}
     # RFC 7638: the thumbprint of exactly these members, in this order.

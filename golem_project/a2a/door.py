@@ -65,10 +65,10 @@ _RPC_STATUS = {
 _NO_STATE = "status: there is no such state of a task"
 _NO_HEADERS: Mapping[str, str] = {}
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-App = Callable[[Any, Any, Any], Awaitable[None]]
+Scope = MutableMapping[str, Any]  # Any: ASGI's messages are of no fixed type
+Send = Callable[[dict[str, Any]], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]  # Any: ASGI's messages are of no fixed type
+App = Callable[[Any, Any, Any], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
 
 
 class A2ADoor:
@@ -203,7 +203,7 @@ def _is_state(value: object) -> bool:
     return value is None or str(value) in {*wire.TaskState.keys(), *map(str, wire.TaskState.values())}
 
 
-def _check_params(body: dict[str, Any]) -> dict[str, object] | None:
+def _check_params(body: dict[str, Any]) -> dict[str, object] | None:  # Any: JSON of a request or answer
     """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
     method, request_id = body.get("method"), body.get("id")
     if body.get("jsonrpc") != "2.0" or not isinstance(method, str) or isinstance(request_id, bool):
@@ -211,8 +211,8 @@ def _check_params(body: dict[str, Any]) -> dict[str, object] | None:
     if request_id is not None and not isinstance(request_id, str | int):
         return None
     params = body.get("params", {})
-    legacy: Any = JSONRPC03Adapter.METHOD_TO_MODEL.get(method)
-    current: Any = JsonRpcDispatcher.METHOD_TO_MODEL.get(method)
+    legacy: Any = JSONRPC03Adapter.METHOD_TO_MODEL.get(method)  # Any: JSON of a request or answer
+    current: Any = JsonRpcDispatcher.METHOD_TO_MODEL.get(method)  # Any: JSON of a request or answer
     try:
         if legacy is not None:
             legacy.model_validate(body)
@@ -251,7 +251,7 @@ async def _send_rest_error(error: Exception, send: Send, *, instance: str, reque
 def _replay(raw: bytes, receive: Receive) -> Receive:
     is_given = False
 
-    async def give() -> MutableMapping[str, Any]:
+    async def give() -> MutableMapping[str, Any]:  # Any: JSON of a request or answer
         nonlocal is_given
         if is_given:
             return await receive()
@@ -264,7 +264,7 @@ def _replay(raw: bytes, receive: Receive) -> Receive:
 def _with_headers(send: Send, *, request_id: str) -> Send:
     ours = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
 
-    async def pass_on(message: dict[str, Any]) -> None:
+    async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
         if message["type"] == "http.response.start":
             names = {name.lower() for name, _ in message.get("headers", [])}
             extra = [] if b"cache-control" in names else [(b"cache-control", b"no-store")]
@@ -278,7 +278,7 @@ async def _answer_whole(app: App, scope: Scope, receive: Receive, send: Send) ->
     """The SDK's streams break off when their server is asked to stop; what was told stays an answer with an end."""
     is_open = False
 
-    async def note(message: dict[str, Any]) -> None:
+    async def note(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
         nonlocal is_open
         is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
         await send(message)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from golem_project.a2a.door import A2ADoor
 
 PREFIX = "/a2a/"
-App = Callable[[Any, Any, Any], Awaitable[None]]
+App = Callable[[Any, Any, Any], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
 
 
 class LateDoor:
@@ -26,9 +26,9 @@ class LateDoor:
 
     async def __call__(
         self,
-        scope: MutableMapping[str, Any],
-        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
-        send: Callable[[dict[str, Any]], Awaitable[None]],
+        scope: MutableMapping[str, Any],  # Any: JSON of a request or answer
+        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],  # Any: JSON of a request or answer
+        send: Callable[[dict[str, Any]], Awaitable[None]],  # Any: JSON of a request or answer
     ) -> None:
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._inner(scope, receive, send)

@@ -25,7 +25,7 @@ class Ask:
     """One tool and its parameters, as the agent API takes them."""
 
     skill: str
-    params: dict[str, Any]
+    params: dict[str, Any]  # Any: a tool's parameters, read by its schema
 
     @property
     def digest(self) -> str:

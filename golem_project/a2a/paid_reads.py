@@ -62,7 +62,7 @@ def _read_asker(request: HttpRequest, golem_id: UUID) -> Asker:
     return Asker(identify_caller(request, golem_id=golem_id, now=clock.now()).visitor)
 
 
-def _read_payment(request: HttpRequest) -> Any:
+def _read_payment(request: HttpRequest) -> Any:  # Any: the A2A and x402 libraries leave it untyped
     """What is handed in, None where nothing is. A header that holds no payment is answered as an unfit one."""
     header = request.headers.get(SIGNATURE)
     if header is None:

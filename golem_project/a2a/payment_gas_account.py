@@ -29,7 +29,8 @@ _key: Secret | None = None
 def configure(passphrase: Secret) -> None:
     """Derive the key, once per process. Called by wiring."""
     global _key
-    derived: Any = HKDF(passphrase.reveal().encode(), 32, b"", SHA256, context=_INFO)
+    derived: Any  # Any: pycryptodome types bytes or a tuple of them
+    derived = HKDF(passphrase.reveal().encode(), 32, b"", SHA256, context=_INFO)
     _key = Secret("0x" + derived.hex())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 
@@ -30,8 +29,8 @@ _MINUTE = timedelta(minutes=1)
 class PaidAnswer:
     """An answer, and the receipt of what was paid for it; empty where it is free."""
 
-    answer: dict[str, Any]
-    receipt: dict[str, Any]
+    answer: dict[str, object]
+    receipt: dict[str, object]
 
 
 def list_openable(golem: Golem) -> list[tuple[str, str]]:

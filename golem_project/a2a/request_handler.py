@@ -72,7 +72,7 @@ class GolemRequestHandler(RequestHandler):
 
     async def on_message_send_stream(
         self, params: wire.SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Any, None]:
+    ) -> AsyncGenerator[Any, None]:  # Any: nothing is sent into it
         """The same, told as it goes."""
         caller = _caller(context)
         opened = await self._open(params, context, is_stream=True)
@@ -84,7 +84,7 @@ class GolemRequestHandler(RequestHandler):
 
     async def on_subscribe_to_task(
         self, params: wire.SubscribeToTaskRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Any, None]:
+    ) -> AsyncGenerator[Any, None]:  # Any: nothing is sent into it
         """Follow a task of the caller's that another request, or another process, began."""
         caller = _caller(context)
         row = await self._run(partial(_find, caller, params.id))
@@ -188,7 +188,11 @@ class GolemRequestHandler(RequestHandler):
         work.add_done_callback(self._running.discard)
         return work
 
-    async def _follow(self, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def _follow(
+        self,
+        caller: A2ACaller,
+        task_id: UUID,
+    ) -> AsyncGenerator[Any, None]:  # Any: nothing is sent into it
         self._check_room(caller)
         try:
             async for event in self._streams.follow(caller=caller, task_id=task_id):

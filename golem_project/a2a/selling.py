@@ -64,7 +64,7 @@ class Asker:
 
     wallet: str = ""
 
-    def name(self, payment: Any) -> str:
+    def name(self, payment: Any) -> str:  # Any: the A2A and x402 libraries leave it untyped
         """What only this asker can say again: the word that the payment says beside itself, or the wallet."""
         word = read_identifier(payment)
         said = {"word": word} if word else {"wallet": self.wallet}
@@ -84,7 +84,7 @@ class SoldQuestion:
     golem: Golem
     query: str
     venue: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     price: int
     url: str
 
@@ -100,8 +100,8 @@ class SoldQuestion:
 class Sold:
     """The answer, and the receipt as the header PAYMENT-RESPONSE holds it."""
 
-    answer: dict[str, Any]
-    receipt: dict[str, Any]
+    answer: dict[str, object]
+    receipt: dict[str, object]
 
 
 def sell(

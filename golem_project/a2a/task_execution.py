@@ -93,10 +93,10 @@ def _finish(task: Task, answer: ToolAnswer, **columns: object) -> None:
     )
 
 
-def _find_permit(task: Task, body: dict[str, Any]) -> dict[str, Any] | None:
+def _find_permit(task: Task, body: dict[str, Any]) -> dict[str, Any] | None:  # Any: JSON of a request or answer
     if task.skill == PiTool.PREVIEW_ACTION:
         return body
     if task.skill == PiTool.COMMIT_ACTION:
-        permit: dict[str, Any] = body["permit"]
+        permit: dict[str, Any] = body["permit"]  # Any: JSON of a request or answer
         return permit
     return None

@@ -70,7 +70,7 @@ def show_status(row: Task) -> wire.TaskStatus:
     return status
 
 
-def _tell_payment(row: Task) -> dict[str, Any] | None:
+def _tell_payment(row: Task) -> dict[str, object] | None:
     """As the x402 extension words it. What was handed in is told to nobody."""
     told = {f"x402.payment.{name}": value for name, value in row.payment.items() if name in _TOLD}
     return _exact(told) or None
@@ -100,7 +100,7 @@ def data_part(value: Mapping[str, object]) -> wire.Part:
     return ParseDict({"data": _exact(value), "mediaType": JSON}, wire.Part())
 
 
-def _exact(value: Any) -> Any:
+def _exact(value: Any) -> Any:  # Any: the A2A and x402 libraries leave it untyped
     if isinstance(value, Mapping):
         return {str(name): _exact(member) for name, member in value.items()}
     if isinstance(value, list | tuple):

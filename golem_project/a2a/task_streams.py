@@ -34,7 +34,12 @@ class TaskStreams:
         """Raises StreamLimitReached."""
         self._events.check_room(caller.name, owner=caller.owner)
 
-    async def follow(self, *, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def follow(
+        self,
+        *,
+        caller: A2ACaller,
+        task_id: UUID,
+    ) -> AsyncGenerator[Any, None]:  # Any: nothing is sent into it
         """The task, then each change of it until it has ended, the caller may not listen any more, or is too slow."""
         hub = self._events.hub()
         with self._events.hold_room(caller.name, owner=caller.owner):
@@ -52,7 +57,12 @@ class TaskStreams:
             finally:
                 hub.leave()
 
-    async def _tell(self, client: Client, caller: A2ACaller, task_id: UUID) -> AsyncGenerator[Any, None]:
+    async def _tell(
+        self,
+        client: Client,
+        caller: A2ACaller,
+        task_id: UUID,
+    ) -> AsyncGenerator[Any, None]:  # Any: nothing is sent into it
         row = await run_blocking(partial(_look, task_id))
         yield show_task(row)
         version, has_answer, checked_ms = row.version, bool(row.answer), clock.monotonic_ms()

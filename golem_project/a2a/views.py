@@ -31,14 +31,14 @@ from tools_app.toolkit.public_addresses import INFRASTRUCTURE
 _SECONDS = 60
 _VERSION = "A2A-Version"
 View = Callable[..., HttpResponse]
-_counted: dict[UUID, tuple[float, dict[str, Any]]] = {}
+_counted: dict[UUID, tuple[float, dict[str, object]]] = {}
 
 
 def answers_problems(view: View) -> View:
     """A refusal of `view` is answered as every error of the API."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # Any: JSON of a request or answer
         try:
             return view(request, *args, **kwargs)
         except GolemError as error:

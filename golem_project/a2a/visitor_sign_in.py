@@ -76,7 +76,7 @@ def _keep_challenge(golem: Golem, address: str, domain: str, now: datetime) -> C
         )
 
 
-def show_challenge(challenge: Challenge) -> dict[str, Any]:
+def show_challenge(challenge: Challenge) -> dict[str, Any]:  # Any: JSON of a request or answer
     """What to sign: `text` with personal_sign, or `typed_data` with signTypedData_v4."""
     return {
         "nonce": challenge.nonce,

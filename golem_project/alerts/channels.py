@@ -44,7 +44,12 @@ _PAGES = (
 
 
 def create_channel(
-    *, person: Any, kind: ChannelKind, target: Mapping[str, str], now: datetime, **columns: Any
+    *,
+    person: Any,  # Any: which model accounts have is a setting
+    kind: ChannelKind,
+    target: Mapping[str, str],
+    now: datetime,
+    **columns: Any,  # Any: JSON of an event
 ) -> AlertChannel:
     """A channel that is told what happens from now on. `target` holds address, url, token and chat_id, or
     of a browser url, p256dh and auth.
@@ -176,7 +181,7 @@ def _add_link(alert: Alert) -> str:
     return f"{alert.text} {settings.GOLEM_PUBLIC_URL}{alert.path}" if has_link else alert.text
 
 
-def _find_page(event: Mapping[str, Any]) -> str:
+def _find_page(event: Mapping[str, Any]) -> str:  # Any: JSON of an event
     """Where what an event tells is seen or decided: its request, its permit, else its golem."""
     payload = event["payload"]
     # Protocols have requests too; only an approval's is a page of ours.
@@ -222,11 +227,15 @@ def _gather(channel_id: UUID) -> int:
     return len(alerts)
 
 
-def _is_wanted(channel: AlertChannel, event: Mapping[str, Any]) -> bool:
+def _is_wanted(channel: AlertChannel, event: Mapping[str, Any]) -> bool:  # Any: JSON of an event
     return not channel.topics or find_topic(event["type"], event["payload"]) in channel.topics
 
 
-def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[str, str]) -> Alert:
+def _make_alert(
+    channel: AlertChannel,
+    event: Mapping[str, Any],  # Any: JSON of an event
+    names: Mapping[str, str],
+) -> Alert:
     text, is_urgent = tell_event(event["type"], event["payload"], golem=names[event["golem_id"]])
     return Alert(
         channel=channel,
@@ -248,6 +257,6 @@ def _list_seen(channel: AlertChannel) -> dict[str, str]:
     return {str(pk): name for pk, name in golems.values_list("pk", "name")}
 
 
-def find_channels(person: Any) -> Sequence[AlertChannel]:
+def find_channels(person: Any) -> Sequence[AlertChannel]:  # Any: which model accounts have is a setting
     """A person's channels, in order of their labels."""
     return list(AlertChannel.objects.filter(person=person).select_related("golem").order_by("label"))

@@ -79,7 +79,7 @@ class NewChannelForm(forms.Form):
         help_text="As Europe/Berlin",
     )
 
-    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
 
@@ -90,7 +90,7 @@ class NewChannelForm(forms.Form):
             raise forms.ValidationError("No time zone is called that.")
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """What its kind needs, and both ends of the quiet hours or none."""
         given = super().clean() or {}
         needs = {"EMAIL": ("address",), "WEBHOOK": ("url",), "TELEGRAM": ("token", "chat_id")}
@@ -110,7 +110,7 @@ class NewChannelForm(forms.Form):
         needs = {"EMAIL": ("address",), "WEBHOOK": ("url",), "TELEGRAM": ("token", "chat_id")}
         return {name: str(self.cleaned_data[name]) for name in needs[self.cleaned_data["kind"]]}
 
-    def read_columns(self) -> dict[str, Any]:
+    def read_columns(self) -> dict[str, object]:
         """The rest, as the row has it."""
         given = self.cleaned_data
         return {

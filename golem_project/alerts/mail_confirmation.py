@@ -65,7 +65,7 @@ def confirm_channel(*, channel: AlertChannel, code: str, now: datetime) -> None:
 
 
 @retry_aborted
-def _count_mail(*, person: Any, address: str, today: date) -> None:
+def _count_mail(*, person: Any, address: str, today: date) -> None:  # Any: which model accounts have is a setting
     """Note one more mail of today. The constraints refuse one too many, whoever else asks at the same time."""
     digest = _digest("address", address.strip().casefold())
     ConfirmationMail.objects.filter(day__lt=today - timedelta(days=_KEPT_DAYS)).delete()

@@ -28,7 +28,8 @@ def configure(passphrase: Secret) -> None:
     """Derive the key, once per process. Called by wiring."""
     global _key
     # 16 bytes more than the curve has, so that no number of it is likelier than another.
-    seed: Any = HKDF(passphrase.reveal().encode(), 48, b"", SHA256, context=_INFO)
+    seed: Any  # Any: pycryptodome types bytes or a tuple of them
+    seed = HKDF(passphrase.reveal().encode(), 48, b"", SHA256, context=_INFO)
     _key = ECC.construct(curve="p256", d=int.from_bytes(seed) % (_ORDER - 1) + 1)
 
 

@@ -41,7 +41,8 @@ def seal_message(message: bytes, *, browser_key: bytes, auth: bytes, own: ECC.Ec
     def derive(shared: bytes | bytearray | memoryview) -> bytes:
         return _derive(bytes(shared), 32, auth, context)
 
-    secret: Any = key_agreement(static_priv=own, static_pub=theirs, kdf=derive)
+    secret: Any  # Any: pycryptodome types bytes or a tuple of them
+    secret = key_agreement(static_priv=own, static_pub=theirs, kdf=derive)
     key = _derive(secret, 16, salt, b"Content-Encoding: aes128gcm\x00")
     nonce = _derive(secret, 12, salt, b"Content-Encoding: nonce\x00")
     sealed, tag = AES.new(key, AES.MODE_GCM, nonce=nonce).encrypt_and_digest(message + _LAST)
@@ -49,5 +50,5 @@ def seal_message(message: bytes, *, browser_key: bytes, auth: bytes, own: ECC.Ec
 
 
 def _derive(secret: bytes, length: int, salt: bytes, context: bytes) -> bytes:
-    found: Any = HKDF(secret, length, salt, SHA256, context=context)
+    found: Any = HKDF(secret, length, salt, SHA256, context=context)  # Any: pycryptodome types bytes or a tuple
     return bytes(found)

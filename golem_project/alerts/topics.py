@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.events import EventType as E
 
@@ -195,7 +195,7 @@ def list_events(topics: list[str]) -> frozenset[str]:
     return frozenset(whole | {str(only.event) for name, only in _ONLY if not topics or name in topics})
 
 
-def find_topic(event_type: str, payload: Mapping[str, Any]) -> str:
+def find_topic(event_type: str, payload: Mapping[str, object]) -> str:
     """The name of an event's topic. Raises KeyError for an event of none."""
     return _find(event_type, payload)[0]
 
@@ -205,7 +205,7 @@ def rank_topic(name: str) -> int:
     return _RANKS.index(name)
 
 
-def tell_event(event_type: str, payload: Mapping[str, Any], *, golem: str) -> tuple[str, bool]:
+def tell_event(event_type: str, payload: Mapping[str, object], *, golem: str) -> tuple[str, bool]:
     """The sentence of an event, one line, and whether it is urgent. Raises KeyError for an event of no topic."""
     name, text = _find(event_type, payload)
     # Text from outside travels as an object that says so; it is left out. Of a list it is told how long it is.

@@ -33,7 +33,14 @@ _SPARE = timedelta(seconds=60)
 
 
 @retry_aborted
-def ask_golem(*, golem: Golem, owner: Any, words: str, begins_anew: bool, now: datetime) -> ChatTurn:
+def ask_golem(
+    *,
+    golem: Golem,
+    owner: Any,  # Any: which model accounts have is a setting
+    words: str,
+    begins_anew: bool,
+    now: datetime,
+) -> ChatTurn:
     """Store a message that waits for a worker. Raises InvalidParams, ChatBusy."""
     plain = make_plain(make_storable(words)).strip()
     if not plain or len(plain) > LONGEST_WORDS:
@@ -129,7 +136,7 @@ def read_history(turn: ChatTurn) -> list[Exchange]:
     return said[::-1]
 
 
-def tell(turn: ChatTurn, step: str, *, now: datetime, **facts: Any) -> None:
+def tell(turn: ChatTurn, step: str, *, now: datetime, **facts: Any) -> None:  # Any: JSON of an event
     """Tell who follows the golem that its conversation moved."""
     payload = {
         "turn_id": str(turn.pk),

@@ -84,7 +84,7 @@ def stop_answer(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 
 
 def _get_golem(request: HttpRequest, golem_id: UUID) -> Golem:
-    person: Any = request.user
+    person: Any = request.user  # Any: which model accounts have is a setting
     if not person.has_perm("archetypes_app.change_golem"):
         raise PermissionDenied
     power = Power.OPERATE if request.method == "POST" else Power.SEE
@@ -94,7 +94,7 @@ def _get_golem(request: HttpRequest, golem_id: UUID) -> Golem:
     return golem
 
 
-def _describe(golem: Golem) -> dict[str, Any]:
+def _describe(golem: Golem) -> dict[str, object]:
     # Before the rows are read: an event in between is seen twice, never lost.
     cursor = event_log.read_head().cursor()
     newest = ChatTurn.objects.filter(golem=golem).select_related("owner").prefetch_related("steps")

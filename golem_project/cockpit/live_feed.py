@@ -109,13 +109,13 @@ def describe_payload(payload: Mapping[str, object]) -> str:
     return words if len(words) <= 160 else f"{words[:159]}…"
 
 
-def _advance(call: RunningCall, payload: Mapping[str, Any]) -> RunningCall:
+def _advance(call: RunningCall, payload: Mapping[str, Any]) -> RunningCall:  # Any: JSON, of its own shape
     total = max(1, int(payload.get("total_steps") or 1))
     reached = int(payload.get("step_index") or 0)
     return replace(call, step=_text(payload.get("step_name")), percent=min(100, reached * 100 // total))
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> str:  # Any: JSON, of its own shape
     if isinstance(value, Mapping):
         value = value.get("value", "")
     return str(value) if isinstance(value, str | int) else ""

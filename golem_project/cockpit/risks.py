@@ -219,7 +219,7 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
     )
 
 
-def _ask(golem: Golem, name: str, now: datetime) -> Mapping[str, Any]:
+def _ask(golem: Golem, name: str, now: datetime) -> Mapping[str, Any]:  # Any: JSON, of its own shape
     """A tool's answer as JSON, as agents see it: its members are the tool's. Raises GolemError."""
     tool = REGISTRY.get(name)
     if not isinstance(tool, ReadTool):
@@ -242,7 +242,7 @@ def _usd(dollars: str | None) -> str:
     return "unknown" if micro is None else format_usd(micro)
 
 
-def _tell_share(row: Mapping[str, Any]) -> ShareBar:
+def _tell_share(row: Mapping[str, Any]) -> ShareBar:  # Any: JSON, of its own shape
     share = row["held_share_percent"]
     owed = _micro(row["owed_usd"])
     return ShareBar(row["name"], _usd(row["held_usd"]), format_usd(owed) if owed else "", f"{share}%", share)
@@ -270,7 +270,7 @@ def _name_oracle(chain_id: int, address: str) -> str:
     return name_address(chain_id, address) or next((f"oracle of {label}" for label in keepers), "oracle")
 
 
-def _tell_debt(row: Mapping[str, Any]) -> DebtBar:
+def _tell_debt(row: Mapping[str, Any]) -> DebtBar:  # Any: JSON, of its own shape
     return DebtBar(
         label=row["label"],
         health=row["health_factor"],
@@ -281,9 +281,9 @@ def _tell_debt(row: Mapping[str, Any]) -> DebtBar:
     )
 
 
-def _tell_fall(row: Mapping[str, Any], worth: int) -> FallBar:
+def _tell_fall(row: Mapping[str, Any], worth: int) -> FallBar:  # Any: JSON, of its own shape
     left = _micro(row["net_worth_usd"]) or 0
-    gone: Sequence[Mapping[str, Any]] = row["liquidated_positions"]
+    gone: Sequence[Mapping[str, Any]] = row["liquidated_positions"]  # Any: JSON, of its own shape
     return FallBar(
         fall=f"{row['price_change_pct']}%",
         left=format_usd(left),
@@ -294,7 +294,7 @@ def _tell_fall(row: Mapping[str, Any], worth: int) -> FallBar:
     )
 
 
-def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
+def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:  # Any: JSON, of its own shape
     wait = row["wait_seconds"]
     return WayOutLine(
         label=row["label"],
@@ -306,7 +306,10 @@ def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
     )
 
 
-def _list_held_in(actions: Sequence[Mapping[str, Any]], ways: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _list_held_in(
+    actions: Sequence[Mapping[str, Any]],  # Any: JSON, of its own shape
+    ways: Sequence[Mapping[str, Any]],  # Any: JSON, of its own shape
+) -> Iterator[str]:
     """What cannot be left whole now, by name with the reason; debts stand among what is near to liquidation."""
     labels = {row["position"]: row["label"] for row in ways}
     for each in actions:

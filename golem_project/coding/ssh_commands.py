@@ -67,7 +67,7 @@ def _spell(command: Command, *, folder: str, word: str, seconds: float) -> str:
 
 async def _run(connection: asyncssh.SSHClientConnection, line: str, word: str, seconds: float) -> RanCommand:
     stdout, stderr = KeptOutput(LIMITS.output_bytes), KeptOutput(LIMITS.output_bytes)
-    process: asyncssh.SSHClientProcess[Any] = await connection.create_process(
+    process: asyncssh.SSHClientProcess[Any] = await connection.create_process(  # Any: asyncssh's stubs leave it open
         line, encoding=None, stdin=asyncssh.DEVNULL
     )
     listening = asyncio.gather(_listen(process.stdout, stdout), _listen(process.stderr, stderr))
@@ -89,7 +89,9 @@ async def _run(connection: asyncssh.SSHClientConnection, line: str, word: str, s
 
 
 async def _watch(
-    process: asyncssh.SSHClientProcess[Any], outputs: tuple[KeptOutput, KeptOutput], seconds: float
+    process: asyncssh.SSHClientProcess[Any],  # Any: asyncssh's stubs leave it open
+    outputs: tuple[KeptOutput, KeptOutput],
+    seconds: float,
 ) -> EndedBy:
     """Until it tells how it ended, is over its time, or floods."""
     loop = asyncio.get_running_loop()
@@ -107,7 +109,7 @@ async def _watch(
     return EndedBy.ITSELF
 
 
-async def _listen(stream: asyncssh.SSHReader[Any], kept: KeptOutput) -> None:
+async def _listen(stream: asyncssh.SSHReader[Any], kept: KeptOutput) -> None:  # Any: asyncssh's stubs leave it open
     while part := await stream.read(_PART):
         kept.add(part)
 

@@ -60,7 +60,7 @@ class SshSession:
         self.connection = connection
         self.name = name
 
-    def call(self, step: Callable[[], Coroutine[Any, Any, T]], *, seconds: float) -> T:
+    def call(self, step: Callable[[], Coroutine[Any, Any, T]], *, seconds: float) -> T:  # Any: nothing is sent into it
         """What `step` answers. Raises RemoteUnavailable when the connection ends or the time is over first."""
         try:
             return _wait(self._loop, step(), seconds)

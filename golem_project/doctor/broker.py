@@ -54,7 +54,7 @@ def examine_broker(*, now: datetime) -> Iterator[Finding]:
         yield good("queues", "nothing waits long")
 
 
-def _read_setting(client: Any, name: str) -> str:
+def _read_setting(client: Any, name: str) -> str:  # Any: a value of any type
     try:
         return str(client.config_get(name).get(name, ""))
     except redis.RedisError:

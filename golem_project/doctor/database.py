@@ -55,7 +55,7 @@ def tell_why_away(error: Exception) -> Finding:
     return bad("postgresql", f"cannot be asked: {words}", "start PostgreSQL, or set DATABASE_URL")
 
 
-def _ask(statement: str, *values: Any) -> Any:
+def _ask(statement: str, *values: Any) -> Any:  # Any: a value of any type
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         row = cursor.fetchone()

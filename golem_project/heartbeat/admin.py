@@ -85,14 +85,18 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks", "in_the_way")
 
     def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         """Without a button for another heartbeat: a golem has one."""
         context = {"show_save_and_add_another": False, **(extra_context or {})}
         response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
         return response
 
-    def get_fieldsets(self, request: HttpRequest, obj: Heartbeat | None = None) -> object:
+    def get_fieldsets(self, request: HttpRequest, obj: Heartbeat | None = None) -> Any:  # Any: unfold has no types
         """Who may only look reads its rules as the form says them: they are no columns of their own."""
         found = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
@@ -108,7 +112,13 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         fixed = super().get_readonly_fields(request, obj)
         return (*fixed, "golem") if obj is not None else fixed
 
-    def save_model(self, request: HttpRequest, obj: Heartbeat, form: Any, change: bool) -> None:
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Heartbeat,
+        form: Any,  # Any: Django hands on any form and row
+        change: bool,
+    ) -> None:
         """Through the owner's action; what stands in the way of its rules is told at once."""
         was_on = bool(form.initial.get("is_on")) if change else False
         save_heartbeat(heartbeat=obj, was_on=was_on, now=clock.now())
@@ -264,7 +274,7 @@ class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "What a heartbeat wants to do appears here, rehearsed or done."
     list_display = ("golem", "tick", "action_type", "venue", "badge", "block_reason", "age")
-    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "state", "action_type")
+    list_filter: ClassVar[tuple[object, ...]] = (GolemFilter, "state", "action_type")
     list_select_related = ("golem", "tick")
     search_fields = ("=action_type",)
     ordering = ("-created_at",)
@@ -298,7 +308,7 @@ class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "Nothing alarming was noticed. The heartbeat monitor and observers write here, five minutes at a time."
     list_display = ("golem", "window_start", "source", "words")
-    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "source")
+    list_filter: ClassVar[tuple[object, ...]] = (GolemFilter, "source")
     list_select_related = ("golem",)
     ordering = ("-window_start",)
 
@@ -314,7 +324,7 @@ class ArtifactAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "Golems of the archetype sleepwalker-observer publish here what they find out about your others."
     list_display = ("golem", "domain", "statement", "confidence_percent", "price", "published_at")
-    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "domain", "is_adverse")
+    list_filter: ClassVar[tuple[object, ...]] = (GolemFilter, "domain", "is_adverse")
     list_select_related = ("golem",)
     search_fields = ("subject",)
     ordering = ("-published_at",)

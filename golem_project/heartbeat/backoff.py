@@ -56,7 +56,7 @@ def is_waiting(wait: WishBackoff | None, *, now: datetime) -> bool:
     return wait is not None and now < wait.until <= now + _LONGEST
 
 
-def read_waits(stored: Mapping[str, Any]) -> dict[str, WishBackoff]:
+def read_waits(stored: Mapping[str, Any]) -> dict[str, WishBackoff]:  # Any: JSON that a tick stored
     """The waits of a stored state."""
     return {
         key: WishBackoff(datetime.fromisoformat(row["until"]), str(row["code"]), int(row["count"]))

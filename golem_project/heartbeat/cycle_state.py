@@ -113,7 +113,7 @@ class CycleState:
     followed: list[ActionRecord] = field(default_factory=list)
     unheard: list[dict[str, object]] = field(default_factory=list)
     current: ActionRecord | None = None
-    permit: dict[str, Any] | None = None
+    permit: dict[str, Any] | None = None  # Any: JSON that a tick stored
     waits: dict[str, WishBackoff] = field(default_factory=dict)
     debts: tuple[WatchedDebt, ...] = ()
     told: dict[str, ToldDebt] = field(default_factory=dict)

@@ -187,7 +187,7 @@ def plan_rescues(
     return tuple(wishes)
 
 
-def read_told(stored: Mapping[str, Any]) -> dict[str, ToldDebt]:
+def read_told(stored: Mapping[str, Any]) -> dict[str, ToldDebt]:  # Any: JSON that a tick stored
     """What was told, out of a stored state."""
     return {
         ref: ToldDebt(Alarm(int(row["told"])), int(row["told_bps"]), bool(row.get("told_unknown")))
@@ -196,7 +196,7 @@ def read_told(stored: Mapping[str, Any]) -> dict[str, ToldDebt]:
     }
 
 
-def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:
+def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:  # Any: JSON that a tick stored
     """The debts of the look before, out of a stored state."""
     return tuple(
         WatchedDebt(
@@ -228,7 +228,7 @@ def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, ToldDebt]) -> d
     }
 
 
-def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
+def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:  # Any: JSON that a tick stored
     """A sentence for each debt in danger out of a heartbeat's whole state, with what is done about it, and whether it
     is under the floor.
     """

@@ -49,7 +49,7 @@ def _did_rules_act(deliberation: Mapping[str, object]) -> bool:
     return bool(deliberation.get("rules_stood_in"))
 
 
-def tell_failure(deliberation: Mapping[str, object], costs: Mapping[str, Any]) -> str:
+def tell_failure(deliberation: Mapping[str, object], costs: Mapping[str, Any]) -> str:  # Any: JSON that a tick stored
     """Why a model could not think to the end, what that cost and who acted in its place; empty where it could."""
     code = str(deliberation.get("stopped_by") or "")
     if not code:
@@ -78,7 +78,7 @@ def tell_thinking(deliberation: Mapping[str, object], costs: Mapping[str, object
     ]
 
 
-def _tell_told(deliberation: Mapping[str, Any]) -> list[str]:
+def _tell_told(deliberation: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
     """The sections of its request, and which standing words of its owner were in it."""
     told = deliberation.get("told") or []
     lines = []
@@ -97,7 +97,7 @@ def _tell_told(deliberation: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _tell_asked(deliberation: Mapping[str, Any]) -> list[str]:
+def _tell_asked(deliberation: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
     """What it called in order, and each refusal with its reason."""
     asked = deliberation.get("asked") or []
     if not asked:
@@ -114,7 +114,7 @@ def _name_call(call: Mapping[str, object]) -> str:
     return f"{call['name']} ({call['about']})" if call.get("about") else str(call["name"])
 
 
-def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
+def _tell_cost(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
     """What thinking cost, with whom it asked."""
     if not deliberation.get("model"):
         return []
@@ -160,13 +160,13 @@ def _tell_nothing(deliberation: Mapping[str, object], *, is_broken: bool) -> str
     return "It wanted nothing."
 
 
-def _tell_memory(action: Any) -> list[str]:
+def _tell_memory(action: Any) -> list[str]:  # Any: JSON that a tick stored
     if action.permit is None:
         return []
     return tell_changes(action.action_type, action.permit.soft_params or {})
 
 
-def _tell_action(action: Any) -> str:
+def _tell_action(action: Any) -> str:  # Any: JSON that a tick stored
     name = action.action_type.replace("_", " ")
     what = describe_move(action.action_type, action.permit.bounds) if action.permit is not None else name.capitalize()
     why = str(action.block_reason or action.reason).rstrip(".")

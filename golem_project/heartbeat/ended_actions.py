@@ -15,7 +15,9 @@ from permits_app.safety.hooks.result_filter import filter_result
 _MOST_CHARACTERS: Final = 4_000
 
 
-def tell_answers(ended: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, object], ...]:
+def tell_answers(
+    ended: Sequence[Mapping[str, Any]],  # Any: JSON that a tick stored
+) -> tuple[Mapping[str, object], ...]:
     """`ended` as the heartbeat keeps it, with `answer` where a local write was carried out: cut, and marked as it was.
 
     What sent transactions is told by its outcome; nothing is kept twice.

@@ -55,7 +55,7 @@ class RuleWish:
     key: str
     venue: str
     action_type: str
-    params: dict[str, Any]
+    params: dict[str, Any]  # Any: a tool's parameters, read by its schema
     reason: str
     is_leaving: bool = False
     is_rescue: bool = False

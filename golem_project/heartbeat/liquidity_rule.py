@@ -33,7 +33,7 @@ class LiquidityRule:
     most_deviation_bps: int = 200
     slippage_bps: int = 50
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """What is stored."""
         return asdict(self)
 
@@ -47,7 +47,7 @@ _BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
 }
 
 
-def parse_liquidity_rule(stored: Mapping[str, Any]) -> LiquidityRule | None:
+def parse_liquidity_rule(stored: Mapping[str, Any]) -> LiquidityRule | None:  # Any: JSON of an owner's rule
     """The rule of a stored JSON object; None when it is empty. Raises InvalidParams with the field that is wrong."""
     if not stored:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def tell_doubted(interventions: Sequence[Mapping[str, Any]]) -> list[str]:
+def tell_doubted(interventions: Sequence[Mapping[str, Any]]) -> list[str]:  # Any: JSON that a tick stored
     """A sentence or two for each wish that waits, from the interventions of a decision's record."""
     found = [each["doubted"] for each in interventions if "doubted" in each]
     return [
@@ -16,7 +16,7 @@ def tell_doubted(interventions: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def tell_unknown(probes: Mapping[str, Any]) -> list[str]:
+def tell_unknown(probes: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
     """A sentence of what was not known of the market that was to be entered; none where all of it was."""
     missing = (probes.get("known_market") or {}).get("missing", ())
     return (

@@ -13,7 +13,7 @@ NO_LIMIT = "No limit moved."
 _NAMES: Final = {"slippage_bps": ("slippage", "basis points"), "deadline": ("deadline", "seconds")}
 
 
-def tell_held_back(interventions: Sequence[Mapping[str, Any]]) -> list[str]:
+def tell_held_back(interventions: Sequence[Mapping[str, Any]]) -> list[str]:  # Any: JSON that a tick stored
     """A sentence or two for each wish that waits for a memory, from the interventions of a decision's record."""
     found = [each["held_back"] for each in interventions if "held_back" in each]
     return [
@@ -24,7 +24,7 @@ def tell_held_back(interventions: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def tell_changes(action_type: str, soft: Mapping[str, Any]) -> list[str]:
+def tell_changes(action_type: str, soft: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
     """A line for an action whose parameters memory changed, from the `soft_params` of its permit; none for others."""
     changes, before, behind = (soft.get(name) or {} for name in ("changes", "before", "behind"))
     if not changes:
@@ -36,7 +36,7 @@ def tell_changes(action_type: str, soft: Mapping[str, Any]) -> list[str]:
     return [f"Memory changed the {' and '.join(told)}: {str(soft.get('note', '')).rstrip('.')}. {NO_LIMIT}"]
 
 
-def _tell_change(name: str, value: Any, before: Any, action: str) -> str:
+def _tell_change(name: str, value: Any, before: Any, action: str) -> str:  # Any: JSON that a tick stored
     label, unit = _NAMES.get(name, (name, ""))
     if not unit:
         return f"{label} of {action} to {value} where none was named"

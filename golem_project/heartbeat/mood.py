@@ -46,7 +46,7 @@ def update_mood(mood: Mood, signs: MoodSigns) -> Mood:
     return Mood(_near(mood.pleasure, pleasure), _near(mood.arousal, arousal), _near(mood.dominance, dominance))
 
 
-def read_mood(stored: Mapping[str, Any]) -> Mood:
+def read_mood(stored: Mapping[str, Any]) -> Mood:  # Any: JSON that a tick stored
     """The mood of a stored record; neutral where it is missing."""
     return Mood(*(_clip(int(stored.get(name, 0))) for name in ("pleasure", "arousal", "dominance")))
 

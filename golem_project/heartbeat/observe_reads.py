@@ -79,7 +79,7 @@ def _observe(
     chain: ChainReader,
     golem: GolemView,
     rule: LiquidityRule | None,
-    known: Mapping[str, Any],
+    known: Mapping[str, Any],  # Any: JSON that a tick stored
     hints: Sequence[PositionRef],
     wanted: Sequence[str],
 ) -> Observation:
@@ -135,7 +135,7 @@ def _warm(
     golem: GolemView,
     tokens: Sequence[TokenMeta],
     markets: Mapping[str, Markets],
-    known: Mapping[str, Any],
+    known: Mapping[str, Any],  # Any: JSON that a tick stored
     hints: Sequence[PositionRef],
 ) -> None:
     """Ask everything that will be asked, at once."""
@@ -205,7 +205,10 @@ def _locate(chain: ChainReader, markets: Mapping[str, Markets], pair: tuple[str,
     return None
 
 
-def _remembered_pool(markets: Mapping[str, Markets], known: Mapping[str, Any]) -> Pool | None:
+def _remembered_pool(
+    markets: Mapping[str, Markets],
+    known: Mapping[str, Any],  # Any: JSON that a tick stored
+) -> Pool | None:
     """The pool the look before watched, stateless."""
     if not known.get("pool") or known.get("venue") not in markets:
         return None
@@ -250,7 +253,7 @@ def _read_positions(
     golem: GolemView,
     markets: Mapping[str, Markets],
     held: Iterable[ObservedToken],
-    known: Mapping[str, Any],
+    known: Mapping[str, Any],  # Any: JSON that a tick stored
     whole: Holdings | None,
     pool: Pool | None,
 ) -> tuple[tuple[ObservedPosition, ...], dict[str, object]]:
@@ -277,7 +280,11 @@ def _list_foremost(chain: ChainReader, ranges: RangePositions, whole: Holdings |
 
 
 def _read_ranges(
-    chain: ChainReader, owner: str, ranges: RangePositions, known: Mapping[str, Any], first: Sequence[str]
+    chain: ChainReader,
+    owner: str,
+    ranges: RangePositions,
+    known: Mapping[str, Any],  # Any: JSON that a tick stored
+    first: Sequence[str],
 ) -> tuple[list[RangePosition], dict[str, object]]:
     """`first` and then the newest, so many as are looked at: more than that anybody can send."""
     newest, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)

@@ -58,7 +58,7 @@ class HeartbeatForm(OpenedRowForm):
         model = Heartbeat
         fields = ("golem", "is_on", "planner", "rules_stand_in", "base_interval_seconds")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         stored = self.instance.liquidity_rule if isinstance(self.instance.liquidity_rule, Mapping) else {}
         known = LiquidityRule(**{"token_a": "", "token_b": "", **stored}).as_json()
@@ -67,7 +67,7 @@ class HeartbeatForm(OpenedRowForm):
         for name, value in read_initial(self.instance.strategies).items():
             self.fields[name].initial = value
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """The rule as it will be stored, or what is wrong with it at its field."""
         cleaned = super().clean() or {}
         given = {name: cleaned.get(name) for name in RULE_FIELDS}
@@ -85,7 +85,7 @@ class HeartbeatForm(OpenedRowForm):
         self._clean_strategies(cleaned)
         return cleaned
 
-    def _clean_strategies(self, cleaned: dict[str, Any]) -> None:
+    def _clean_strategies(self, cleaned: dict[str, object]) -> None:
         """The strategies as they will be stored, or what is wrong with one at its field."""
         try:
             kept = parse_strategies(read_typed(cleaned, self.instance.strategies))

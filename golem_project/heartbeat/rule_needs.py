@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from math import log
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.heartbeat.backoff import REHEARSED, WishBackoff, is_waiting, read_waits
@@ -69,7 +69,7 @@ def tell_waiting(heartbeat: Heartbeat, *, now: datetime) -> list[str]:
     return [_say_wait(wait, last[key]) for key, wait in sorted(waiting.items()) if key in last]
 
 
-def tell_way_out(problem: Mapping[str, Any]) -> str:
+def tell_way_out(problem: Mapping[str, object]) -> str:
     """What would pass in place of what was refused and who mends it, in a sentence or two; empty where that is not
     known.
     """

@@ -27,7 +27,7 @@ _LONGEST: Final = 500
 class TokenField(forms.CharField):
     """A symbol or an address, without hidden characters."""
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> Any:  # Any: JSON of an owner's rule
         """What was typed, plain."""
         return make_plain(str(super().to_python(value) or ""))
 
@@ -35,10 +35,10 @@ class TokenField(forms.CharField):
 class _WordsField(forms.CharField):
     """Parts of words and numbers, between commas; a stored value inside."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:  # Any: JSON of an owner's rule
         super().__init__(required=False, max_length=_LONGEST, widget=UnfoldAdminTextInputWidget(), **kwargs)
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> Any:  # Any: JSON of an owner's rule
         """What is stored; the text itself where a part cannot be read, which the strategy refuses at its field."""
         text = make_plain(str(super().to_python(value) or ""))
         if not text:
@@ -50,7 +50,7 @@ class _WordsField(forms.CharField):
         except (ValueError, InvalidOperation):
             return text
 
-    def read(self, parts: list[list[str]]) -> Any:
+    def read(self, parts: list[list[str]]) -> Any:  # Any: JSON of an owner's rule
         """The stored value of parts. Raises ValueError."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class RungsField(_WordsField):
             )
         return value
 
-    def read(self, parts: list[list[str]]) -> list[dict[str, Any]]:
+    def read(self, parts: list[list[str]]) -> list[dict[str, object]]:
         """Rungs as they are stored."""
         return [
             {"side": side.lower(), "price_micro_usd": _micro(price), "amount_micro_usd": _micro(amount)}
@@ -207,11 +207,14 @@ def list_fields() -> Iterator[tuple[str, str, str, forms.Field]]:
             yield kind, name, name_field(kind, name), field
 
 
-def read_typed(cleaned: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, object]:
+def read_typed(
+    cleaned: Mapping[str, Any],  # Any: JSON of an owner's rule
+    stored: Mapping[str, Any],  # Any: JSON of an owner's rule
+) -> dict[str, object]:
     """The strategies as they will be stored. One whose fields are all empty is none; what the form does not ask stays
     as it was.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {}  # Any: JSON of an owner's rule
     for kind, fields in STRATEGY_FIELDS.items():
         typed = {name: cleaned.get(name_field(kind, name)) for name in fields}
         given = {name: value for name, value in typed.items() if value not in (None, "", [])}

@@ -54,11 +54,11 @@ class BegunTick:
     base_seconds: int
     planner: str
     rules_stand_in: bool
-    liquidity_rule: dict[str, Any]
-    strategies: dict[str, Any]
+    liquidity_rule: dict[str, Any]  # Any: a column's value, of any type
+    strategies: dict[str, Any]  # Any: a column's value, of any type
     regime: str
-    state: dict[str, Any]
-    steers: list[dict[str, Any]]
+    state: dict[str, Any]  # Any: a column's value, of any type
+    steers: list[dict[str, Any]]  # Any: a column's value, of any type
     abandoned_tick_id: int | None
 
     @property
@@ -123,7 +123,7 @@ def begin_tick(*, claim: TickClaim, lease_seconds: int, now: datetime) -> BegunT
     )
     if not rows:
         return None
-    golem: Any = rows[0]
+    golem: Any = rows[0]  # Any: a column's value, of any type
     return BegunTick(
         id=golem.tick_id,
         golem=golem,
@@ -246,7 +246,7 @@ class TickEnd:
     next_tick_at: datetime
     missed: int
     regime: str
-    state: dict[str, Any]
+    state: dict[str, Any]  # Any: a column's value, of any type
     steers_used: int
 
 
@@ -257,7 +257,7 @@ def end_tick(*, begun: BegunTick, end: TickEnd, record: DecisionCycleRecord, now
     Sets the id of `record`.
     """
     columns = {str(field.column): field for field in record._meta.concrete_fields if not field.primary_key}
-    values: dict[str, Any] = {
+    values: dict[str, Any] = {  # Any: a column's value, of any type
         name: field.get_db_prep_save(getattr(record, field.attname), connection) for name, field in columns.items()
     }
     with connection.cursor() as cursor:
@@ -306,7 +306,7 @@ RETURNING id
 """  # noqa: S608
 
 
-def _load(value: Any) -> Any:
+def _load(value: Any) -> Any:  # Any: a column's value, of any type
     return json.loads(value) if isinstance(value, str) else value
 
 

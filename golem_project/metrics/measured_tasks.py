@@ -14,7 +14,7 @@ _begun = threading.local()
 _RETRY: Final = "RETRY"
 
 
-def note_begin(task: Any) -> None:
+def note_begin(task: Any) -> None:  # Any: Celery has no types
     """A worker took a task."""
     _begun.at_ms = clock.monotonic_ms()
     request = task.request
@@ -25,7 +25,7 @@ def note_begin(task: Any) -> None:
         TALLY.time(WAITS, waited, str(queue))
 
 
-def note_end(task: Any, state: str | None) -> None:
+def note_end(task: Any, state: str | None) -> None:  # Any: Celery has no types
     """It came to an end: one of Celery's states, or none where the worker cannot say."""
     at_ms = getattr(_begun, "at_ms", None)
     seconds = 0.0 if at_ms is None else (clock.monotonic_ms() - at_ms) / 1_000

@@ -47,7 +47,7 @@ def render_metrics() -> bytes:
 class _Figures:
     """What the library asks: every family with its values."""
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[Any]:  # Any: prometheus_client has no types
         now = clock.now()
         try:
             yield from _tell_counts()
@@ -59,7 +59,7 @@ class _Figures:
         yield from _tell_figures([*figures, Figure("golem_part_readable", "", labels, float(is_readable))])
 
 
-def _tell_counts() -> Iterator[Any]:
+def _tell_counts() -> Iterator[Any]:  # Any: prometheus_client has no types
     from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 
     parts: dict[str, dict[tuple[str, ...], dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
@@ -88,10 +88,10 @@ def _accumulate(of: dict[str, int]) -> list[tuple[str, int]]:
     return found
 
 
-def _tell_figures(figures: list[Figure]) -> Iterator[Any]:
+def _tell_figures(figures: list[Figure]) -> Iterator[Any]:  # Any: prometheus_client has no types
     from prometheus_client.core import GaugeMetricFamily
 
-    families: dict[str, Any] = {}
+    families: dict[str, Any] = {}  # Any: prometheus_client has no types
     for figure in figures:
         names = [name for name, _ in figure.labels]
         family = families.setdefault(figure.name, GaugeMetricFamily(figure.name, figure.words, labels=names))

@@ -38,7 +38,7 @@ class TracedRequests:
         state[_SPAN] = span
         has_begun = False
 
-        async def pass_on(message: dict[str, Any]) -> None:
+        async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON, of its own shape
             nonlocal has_begun
             if message["type"] == "http.response.start" and span is not None and not has_begun:
                 has_begun = True

@@ -67,7 +67,13 @@ class SignInForm(forms.Form):
         help_text="Whoever sends you a code wants to act for your golem",
     )
 
-    def __init__(self, *args: Any, golems: Any, row: AgentSignIn, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,  # Any: authlib has no types
+        golems: Any,  # Any: rows of any model
+        row: AgentSignIn,
+        **kwargs: Any,  # Any: authlib has no types
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
         asked = [(value, label) for value, label in Scope.choices if value in row.asked_scopes]
@@ -79,7 +85,7 @@ class SignInForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def sign_in_agent(request: HttpRequest) -> HttpResponse:
     """A code, then what asks with it. The code comes in the body alone: no link brings one."""
-    person: Any = request.user
+    person: Any = request.user  # Any: which model accounts have is a setting
     if not person.has_perm("archetypes_app.add_apikey"):
         raise PermissionDenied
     now, did = clock.now(), request.POST.get("do", "")

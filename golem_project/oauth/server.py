@@ -92,7 +92,10 @@ class DeviceAuthorization(DeviceAuthorizationEndpoint):
 
     CLIENT_AUTH_METHODS = ("none",)
 
-    def create_endpoint_response(self, request: Any) -> tuple[int, dict[str, object], object]:
+    def create_endpoint_response(
+        self,
+        request: Any,  # Any: authlib has no types
+    ) -> tuple[int, dict[str, object], object]:
         """The codes, and no link that holds one: who follows a stranger's link would approve a stranger's agent."""
         client = self.authenticate_client(request)
         self.server.validate_requested_scope(request.payload.scope)
@@ -112,7 +115,7 @@ class DeviceAuthorization(DeviceAuthorizationEndpoint):
         return 200, told, [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
 
 
-def _describe(access: Access) -> dict[str, Any]:
+def _describe(access: Access) -> dict[str, object]:
     return {
         "token_type": "Bearer",
         "access_token": access.access_token,
@@ -165,7 +168,7 @@ class Renewal(RefreshTokenGrant):
         """Asked where it is renewed."""
         return True
 
-    def generate_token(self, **given: Any) -> dict[str, object]:
+    def generate_token(self, **given: Any) -> dict[str, object]:  # Any: JSON of an event
         """Of the same scopes: fewer would need a key of their own."""
         row = self.request.refresh_token.row
         if set(given["scope"].split()) != set(row.scopes):

@@ -78,7 +78,7 @@ def show_resource(request: HttpRequest, path: str = "") -> HttpResponse:
     )
 
 
-def _answer(endpoint: Callable[..., Any], *asked: Any) -> HttpResponse:
+def _answer(endpoint: Callable[..., Any], *asked: Any) -> HttpResponse:  # Any: authlib has no types
     """What the endpoint says, as JSON, which Authlib writes and does not name; a request without TLS is refused."""
     try:
         found: HttpResponse = endpoint(*asked)

@@ -43,7 +43,14 @@ class ServiceLine:
 
 
 @retry_aborted
-def switch_on(*, person: Any, name: str, key: str, questions_an_hour: int | None, now: datetime) -> ServiceAccess:
+def switch_on(
+    *,
+    person: Any,  # Any: which model accounts have is a setting
+    name: str,
+    key: str,
+    questions_an_hour: int | None,
+    now: datetime,
+) -> ServiceAccess:
     """Let the golems of `person` ask a service; a new key takes the old one's place. Raises ServiceAccessRefused.
 
     Where the service is on already, an empty key leaves the one it has.
@@ -81,12 +88,16 @@ def switch_on(*, person: Any, name: str, key: str, questions_an_hour: int | None
     return access
 
 
-def switch_off(*, person: Any, name: str) -> bool:
+def switch_off(*, person: Any, name: str) -> bool:  # Any: which model accounts have is a setting
     """Forget the key and what was kept; whether there was anything."""
     return ServiceAccess.objects.filter(person=person, service=name).delete()[0] > 0
 
 
-def list_services(*, person: Any, now: datetime) -> Sequence[ServiceLine]:
+def list_services(
+    *,
+    person: Any,  # Any: which model accounts have is a setting
+    now: datetime,
+) -> Sequence[ServiceLine]:
     """Every service by its label, with what this person gave and what came of it."""
     on = {access.service: access for access in ServiceAccess.objects.filter(person=person)}
     lines = []

@@ -170,7 +170,7 @@ def _count(access: ServiceAccess, service: OutsideService, now: datetime) -> Non
 def _check_status(answer: guarded_http.Answer, service: OutsideService, most_bytes: int, now: datetime) -> None:
     if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED):
         return
-    said: dict[str, Any] = {"service": service.name, "status_of_answer": answer.status}
+    said: dict[str, Any] = {"service": service.name, "status_of_answer": answer.status}  # Any: JSON, of its own shape
     if answer.status in _NO_KEY:
         raise ServiceKeyRefused(f"{service.label} answered {answer.status} to the key its owner gave", **said)
     if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -225,7 +225,7 @@ def _read(body: bytes, service: OutsideService, question: Question[M]) -> M:
         ) from None
 
 
-def _keep(access: ServiceAccess, digest: str, value: Any, now: datetime) -> None:
+def _keep(access: ServiceAccess, digest: str, value: Any, now: datetime) -> None:  # Any: JSON, of its own shape
     outside_time = Q(answered_at__lt=now - _KEPT) | Q(answered_at__gt=now + _KEPT)
     KeptAnswer.objects.filter(outside_time, access=access).delete()
     KeptAnswer.objects.bulk_create(

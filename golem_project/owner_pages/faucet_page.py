@@ -32,7 +32,7 @@ def give_test_money(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 
     Raises Http404 where it has none.
     """
-    person: Any = request.user
+    person: Any = request.user  # Any: which model accounts have is a setting
     if not person.is_staff or not person.has_perm("archetypes_app.change_golem"):
         raise PermissionDenied
     golem = Golem.objects.filter(pk=golem_id).exclude(address="").first()

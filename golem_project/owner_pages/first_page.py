@@ -150,7 +150,12 @@ class Board:
     is_with_apart: bool
 
 
-def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Board:
+def build_board(
+    user: Any,  # Any: which model accounts have is a setting
+    *,
+    now: datetime,
+    is_with_apart: bool = False,
+) -> Board:
     """What `user` may see of everything, as of `now`; of golems that are set apart where `is_with_apart`."""
     seen = list_seen_golems(user).filter(retired_at__isnull=True)
     apart = read_set_apart(seen)
@@ -196,13 +201,17 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
     )
 
 
-def _meter_budget(user: Any, now: datetime) -> tuple[Meter, ...]:
+def _meter_budget(user: Any, now: datetime) -> tuple[Meter, ...]:  # Any: which model accounts have is a setting
     if find_limit(user.pk) is None:
         return ()
     return (meter_budget(read_budget(user.pk, now=now)),)
 
 
-def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, RecentWorth]) -> Owned:
+def _sum_up(
+    rows: list[Golem],
+    states: dict[Any, GolemState],  # Any: JSON, of its own shape
+    worths: dict[Any, RecentWorth],  # Any: JSON, of its own shape
+) -> Owned:
     known = list(worths.values())
     compared = [worth.parts.profit for worth in known if worth.has_history]
     debt = sum(worth.debt for worth in known)
@@ -397,7 +406,10 @@ def _find_heartbeat(golem: Golem, beats: QuerySet[Heartbeat]) -> str:
 
 
 def _list_golems(
-    rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, RecentWorth], now: datetime
+    rows: list[Golem],
+    states: dict[Any, GolemState],  # Any: JSON, of its own shape
+    worths: dict[Any, RecentWorth],  # Any: JSON, of its own shape
+    now: datetime,
 ) -> tuple[GolemLine, ...]:
     ids = [row.pk for row in rows]
     limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
@@ -13,7 +11,7 @@ from permits_app.pages.leftover_dust_lines import list_left_lines
 from tools_app.core import clock
 
 
-def tell_left(request: HttpRequest) -> dict[str, Any]:
+def tell_left(request: HttpRequest) -> dict[str, object]:
     """`left_lines`, and `may_stop` for who may stop a golem; asked of the database only by a page that shows them. None
     for who is not logged in.
     """

@@ -73,7 +73,7 @@ def find(person: object, words: str, golems: QuerySet[Golem]) -> tuple[SearchHit
     return _find_id(golems, UUID(words)) if is_id(words) else _find_words(person, golems, words)
 
 
-def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[SearchHit, ...]:
+def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[SearchHit, ...]:  # Any: rows of any model
     of_permit = Q(plan_hash=digest) | Q(simulation_hash=digest) | Q(action_hash=digest)
     sent = OutboundTransaction.objects.filter(tx_hash=digest).values("permit_id")
     permits = ActionPermit.objects.filter(golem__in=mine).filter(of_permit | Q(pk__in=sent))
@@ -88,7 +88,11 @@ def _find_id(golems: QuerySet[Golem], key: UUID) -> tuple[SearchHit, ...]:
     return (*_tell_golems(golems.filter(pk=key)), *_tell_permits(permits), *_tell_requests(requests))
 
 
-def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[SearchHit, ...]:
+def _find_address(
+    person: Any,  # Any: which model accounts have is a setting
+    golems: QuerySet[Golem],
+    address: str,
+) -> tuple[SearchHit, ...]:
     mine = golems.values("pk")
     found = [*_tell_golems(golems.filter(address__iexact=address))]
     own = KnownAddress.objects.filter(owner_id=person.pk, address=address).first()
@@ -112,7 +116,11 @@ def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[S
     return (*found, *_tell_permits(dealt))
 
 
-def _find_words(person: Any, golems: QuerySet[Golem], words: str) -> tuple[SearchHit, ...]:
+def _find_words(
+    person: Any,  # Any: which model accounts have is a setting
+    golems: QuerySet[Golem],
+    words: str,
+) -> tuple[SearchHit, ...]:
     mine = golems.values("pk")
     named = KnownAddress.objects.filter(owner_id=person.pk, name__icontains=words).order_by("name")[:MOST]
     told = [

@@ -49,9 +49,10 @@ class AccountForm(BaseUserCreationForm):
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
     """A form; its POST uses the invitation up. One that is over says so, and nothing about any golem."""
-    person: Any = request.user
+    person: Any = request.user  # Any: which model accounts have is a setting
     has_account = person.is_authenticated and person.is_staff
-    form: Any = (InvitationForm if has_account else AccountForm)(request.POST or None)
+    form: Any  # Any: two forms with different fields
+    form = (InvitationForm if has_account else AccountForm)(request.POST or None)
     context = {"form": form, "person": person if has_account else None}
     if request.method != "POST":
         return render(request, "golem_project/people/join.html", context)
@@ -68,7 +69,7 @@ def join(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("cockpit", args=[golem.pk]))
 
 
-def _join(request: HttpRequest, form: Any, person: Any) -> Golem:
+def _join(request: HttpRequest, form: Any, person: Any) -> Golem:  # Any: which model accounts have is a setting
     golem, joined = _make_member(form.cleaned_data["invitation"].strip(), form, person)
     if person is None:
         login(request, joined, backend=_BACKEND)
@@ -76,7 +77,11 @@ def _join(request: HttpRequest, form: Any, person: Any) -> Golem:
 
 
 @retry_aborted
-def _make_member(secret: str, form: Any, person: Any) -> tuple[Golem, Any]:
+def _make_member(
+    secret: str,
+    form: Any,  # Any: Django hands on any form and row
+    person: Any,  # Any: which model accounts have is a setting
+) -> tuple[Golem, Any]:  # Any: JSON, of its own shape
     """One transaction: no account is left behind by a link that was used up at this moment. Raises InvitationOver."""
     with transaction.atomic():
         find_invitation(secret, now=clock.now())

@@ -59,7 +59,7 @@ def stop_accounts(*, now: datetime) -> int:
     return len(list(stopped)) + len(one_by_one_done) + len(told)
 
 
-def stop_account(*, person: Any, now: datetime) -> None:
+def stop_account(*, person: Any, now: datetime) -> None:  # Any: which model accounts have is a setting
     """Stop what is theirs, money first; safe to run again after it was cut off anywhere."""
     golems = list(_list_golems(person))
     for golem in _list_orphans(Golem.objects.filter(pk__in=[golem.pk for golem in golems])):
@@ -77,7 +77,7 @@ def stop_account(*, person: Any, now: datetime) -> None:
     _tell_stopped(person, golems, now)
 
 
-def revoke_keys_of(*, person: Any, now: datetime) -> int:
+def revoke_keys_of(*, person: Any, now: datetime) -> int:  # Any: which model accounts have is a setting
     """Revoke every key `person` made: who made one saw its token. How many."""
     keys = list(ApiKey.objects.filter(created_by=person, revoked_at__isnull=True).order_by("pk"))
     for key in keys:
@@ -92,7 +92,7 @@ def listen() -> None:
     pre_delete.connect(_note_deleted, sender=user, dispatch_uid="golem_project.people.deactivated_accounts.deleted")
 
 
-def _note_saved(sender: object, *, instance: Any, **given: Any) -> None:
+def _note_saved(sender: object, *, instance: Any, **given: Any) -> None:  # Any: JSON of an event
     if not instance.is_active and not given.get("raw"):
         # What fails here is done by the next sweep; the account is saved in any case.
         transaction.on_commit(lambda: stop_account(person=instance, now=clock.now()), robust=True)
@@ -114,7 +114,7 @@ def _owns() -> Q:
     return Q(Exists(owned)) | Q(Exists(shared)) | Q(Exists(keys))
 
 
-def _list_golems(person: Any) -> QuerySet[Golem]:
+def _list_golems(person: Any) -> QuerySet[Golem]:  # Any: which model accounts have is a setting
     """Those `person` has a part in, whether active or not."""
     shared = Golem.co_owners.through.objects.filter(user_id=person.pk).values("golem_id")
     member = GolemMember.objects.filter(person_id=person.pk).values("golem_id")
@@ -134,13 +134,17 @@ def _halt(golem: Golem, now: datetime) -> None:
 
 
 @retry_aborted
-def _end_approvals(person: Any, now: datetime) -> None:
+def _end_approvals(person: Any, now: datetime) -> None:  # Any: which model accounts have is a setting
     with transaction.atomic():
         end_lost_approvals(OwnerApproval.objects.filter(owner=person), now=now)
 
 
 @retry_aborted
-def _tell_stopped(person: Any, golems: list[Golem], now: datetime) -> None:
+def _tell_stopped(
+    person: Any,  # Any: which model accounts have is a setting
+    golems: list[Golem],
+    now: datetime,
+) -> None:
     with transaction.atomic():
         _, is_new = StoppedAccount.objects.get_or_create(person=person, defaults={"stopped_at": now})
         if not is_new:
@@ -155,7 +159,13 @@ def _tell_back(row: StoppedAccount, now: datetime) -> None:
             _tell(row.person, list(_list_golems(row.person)), EventType.ACCOUNT_BACK, "AccountBack", now)
 
 
-def _tell(person: Any, golems: list[Golem], event: EventType, audit: str, now: datetime) -> None:
+def _tell(
+    person: Any,  # Any: which model accounts have is a setting
+    golems: list[Golem],
+    event: EventType,
+    audit: str,
+    now: datetime,
+) -> None:
     is_gone = event is EventType.ACCOUNT_STOPPED
     owned = set(Golem.objects.filter(match_owned(), pk__in=[golem.pk for golem in golems]).values_list("pk", flat=True))
     halted = set(

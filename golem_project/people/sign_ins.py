@@ -19,7 +19,13 @@ from tools_app.core import clock
 _LONGEST_BROWSER = 200
 
 
-def note_sign_in(sender: object, *, request: HttpRequest | None, user: Any, **given: object) -> None:
+def note_sign_in(
+    sender: object,
+    *,
+    request: HttpRequest | None,
+    user: Any,  # Any: which model accounts have is a setting
+    **given: object,
+) -> None:
     """Write a sign-in down; those whose session is gone are forgotten."""
     key = request.session.session_key if request is not None else None
     if request is None or not key:
@@ -44,7 +50,7 @@ def listen() -> None:
 @require_http_methods(["GET", "POST"])
 def show_sign_ins(request: HttpRequest) -> HttpResponse:
     """This person's own sign-ins; a POST ends one of them, or all but this one."""
-    person: Any = request.user
+    person: Any = request.user  # Any: which model accounts have is a setting
     living = Session.objects.filter(expire_date__gt=clock.now())
     rows = SignIn.objects.filter(person=person, session_key__in=living.values("session_key"))
     if request.method == "POST":

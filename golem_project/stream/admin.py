@@ -42,7 +42,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
     readonly_fields = fields
     actions_detail: ClassVar[tuple[str, ...]] = ("rotate", "switch", "remove")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: HttpRequest) -> Any:  # Any: JSON of an event
         """With the counts of the list."""
         counts = {
             "waiting_count": Count("deliveries", filter=Q(deliveries__state=DeliveryState.WAITING)),
@@ -50,7 +50,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         }
         return super().get_queryset(request).annotate(**counts)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Rows are seen, and changed by their buttons alone."""
         return False
 
@@ -62,7 +62,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         """Whoever may make a webhook may rotate and switch one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
 
-    def _match_theirs(self, user: Any, power: Power) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:  # Any: which model accounts have is a setting
         return Q(owner_id=user.pk)
 
     @display(description="State")
@@ -73,12 +73,12 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         return show_badge("failing", "warn") if obj.failing_since is not None else show_badge("on", "good")
 
     @display(description="Waiting")
-    def waiting(self, obj: Any) -> int:
+    def waiting(self, obj: Any) -> int:  # Any: a row of any model
         """Deliveries not made yet."""
         return int(obj.waiting_count)
 
     @display(description="Given up")
-    def given_up(self, obj: Any) -> int:
+    def given_up(self, obj: Any) -> int:  # Any: a row of any model
         """Dead letters."""
         return int(obj.dead_count)
 
@@ -212,7 +212,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """Whoever may make webhooks may send their events again; rows are looked up among theirs."""
         return bool(request.user.has_perm("stream.add_webhookendpoint"))
 
-    def _match_theirs(self, user: Any, power: Power) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:  # Any: which model accounts have is a setting
         return Q(endpoint__owner_id=user.pk)
 
     @display(description="State", ordering="state")
@@ -249,7 +249,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             explanation="Under the same webhook-id, so a receiver that has it can drop it.",
         )
 
-    def _replay(self, request: HttpRequest, rows: Any) -> None:
+    def _replay(self, request: HttpRequest, rows: Any) -> None:  # Any: rows of any model
         asked = rows.exclude(state=DeliveryState.WAITING).count()
         count = deliveries.replay(deliveries=rows, now=clock.now())
         if count:

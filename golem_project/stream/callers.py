@@ -37,7 +37,7 @@ class EventFollower:
         return True
 
 
-def identify_caller(request: Any, *, now: datetime) -> EventFollower:
+def identify_caller(request: Any, *, now: datetime) -> EventFollower:  # Any: JSON of an event
     """The caller behind a request: a bearer token first, else a session of the admin.
 
     Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, ScopeMissing, Forbidden.
@@ -56,7 +56,7 @@ def identify_caller(request: Any, *, now: datetime) -> EventFollower:
             golem_ids=frozenset({str(key.golem_id)}),
             owner=f"owner:{key.golem.owner_id}",
         )
-    user: Any = get_user(request)
+    user: Any = get_user(request)  # Any: which model accounts have is a setting
     if not user.is_authenticated:
         raise ApiKeyMissing("send the golem's token as `Authorization: Bearer golem_…`, or sign in to the admin")
     if not (user.is_active and user.is_staff):
@@ -90,7 +90,7 @@ class CallerScheme(OpenApiAuthenticationExtension):
         """Either of them; one mapping with both names would ask for both at once."""
         return [{name: []} for name in self.name]
 
-    def get_security_definition(self, auto_schema: object) -> Any:
+    def get_security_definition(self, auto_schema: object) -> Any:  # Any: JSON of an event
         return [
             {"type": "http", "scheme": "bearer", "description": "A golem's token with the scope `events`."},
             {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "A session of the admin."},

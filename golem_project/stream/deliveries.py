@@ -131,7 +131,7 @@ def try_delivery(*, delivery_id: UUID, now: datetime) -> TriedDelivery:
     return TriedDelivery.FAILED if error else TriedDelivery.TAKEN
 
 
-def replay(*, deliveries: Any, now: datetime) -> int:
+def replay(*, deliveries: Any, now: datetime) -> int:  # Any: rows of any model
     """Try deliveries again from the start, whatever became of them; `deliveries` is a queryset. Returns how many.
 
     Left out is what tells of golems that the webhook's owner may not see now.

@@ -147,7 +147,8 @@ class EventHub:
                 client.end("reader_failed")
 
     async def _read_for_ever(self, generation: int) -> None:
-        ring: Any = broker.open_client_of_loop(self._redis_url, silence_seconds=_WAIT_MS / 1000 + 2, connect_seconds=1)
+        ring: Any  # Any: redis-py's answers have no types
+        ring = broker.open_client_of_loop(self._redis_url, silence_seconds=_WAIT_MS / 1000 + 2, connect_seconds=1)
         try:
             while generation == self._generation:
                 try:
@@ -163,9 +164,9 @@ class EventHub:
             with contextlib.suppress(RedisError, OSError):
                 await ring.aclose()
 
-    async def _read_once(self, ring: Any, generation: int) -> None:
+    async def _read_once(self, ring: Any, generation: int) -> None:  # Any: JSON of an event
         assert self.head is not None
-        entries: list[Any] = []
+        entries: list[Any] = []  # Any: JSON of an event
         key = event_ring.ring_key(self.head.log_id)
         try:
             answer = await ring.xread({key: f"{self.position}-0"}, count=_PAGE, block=_WAIT_MS)

@@ -38,6 +38,6 @@ class NewWebhookForm(forms.Form):
         help_text="None ticked: everything",
     )
 
-    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]

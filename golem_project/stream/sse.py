@@ -40,10 +40,10 @@ SERVER_STOPPING = "server_stopping"
 """Why a stream ends with its server, in its last words."""
 _PAGE = 500
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-App = Callable[[Any, Any, Any], Awaitable[None]]
+Scope = MutableMapping[str, Any]  # Any: ASGI's messages are of no fixed type
+Send = Callable[[dict[str, Any]], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]  # Any: ASGI's messages are of no fixed type
+App = Callable[[Any, Any, Any], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
 
 
 class EventStream:

@@ -77,7 +77,7 @@ class TailView:
         # Everything in an event is data, also when it looks like markup.
         self.progress.console.print(_draw_line(body), soft_wrap=True)
 
-    def _move_bar(self, kind: str, payload: dict[str, Any]) -> None:
+    def _move_bar(self, kind: str, payload: dict[str, Any]) -> None:  # Any: JSON of an event
         call = str(payload.get("call_id") or payload.get("tool_name"))
         name = str(payload.get("tool_name"))
         if kind in ("tool:end", "tool:error"):
@@ -102,7 +102,7 @@ def _word_start(name: str, payload: dict[str, object]) -> str:
     return escape(f"{name} ({told})" if told else name)
 
 
-def _draw_line(body: dict[str, Any]) -> Text:
+def _draw_line(body: dict[str, Any]) -> Text:  # Any: JSON of an event
     family = body["type"].partition(":")[0]
     payload = body["payload"]
     facts = ", ".join(
@@ -117,7 +117,7 @@ def _draw_line(body: dict[str, Any]) -> Text:
     return line
 
 
-def _short(value: Any) -> str:
+def _short(value: Any) -> str:  # Any: JSON of an event
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     return text if len(text) <= 48 else f"{text[:45]}…"
 
@@ -128,7 +128,7 @@ def _plain(text: str) -> str:
 
 
 def _wait_for_news(position: int, head: LogHead) -> None:
-    ring: Any = event_ring.open_ring()
+    ring: Any = event_ring.open_ring()  # Any: JSON of an event
     if ring is not None:
         try:
             ring.xread({event_ring.ring_key(head.log_id): f"{position}-0"}, count=1, block=_WAIT_MS)

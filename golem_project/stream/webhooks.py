@@ -54,7 +54,13 @@ class RotatedTooOften(
 
 
 def create_endpoint(
-    *, owner: Any, golem: Golem | None, label: str, url: str, types: Sequence[str], now: datetime
+    *,
+    owner: Any,  # Any: which model accounts have is a setting
+    golem: Golem | None,
+    label: str,
+    url: str,
+    types: Sequence[str],
+    now: datetime,
 ) -> tuple[WebhookEndpoint, Secret]:
     """Make an endpoint that gets what happens from now on; the secret is shown once. Raises WebhookRefused."""
     try:
@@ -227,6 +233,6 @@ def _find_start(endpoint: WebhookEndpoint, head: LogHead, now: datetime) -> int:
     return head.forgotten
 
 
-def list_disabled(owner: object) -> Any:
+def list_disabled(owner: object) -> Any:  # Any: JSON of an event
     """Endpoints of `owner` that were switched off, for the notice in the admin."""
     return WebhookEndpoint.objects.filter(Q(owner=owner) & Q(disabled_at__isnull=False)).order_by("-disabled_at")

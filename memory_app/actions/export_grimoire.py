@@ -92,7 +92,7 @@ def export_grimoire(
     """
     counts = {"episode": 0, "insight": 0}
 
-    def list_rows() -> Iterator[dict[str, Any]]:
+    def list_rows() -> Iterator[dict[str, Any]]:  # Any: a line of an archive, checked member by member
         for row in _list_rows(golem_id, include_decayed, min_percent):
             counts[row["row"]] += 1
             yield row
@@ -138,7 +138,11 @@ def archive_folder(golem_id: UUID) -> Path:
     return Path(settings.GOLEM_GRIMOIRE_DIR) / str(golem_id)
 
 
-def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Iterator[dict[str, Any]]:
+def _list_rows(
+    golem_id: UUID,
+    include_decayed: bool,
+    min_percent: int,
+) -> Iterator[dict[str, Any]]:  # Any: a line of an archive, checked member by member
     episodes = Episode.objects.filter(golem_id=golem_id, is_quarantined=False)
     insights = Insight.objects.filter(golem_id=golem_id, is_quarantined=False, confidence_percent__gte=min_percent)
     if not include_decayed:
@@ -150,7 +154,11 @@ def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Itera
         yield _describe("insight", found)
 
 
-def _describe(kind: str, found: dict[str, Any], **times: str) -> dict[str, Any]:
+def _describe(
+    kind: str,
+    found: dict[str, Any],  # Any: a line of an archive, checked member by member
+    **times: str,
+) -> dict[str, Any]:  # Any: a line of an archive, checked member by member
     columns = {name: value for name, value in found.items() if name not in ("pk", "origin_id", "occurred_at")}
     cleaned: dict[str, object] = clean_for(DataSink.EXPORT, columns)
     # Under one name wherever it goes on to, so that it is known where it comes home.

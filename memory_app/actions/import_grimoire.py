@@ -121,7 +121,7 @@ def import_grimoire(
 class _Made:
     """A row that is not saved, and the hashes under which the golem knows it if it does."""
 
-    row: Any
+    row: Any  # Any: a row of any model
     hashes: frozenset[str] = frozenset()
 
 
@@ -141,7 +141,11 @@ def _make_rows(
 
 
 def _make_episode(
-    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, object], now: datetime
+    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    golem_id: UUID,
+    signer: str,
+    origin: Mapping[str, object],
+    now: datetime,
 ) -> _Made:
     summary = clean_text(_text(row["summary"])).strip()[:_LONGEST_SUMMARY]
     if not summary:
@@ -186,7 +190,12 @@ def _make_episode(
 
 
 def _make_insight(
-    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], percent: int, now: datetime
+    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    golem_id: UUID,
+    signer: str,
+    origin: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    percent: int,
+    now: datetime,
 ) -> _Made:
     text = clean_text(_text(row["text"])).strip()[:_LONGEST_SUMMARY]
     if not text:
@@ -214,7 +223,11 @@ def _make_insight(
 
 
 def _make_strategy(
-    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
+    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    golem_id: UUID,
+    signer: str,
+    origin: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    now: datetime,
 ) -> _Made:
     check_strategy_name(_text(row["name"]))
     description = clean_text(_text(row["description"])).strip()[:4_000]
@@ -236,7 +249,11 @@ def _make_strategy(
     return _Made(made)
 
 
-def _save(golem_id: UUID, kind: str, made: list[_Made]) -> list[Any]:
+def _save(
+    golem_id: UUID,
+    kind: str,
+    made: list[_Made],
+) -> list[Any]:  # Any: a line of an archive, checked member by member
     if not made:
         return []
     if kind == "strategy":
@@ -287,18 +304,21 @@ def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: d
     event_bus.emit(golem_id=golem_id, event=Event(EventType.GRIMOIRE_PURGED, payload), now=now)
 
 
-def _chunks(rows: Iterator[dict[str, object]], size: int) -> Iterator[list[dict[str, Any]]]:
+def _chunks(
+    rows: Iterator[dict[str, object]],
+    size: int,
+) -> Iterator[list[dict[str, Any]]]:  # Any: a line of an archive, checked member by member
     while chunk := list(islice(rows, size)):
         yield chunk
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> str:  # Any: a line of an archive, checked member by member
     if not isinstance(value, str):
         raise TypeError("text is expected")
     return value
 
 
-def _object(value: Any) -> dict[str, object]:
+def _object(value: Any) -> dict[str, object]:  # Any: a line of an archive, checked member by member
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -313,7 +333,7 @@ def _list(value: object) -> list[object]:
     return value
 
 
-def _count(value: Any) -> int | None:
+def _count(value: Any) -> int | None:  # Any: a line of an archive, checked member by member
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
@@ -321,7 +341,7 @@ def _count(value: Any) -> int | None:
     return value
 
 
-def _chain(value: Any) -> int | None:
+def _chain(value: Any) -> int | None:  # Any: a line of an archive, checked member by member
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:

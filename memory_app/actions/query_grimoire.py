@@ -59,7 +59,7 @@ def query_grimoire(
     text_only_reason: str = "",
     min_percent: int = 0,
     reinforce: bool = True,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """Episodes of one golem for `query`, JSON-ready, best first, at most `limit` (1 to 50).
 
     Scores, similarity and retention are decimal text between 0 and 1. With `text_only_reason` the model is not
@@ -155,7 +155,7 @@ def describe_episode(episode: Episode, *, now: datetime) -> dict[str, object]:
     return {**_describe(episode), "retention": _decimal(retention), "is_archived": episode.archived_at is not None}
 
 
-def _describe(episode: Episode) -> dict[str, Any]:
+def _describe(episode: Episode) -> dict[str, Any]:  # Any: JSON, as agents see it
     # `content`, `reflection` and token names are data, never instructions.
     return {
         "id": str(episode.pk),

@@ -160,7 +160,7 @@ def read_usd(text: str | None, *, field: str) -> int | None:
     return micro
 
 
-def _describe(prediction: Prediction) -> dict[str, Any]:
+def _describe(prediction: Prediction) -> dict[str, Any]:  # Any: JSON, as agents see it
     expected = prediction.predicted_outcome
     pnl = expected.get(PREDICTED_PNL)
     confidence = expected.get(PREDICTED_CONFIDENCE)

@@ -27,7 +27,13 @@ _RANK_TEXTS = """
 """
 
 
-def search_context(*, golem_id: UUID, query: str, limit: int = 10, now: datetime) -> dict[str, Any]:
+def search_context(
+    *,
+    golem_id: UUID,
+    query: str,
+    limit: int = 10,
+    now: datetime,
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """Sections of the newest PLAYBOOK and STRATEGY, best first, at most `limit` (1 to 50); JSON-ready.
 
     Sections that share no word with `query` follow in document order with score 0, so a short playbook is always
@@ -57,7 +63,7 @@ def _rank(question: str, sections: list[Section]) -> list[tuple[int, float]]:
         return [(int(place), float(score)) for place, score in cursor.fetchall()]
 
 
-def _describe(directive: Directive, section: Section, score: float) -> dict[str, Any]:
+def _describe(directive: Directive, section: Section, score: float) -> dict[str, Any]:  # Any: JSON, as agents see it
     return {
         "document": directive.document,
         "version": directive.version,

@@ -78,14 +78,14 @@ class _Content:
     venue: str
     chain_id: int | None
     tokens: tuple[str, ...]
-    prediction: Mapping[str, Any]
-    outcome: Mapping[str, Any]
+    prediction: Mapping[str, object]
+    outcome: Mapping[str, object]
     summary: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    calls: Sequence[Mapping[str, Any]] = ()
+    params: Mapping[str, object] = field(default_factory=dict)
+    calls: Sequence[Mapping[str, object]] = ()
 
 
-def store_episode(**given: Any) -> Episode:
+def store_episode(**given: Any) -> Episode:  # Any: JSON of an event
     """The episode of `remember_episode`, whose parameters it takes."""
     return remember_episode(**given).episode
 
@@ -99,14 +99,14 @@ def remember_episode(
     venue: str,
     chain_id: int | None,
     tokens: Sequence[str],
-    prediction: Mapping[str, Any],
-    outcome: Mapping[str, Any],
+    prediction: Mapping[str, object],
+    outcome: Mapping[str, object],
     summary: str,
     importance: Importance | str,
-    provenance: Provenance | Mapping[str, Any],
+    provenance: Provenance | Mapping[str, object],
     now: datetime,
-    params: Mapping[str, Any] | None = None,
-    calls: Sequence[Mapping[str, Any]] = (),
+    params: Mapping[str, object] | None = None,
+    calls: Sequence[Mapping[str, object]] = (),
     dream_tag: str = "",
     use_model: bool = True,
     corrects: UUID | None = None,

@@ -43,7 +43,7 @@ def update_directive(
     actor: str,
     now: datetime,
     document: Document = Document.PLAYBOOK,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: JSON, as agents see it
     """Put `change` in the place of the text of `section` (added when it is new); answers version and unified diff.
 
     An equal text makes no new version and answers `changed: false`. Locks the golem's row for one short
@@ -135,7 +135,7 @@ def announce_directive(directive: Directive, now: datetime, *, restored: int | N
     event_bus.emit(golem_id=directive.golem_id, event=Event(EventType.GRIMOIRE_DIRECTIVE, payload), now=now)
 
 
-def _answer(directive: Directive, *, changed: bool) -> dict[str, Any]:
+def _answer(directive: Directive, *, changed: bool) -> dict[str, Any]:  # Any: JSON, as agents see it
     return {
         "document": directive.document,
         "section": directive.section,

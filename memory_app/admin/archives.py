@@ -49,7 +49,7 @@ def list_archive_lines(golem: Golem) -> list[ArchiveLine]:
 class ArchiveViews:
     """Pages of the memory's admin about its archives; `_get_golem` says who may."""
 
-    def list_archive_urls(self, wrap: Callable[[Any], Any]) -> list[object]:
+    def list_archive_urls(self, wrap: Callable[[Any], Any]) -> list[object]:  # Any: Django hands on any value
         """Their addresses."""
         return [
             path(
@@ -64,7 +64,7 @@ class ArchiveViews:
 
     def write_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Write an archive now."""
-        owner: Any = self
+        owner: Any = self  # Any: which model accounts have is a setting
         golem: Golem = owner._get_golem(request, golem_id)
         done = export_grimoire(
             golem_id=golem.pk, include_decayed=True, min_percent=0, actor=name_actor(request.user), now=clock.now()
@@ -75,7 +75,7 @@ class ArchiveViews:
 
     def download_view(self, request: HttpRequest, golem_id: UUID, name: str) -> FileResponse:
         """One archive as a file; another golem's answers like none."""
-        owner: Any = self
+        owner: Any = self  # Any: which model accounts have is a setting
         golem: Golem = owner._get_golem(request, golem_id)
         try:
             found = find_archive(folder=archive_folder(golem.pk), name=name)

@@ -73,7 +73,7 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """In the words of who wrote the version."""
         return show_unchecked(obj.reason) if is_by_agent(obj) else obj.reason
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: unfold has no types
         """Restore a version; write the next one."""
         wrap = self.admin_site.admin_view
         return [
@@ -83,7 +83,7 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         ]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """The version with its neighbours in history."""
         row = self.get_object(request, object_id)

@@ -43,13 +43,13 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     readonly_fields = ("state_badge", "whole")
     change_form_template = "admin/memory_app/dream.html"
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: unfold has no types
         """The page of the button."""
         view = self.admin_site.admin_view(self.stop_view)
         return [path("<uuid:object_id>/stop/", view, name="memory_app_dreamjournal_stop"), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """The journal, with a button while it runs."""
         row = self.get_object(request, object_id)
@@ -59,7 +59,7 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         page: HttpResponse = super().change_view(request, object_id, form_url, extra)
         return page
 
-    def stop_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+    def stop_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:  # Any: Django hands on any value
         """Ask a running dream to end."""
         row: DreamJournal = self.get_row(request, object_id)
         if not self._may_stop(request, row):

@@ -98,7 +98,7 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
 
     change_list_template = "admin/memory_app/episode/list.html"
 
-    def draw(self, row: Episode) -> dict[str, Any]:
+    def draw(self, row: Episode) -> dict[str, object]:
         """Its curve, and prediction beside outcome."""
         return {
             "retention_plot": plot_retention([row], now=clock.now()),
@@ -182,7 +182,7 @@ def _read_path(what: str, chain_id: int | None) -> tuple[str, Callable[[str], st
     return ("Block", str) if what == "block_number" else (what, str)
 
 
-def _read_difference(comparison: dict[str, Any]) -> str:
+def _read_difference(comparison: dict[str, Any]) -> str:  # Any: Django hands on any value
     if comparison["what"] == "block_number":
         return ""  # a later block is no error
     return format_bps(comparison["difference_bps"]) if comparison["difference_bps"] else "none"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from django.contrib import admin
 from django.urls import reverse
@@ -77,7 +76,7 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
     )
     readonly_fields = ("whole_text", "kind_badge", "confidence", "votes", "tunes", "episodes_behind", "ends")
 
-    def draw(self, row: Insight) -> dict[str, Any]:
+    def draw(self, row: Insight) -> dict[str, object]:
         """Its curve, which never falls below a tenth."""
         return {"retention_plot": plot_retention([row], now=clock.now(), floor=INSIGHT_FLOOR)}
 

@@ -34,7 +34,7 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
 
     change_form_template = "admin/memory_app/memory.html"
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: unfold has no types
         """One page a button."""
         name = f"memory_app_{self.opts.model_name}_keep"
         return [
@@ -57,7 +57,7 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
         return [*((keeping.value, keeping.value.capitalize()) for keeping in wanted), (_PURGE, "Purge")]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """The row with its buttons and its curve."""
         row = self.get_object(request, object_id)
@@ -67,7 +67,7 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
         page: HttpResponse = super().change_view(request, object_id, form_url, extra)
         return page
 
-    def draw(self, row: Any) -> dict[str, Any]:
+    def draw(self, row: Any) -> dict[str, object]:  # Any: a row of any model
         """What the page shows beside the fields."""
         return {}
 
@@ -96,7 +96,14 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
             else _EXPLAIN[Keeping(what)],
         )
 
-    def _do(self, request: HttpRequest, row: Any, what: str, reason: str, back: str) -> HttpResponse:
+    def _do(
+        self,
+        request: HttpRequest,
+        row: Any,  # Any: a row of any model
+        what: str,
+        reason: str,
+        back: str,
+    ) -> HttpResponse:
         actor, now = name_actor(request.user), clock.now()
         try:
             if what == _PURGE:

@@ -52,7 +52,7 @@ class RankedRow:
 class OverviewViews(ArchiveViews, OwnerScopedAdmin):
     """Pages beside the list of episodes: overview with search, a scan for poison, a purge of everything."""
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: unfold has no types
         """Overview, scan and purge."""
         wrap = self.admin_site.admin_view
         return [
@@ -71,7 +71,7 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         wanted = request.GET.get("golem", "")
         golem = next((each for each in golems if str(each.pk) == wanted), golems[0] if golems else None)
         now = clock.now()
-        context: dict[str, Any] = {
+        context: dict[str, Any] = {  # Any: Django hands on any value
             **self.admin_site.each_context(request),
             "title": "Memory",
             "subtitle": None,
@@ -157,7 +157,13 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         may = request.user.has_perm("memory_app.change_episode")
         return may and (is_operator(request.user) or has_power(golem, request.user, Power.OPERATE))
 
-    def _search(self, request: HttpRequest, golem: Golem, question: str, store: str) -> dict[str, Any]:
+    def _search(
+        self,
+        request: HttpRequest,
+        golem: Golem,
+        question: str,
+        store: str,
+    ) -> dict[str, Any]:  # Any: Django hands on any value
         if not question.strip():
             return {}
         try:
@@ -177,7 +183,7 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         }
 
 
-def _explain(place: int, row: dict[str, Any]) -> RankedRow:
+def _explain(place: int, row: dict[str, Any]) -> RankedRow:  # Any: Django hands on any value
     parts = row["score_parts"]
     model = "episode" if row["source"] == "episode" else "insight"
     if model == "episode":

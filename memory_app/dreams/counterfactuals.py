@@ -49,7 +49,7 @@ class Imagined:
     block_number: int
     promised: Mapping[str, str] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON, as agents see it
         """JSON-ready form."""
         return {
             "changed": dict(self.changed),

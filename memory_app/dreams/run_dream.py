@@ -119,7 +119,7 @@ def _begin(golem_id: UUID, now: datetime) -> tuple[Golem, list[Episode]]:
     return golem, surprises
 
 
-def _surprises(now: datetime) -> Any:
+def _surprises(now: datetime) -> Any:  # Any: JSON, as agents see it
     return Episode.objects.filter(
         Q(dreamt_at__isnull=True) | Q(dreamt_at__lt=now - AGAIN_AFTER),
         archived_at__isnull=True,
@@ -223,7 +223,7 @@ class _Journal:
         )
         _emit(found, EventType.DREAM_PHASE, {"phase": phase.value}, self._row.started_at)
 
-    def add(self, entry: dict[str, Any]) -> None:
+    def add(self, entry: dict[str, Any]) -> None:  # Any: JSON, as agents see it
         self._row.entries.append(entry)
         DreamJournal.objects.filter(pk=self._row.pk).update(entries=self._row.entries)
 
@@ -245,7 +245,12 @@ class _Journal:
     def __enter__(self) -> _Journal:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        _: Any,  # Any: JSON, as agents see it
+    ) -> None:
         if isinstance(error, SoftTimeLimitExceeded):
             self._dream.interrupted_by = "its worker's time was up"
         elif error is not None:
@@ -293,5 +298,5 @@ def _finish(found: Dream, now: datetime) -> None:
         _emit(found, EventType.DREAM_COMPLETE, payload, now)
 
 
-def _emit(found: Dream, kind: EventType, payload: dict[str, Any], now: datetime) -> None:
+def _emit(found: Dream, kind: EventType, payload: dict[str, Any], now: datetime) -> None:  # Any: JSON, as agents see it
     event_bus.emit(golem_id=found.golem_id, event=Event(kind, {"dream_id": str(found.dream_id), **payload}), now=now)

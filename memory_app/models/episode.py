@@ -22,7 +22,7 @@ from memory_app.decay import Importance
 from memory_app.models.provenance import Source, Trust
 from tools_app.core.models import TimeStamped
 
-_HALF: Any = HalfVectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)
+_HALF: Any = HalfVectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)  # Any: pgvector has no types
 IMPORTANCE_CHOICES = [(importance.value, importance.value.capitalize()) for importance in Importance]
 
 
@@ -134,7 +134,7 @@ class EpisodeVector(models.Model):
 
     episode = models.OneToOneField(Episode, on_delete=models.CASCADE, primary_key=True, related_name="vector")
     golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
-    embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)
+    embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)  # Any: pgvector has no types
 
     class Meta:
         verbose_name = "episode vector"

@@ -126,7 +126,9 @@ class Insight(TimeStamped, Provenanced):
         editable=False,
         help_text="The memory it was first stored as, in whichever golem; empty: this one",
     )
-    embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True)
+    embedding: Any = VectorField(  # Any: pgvector has no types
+        dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True
+    )
     search = models.GeneratedField(
         expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
     )

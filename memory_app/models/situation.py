@@ -17,7 +17,9 @@ class SituationVector(models.Model):
 
     text_hash = models.CharField(max_length=66, primary_key=True)
     text = models.TextField()
-    embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True)
+    embedding: Any = VectorField(  # Any: pgvector has no types
+        dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True
+    )
     created_at = models.DateTimeField()
 
     class Meta:

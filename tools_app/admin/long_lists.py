@@ -18,12 +18,12 @@ _RECENT: Final = 1_000
 """A filter offers the values of so many of the newest rows."""
 
 
-class BoundedPaginator(Paginator[Any]):
+class BoundedPaginator(Paginator[Any]):  # Any: rows of any model
     """Counts no further than MOST_COUNTED rows; `is_cut` says that there are more."""
 
     @cached_property
     def _rows_met(self) -> int:
-        rows: Any = self.object_list  # a query, which Django's stubs do not say
+        rows: Any = self.object_list  # Any: a query, which Django's stubs do not say
         return int(rows.order_by()[: MOST_COUNTED + 1].count())
 
     @cached_property
@@ -42,11 +42,11 @@ class RecentValuesFilter(AllValuesFieldListFilter):
 
     def __init__(
         self,
-        field: Field[Any, Any],
+        field: Field[Any, Any],  # Any: rows of any model
         request: HttpRequest,
-        params: dict[str, Any],
-        model: Any,
-        model_admin: Any,
+        params: dict[str, Any],  # Any: a tool's parameters, read by its schema
+        model: Any,  # Any: Django hands on any value
+        model_admin: Any,  # Any: Django hands on any form and row
         field_path: str,
     ) -> None:
         super().__init__(field, request, params, model, model_admin, field_path)
@@ -58,4 +58,5 @@ class RecentValuesFilter(AllValuesFieldListFilter):
             with suppress(ValidationError):
                 values.add(field.to_python(each))
         # Django's own is a query; both are only gone through.
-        self.lookup_choices: Any = sorted(values, key=lambda each: (each is None, each))
+        self.lookup_choices: Any  # Any: Django types a query and takes any list
+        self.lookup_choices = sorted(values, key=lambda each: (each is None, each))

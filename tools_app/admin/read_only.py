@@ -24,7 +24,11 @@ class PlainAdmin(SavedFiltersMixin):
     compressed_fields = True
     empty_text = ""  # what an empty list says instead of "nothing yet": where its rows come from
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+    def response_action(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Any],  # Any: rows of any model
+    ) -> HttpResponse | None:
         """Deleting what is ticked is one transaction, as deleting one row is: its locks and its audit entries are.
 
         What was ticked and cannot be a row of this list is left out.
@@ -51,11 +55,11 @@ class PlainAdmin(SavedFiltersMixin):
 class ReadOnlyAdminMixin:
     """View permission at most; adding, changing and deleting do not exist, whoever asks."""
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Never."""
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Never."""
         return False
 

@@ -67,14 +67,14 @@ def verify_file(path: Path, *, trusted_key: str | None = None) -> ChainReport:
             return ChainReport(0, 0, BrokenLink(0, f"the file is no export of an audit chain: {error}"))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: JSON, of any shape
     with path.open(encoding="utf-8") as file:
         file.readline()
         while line := file.readline(_MOST_LINE_BYTES + 1):
             yield read_exact_json(line, most_bytes=_MOST_LINE_BYTES)
 
 
-def _entries(golem_id: UUID, rows: Iterable[dict[str, Any]]) -> Iterator[AuditEntry]:
+def _entries(golem_id: UUID, rows: Iterable[dict[str, Any]]) -> Iterator[AuditEntry]:  # Any: JSON, of any shape
     for row in rows:
         if "entry" in row:
             yield AuditEntry(golem_id=golem_id, **row["entry"])

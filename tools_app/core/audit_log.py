@@ -40,10 +40,10 @@ def append(
     golem_id: UUID,
     event: str,
     actor: str,
-    data: dict[str, Any],
+    data: dict[str, Any],  # Any: JSON, of any shape
     now: datetime,
     heartbeat_tick: int | None = None,
-    head: Sequence[tuple[Any, ...]] = (),
+    head: Sequence[tuple[Any, ...]] = (),  # Any: JSON, of any shape
     along: Sequence[Filled] = (),
 ) -> AuditEntry:
     """Append one entry to the chain of `golem_id`; joins the caller's transaction and locks the chain's head.

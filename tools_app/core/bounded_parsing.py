@@ -49,7 +49,7 @@ class OutsideTextRefused(ValueError):
         self.bound = bound
 
 
-def read_json(raw: bytes | str, *, most_bytes: int) -> Any:
+def read_json(raw: bytes | str, *, most_bytes: int) -> Any:  # Any: JSON, of any shape
     """The value an outsider wrote, ready to be stored: no U+0000, no half pair, no NaN and no infinity.
 
     Whole numbers are exact, up to 4,300 digits. Raises OutsideTextRefused.
@@ -66,7 +66,13 @@ def read_json(raw: bytes | str, *, most_bytes: int) -> Any:
     return make_storable(value)
 
 
-def read_exact_json(text: bytes | str, *, most_bytes: int, most_depth: int = DEEPEST, **hooks: Any) -> Any:
+def read_exact_json(
+    text: bytes | str,
+    *,
+    most_bytes: int,
+    most_depth: int = DEEPEST,
+    **hooks: Any,  # Any: JSON, of any shape
+) -> Any:  # Any: JSON, of any shape
     """The value of a document, by the standard library's parser with its `hooks` (parse_float, object_pairs_hook ...).
 
     Raises OutsideTextRefused, and what a hook raises.
@@ -80,7 +86,7 @@ def read_exact_json(text: bytes | str, *, most_bytes: int, most_depth: int = DEE
         raise OutsideTextRefused(Bound.SYNTAX, words) from None
 
 
-def read_toml(text: str, *, most_bytes: int, most_depth: int = DEEPEST) -> dict[str, Any]:
+def read_toml(text: str, *, most_bytes: int, most_depth: int = DEEPEST) -> dict[str, Any]:  # Any: JSON, of any shape
     """The table of a TOML document. Raises OutsideTextRefused."""
     _decode(text, most_bytes)
     _count(_TOML_TEXT.sub("", text), most_depth)
@@ -92,7 +98,7 @@ def read_toml(text: str, *, most_bytes: int, most_depth: int = DEEPEST) -> dict[
         raise OutsideTextRefused(Bound.SYNTAX, str(error)) from None
 
 
-def _parse(text: str) -> Any:
+def _parse(text: str) -> Any:  # Any: JSON, of any shape
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:

@@ -22,7 +22,11 @@ from django.conf import settings
 from tools_app.core.broker_address import WatchedBroker, read_watched
 
 
-def connect(*, silence_seconds: float = 2.0, connect_seconds: float = 2.0) -> Any:
+def connect(
+    *,
+    silence_seconds: float = 2.0,
+    connect_seconds: float = 2.0,
+) -> Any:  # Any: redis-py's answers have no types
     """The client that this process shares. Its first command opens a connection, and raises RedisError without one."""
     return connect_to(settings.REDIS_URL, silence_seconds=silence_seconds, connect_seconds=connect_seconds)
 
@@ -33,7 +37,11 @@ def connect_to(url: str, *, silence_seconds: float, connect_seconds: float) -> o
     return _open(redis, url, silence_seconds, connect_seconds)
 
 
-def open_client(*, silence_seconds: float = 2.0, connect_seconds: float = 2.0) -> Any:
+def open_client(
+    *,
+    silence_seconds: float = 2.0,
+    connect_seconds: float = 2.0,
+) -> Any:  # Any: redis-py's answers have no types
     """A client of the caller's own, who closes it: for those who wait long, or want to see a connection begin."""
     return _open(redis, settings.REDIS_URL, silence_seconds, connect_seconds)
 
@@ -62,7 +70,12 @@ class WatchedPool(redis.sentinel.SentinelConnectionPool):
         )
 
 
-def _open(library: Any, url: str, silence_seconds: float, connect_seconds: float) -> Any:
+def _open(
+    library: Any,  # Any: redis-py's answers have no types
+    url: str,
+    silence_seconds: float,
+    connect_seconds: float,
+) -> Any:  # Any: redis-py's answers have no types
     waits = {"socket_timeout": silence_seconds, "socket_connect_timeout": connect_seconds}
     watched = read_watched(url)
     if watched is None:
@@ -72,6 +85,10 @@ def _open(library: Any, url: str, silence_seconds: float, connect_seconds: float
     )
 
 
-def _ask_watchers(library: Any, watched: WatchedBroker, waits: dict[str, Any]) -> Any:
+def _ask_watchers(
+    library: Any,  # Any: redis-py's answers have no types
+    watched: WatchedBroker,
+    waits: dict[str, Any],  # Any: redis-py's answers have no types
+) -> Any:  # Any: redis-py's answers have no types
     known = {**waits, **watched.watchers_credentials, **watched.encryption}
     return library.sentinel.Sentinel(watched.watchers, sentinel_kwargs=known)

@@ -28,14 +28,14 @@ class WatchedBroker:
     authorities: str
 
     @property
-    def encryption(self) -> dict[str, Any]:
+    def encryption(self) -> dict[str, Any]:  # Any: redis-py's answers have no types
         """What the library takes for TLS, nothing without."""
         if not self.is_encrypted:
             return {}
         return {"ssl": True, **({"ssl_ca_certs": self.authorities} if self.authorities else {})}
 
     @property
-    def credentials(self) -> dict[str, Any]:
+    def credentials(self) -> dict[str, Any]:  # Any: redis-py's answers have no types
         """For the broker itself."""
         named = {"username": self.username, "password": self.password}
         return {"db": self.database, **{name: value for name, value in named.items() if value}}

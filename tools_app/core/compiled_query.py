@@ -25,12 +25,16 @@ class CompiledStatement:
     text: an index of some states only is found by it.
     """
 
-    def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *stand_ins: Any) -> None:
+    def __init__(
+        self,
+        build: Callable[..., models.QuerySet[Any, Any]],  # Any: rows of any model
+        *stand_ins: Any,  # Any: a column's value, of any type
+    ) -> None:
         self._build = build
         self._stand_ins = stand_ins
         self._prepared: Prepared | None = None
 
-    def fill(self, *parameters: Any) -> Filled:
+    def fill(self, *parameters: Any) -> Filled:  # Any: a column's value, of any type
         """The statement with `parameters` in place of the stand-ins, as the database takes them."""
         if len(parameters) != len(self._stand_ins):
             raise ValueError(f"{len(parameters)} parameters for a query of {len(self._stand_ins)}")
@@ -42,7 +46,7 @@ class CompiledStatement:
         """The rows as the driver gives them."""
         return self.fill(*parameters).fetch()
 
-    def compile(self) -> Any:
+    def compile(self) -> Any:  # Any: a column's value, of any type
         """Build the statement; gives Django's compiler of it."""
         compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
         sql, values = compiler.as_sql()
@@ -82,7 +86,7 @@ class _Joined:
 @dataclass(frozen=True, slots=True)
 class _Shape:
     whole: _Joined
-    converters: list[tuple[int, Sequence[Callable[[Any, Any, Any], Any]], Any]]
+    converters: list[tuple[int, Sequence[Callable[[Any, Any, Any], Any]], Any]]  # Any: a column's value, of any type
 
 
 class CompiledQuery(Generic[M]):
@@ -91,7 +95,11 @@ class CompiledQuery(Generic[M]):
     No annotations, and no related objects but those of `select_related`.
     """
 
-    def __init__(self, build: Callable[..., models.QuerySet[M]], *stand_ins: Any) -> None:
+    def __init__(
+        self,
+        build: Callable[..., models.QuerySet[M]],
+        *stand_ins: Any,  # Any: a column's value, of any type
+    ) -> None:
         self._statement = CompiledStatement(build, *stand_ins)
         self._shape: _Shape | None = None
 
@@ -99,13 +107,13 @@ class CompiledQuery(Generic[M]):
         """The objects with `parameters` in place of the stand-ins, as the database takes them."""
         return self.read(self.fill(*parameters).fetch())
 
-    def fill(self, *parameters: Any) -> Filled:
+    def fill(self, *parameters: Any) -> Filled:  # Any: a column's value, of any type
         """The statement with its parameters, for `fetch_together`; `read` makes objects of its rows."""
         if self._shape is None:
             self._find_shape()
         return self._statement.fill(*parameters)
 
-    def read(self, rows: Iterable[Sequence[Any]]) -> list[M]:
+    def read(self, rows: Iterable[Sequence[Any]]) -> list[M]:  # Any: a column's value, of any type
         """The objects of the rows that the statement gave."""
         shape, database = self._shape or self._find_shape(), connections[DEFAULT_DB_ALIAS]
         return [_as_object(shape, list(row), database) for row in rows]
@@ -123,7 +131,7 @@ class CompiledQuery(Generic[M]):
         return self._shape
 
 
-def _read_shape(info: dict[str, Any], select: Sequence[Any]) -> _Joined:
+def _read_shape(info: dict[str, Any], select: Sequence[Any]) -> _Joined:  # Any: a column's value, of any type
     """What Django's compiler tells of one model in the statement, with those joined to it."""
     if info.get("from_parent"):
         raise TypeError("a child of a model that is joined to it cannot be compiled")
@@ -141,18 +149,18 @@ def _read_shape(info: dict[str, Any], select: Sequence[Any]) -> _Joined:
     )
 
 
-def _hang_nowhere(_one: Any, _other: Any) -> None:
+def _hang_nowhere(_one: Any, _other: Any) -> None:  # Any: a column's value, of any type
     pass
 
 
-def _as_object(shape: _Shape, row: list[object], database: object) -> Any:
+def _as_object(shape: _Shape, row: list[object], database: object) -> Any:  # Any: a column's value, of any type
     for place, functions, expression in shape.converters:
         for function in functions:
             row[place] = function(row[place], expression, database)
     return _make(shape.whole, row)
 
 
-def _make(joined: _Joined, row: list[object]) -> Any:
+def _make(joined: _Joined, row: list[object]) -> Any:  # Any: a column's value, of any type
     """The object, or None where nothing was joined: its key is NULL then."""
     columns = row[joined.columns]
     if columns[joined.key] is None:

@@ -59,13 +59,19 @@ class GolemError(Exception):
         cls.title = title or cls.title
         cls.cleared_by = cleared_by or cls.cleared_by
 
-    def __init__(self, detail: str = "", *, recovery: Recovery | None = None, **data: Any) -> None:
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        recovery: Recovery | None = None,
+        **data: Any,  # Any: JSON of an event
+    ) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title
         self.data = data
         self.next_step = recovery or self.recovery
 
-    def as_problem(self) -> dict[str, Any]:
+    def as_problem(self) -> dict[str, Any]:  # Any: JSON, of any shape
         """RFC 9457 members of this error, without `type` and `instance`, which the HTTP edge adds."""
         known = {"cleared_by": self.cleared_by} if self.cleared_by and self.next_step is Recovery.WAIT else {}
         members: dict[str, object] = clean_for(DataSink.MODEL, {"detail": self.detail, **known, **self.data})
@@ -82,7 +88,7 @@ class GolemError(Exception):
 class RemoteProblem(GolemError):
     """A problem raised in another process (a worker), rebuilt here from its JSON to be answered unchanged."""
 
-    def __init__(self, problem: dict[str, Any]) -> None:
+    def __init__(self, problem: dict[str, Any]) -> None:  # Any: JSON, of any shape
         known = {"title", "status", "detail", "code", "recovery", "type", "instance"}
         super().__init__(
             str(problem.get("detail", "")),
@@ -91,7 +97,7 @@ class RemoteProblem(GolemError):
         )
         self.problem = problem
 
-    def as_problem(self) -> dict[str, Any]:
+    def as_problem(self) -> dict[str, Any]:  # Any: JSON, of any shape
         return dict(self.problem)
 
 

@@ -136,7 +136,7 @@ def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Fi
     return _fill(golem_id, events, now, None)
 
 
-def _keep_declared(event: Event, payload: dict[str, object]) -> dict[str, Any]:
+def _keep_declared(event: Event, payload: dict[str, object]) -> dict[str, Any]:  # Any: JSON, of any shape
     """What a schema does not name is not told, however it came here; the log names the field and no value."""
     kept, undeclared = keep_declared(event.type, payload)
     if undeclared:
@@ -186,7 +186,7 @@ SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place,
 )
 
 
-def _encode_rows(rows: list[Any]) -> str:
+def _encode_rows(rows: list[Any]) -> str:  # Any: JSON, of any shape
     text = json.dumps(rows)
     # PostgreSQL keeps neither U+0000 nor half a surrogate pair; text from outside must not undo the change it tells of,
     # nor write over the screen of whoever reads it.

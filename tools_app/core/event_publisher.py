@@ -41,7 +41,7 @@ def publish_pending(*, now: datetime, limit: int = _PAGE) -> int:
     return len(placed)
 
 
-def _copy_to_ring(placed: list[tuple[Any, ...]]) -> None:
+def _copy_to_ring(placed: list[tuple[Any, ...]]) -> None:  # Any: redis-py's answers have no types
     log_id = placed[0][0]
     events = [LoggedEvent(row[1], str(row[3]), row[5], encode_event(row[2:])) for row in placed]
     newest = event_ring.add_events(log_id, events)

@@ -130,7 +130,11 @@ def follow(position: int, entries: Iterable[tuple[bytes, dict[bytes, bytes]]]) -
     return events
 
 
-def _run_script(ring: RingClient, key: str, arguments: Sequence[object]) -> Any:
+def _run_script(
+    ring: RingClient,
+    key: str,
+    arguments: Sequence[object],
+) -> Any:  # Any: redis-py's answers have no types
     global _add_sha
     if _add_sha:
         try:

@@ -72,7 +72,7 @@ class PayloadSchema:
                 found.append(f"{name!r} is no {kind.name.lower()}: {value!r}")
         return found
 
-    def as_json_schema(self) -> dict[str, Any]:
+    def as_json_schema(self) -> dict[str, Any]:  # Any: JSON, of any shape
         """JSON Schema 2020-12 of the payload."""
         properties = {name: _as_property(kind, is_nullable=False) for name, kind in self.required.items()}
         properties |= {name: _as_property(kind, is_nullable=True) for name, kind in self.optional.items()}

@@ -111,7 +111,7 @@ class Event:
     """One thing that happened to one golem. `payload` is JSON-ready and holds no secret and no raw parameters."""
 
     type: EventType
-    payload: dict[str, Any] = field(default_factory=dict)
+    payload: dict[str, Any] = field(default_factory=dict)  # Any: JSON, of any shape
     version: int = 1
 
 
@@ -125,7 +125,7 @@ class LoggedEvent:
     body: str
 
 
-def encode_event(row: tuple[Any, ...]) -> str:
+def encode_event(row: tuple[Any, ...]) -> str:  # Any: JSON, of any shape
     """The wire form of an event, from its columns: id, golem, sequence, type, version, tick, time, payload.
 
     The payload is the JSON text PostgreSQL keeps, so that ring and log give the same bytes, or an object.

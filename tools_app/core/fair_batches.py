@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-Rows = TypeVar("Rows", bound=QuerySet[Any])
+Rows = TypeVar("Rows", bound=QuerySet[Any])  # Any: rows of any model
 
 
 def in_turns(rows: Rows, *by: str, of: str) -> Rows:

@@ -17,7 +17,7 @@ import rfc8785
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def hash_canonical(value: Any) -> str:
+def hash_canonical(value: Any) -> str:  # Any: a value of any type is walked
     """`0x`-prefixed SHA-256 of the canonical JSON of `value` (str, int, bool, None, bytes, lists, mappings)."""
     return "0x" + hashlib.sha256(canonical_bytes(value)).hexdigest()
 
@@ -30,7 +30,7 @@ def canonical_bytes(value: object) -> bytes:
     return text.encode() if text.isascii() else rfc8785.dumps(exact)
 
 
-def _exact(value: Any) -> Any:
+def _exact(value: Any) -> Any:  # Any: a value of any type is walked
     kind = type(value)
     # What nearly everything is, before the questions that subclasses and other mappings need; texts without a call.
     if kind is dict:

@@ -16,13 +16,20 @@ Row = TypeVar("Row")
 PAGE = 1_000
 
 
-def page_through(rows: QuerySet[Any, Row], *, by: Sequence[str], page: int = PAGE) -> Iterator[Row]:
+def page_through(
+    rows: QuerySet[Any, Row],  # Any: rows of any model
+    *,
+    by: Sequence[str],
+    page: int = PAGE,
+) -> Iterator[Row]:
     """All rows in the order of the columns `by`, which together are one row's own; what comes meanwhile may be missing.
 
     A query of values() has the columns among its values.
     """
     is_of_values = rows.query.values_select or rows.query.annotation_select
-    read: Callable[[Any], Any] = itemgetter(*by) if is_of_values else attrgetter(*by)
+    read: Callable[[Any], Any] = (  # Any: a row of any model
+        itemgetter(*by) if is_of_values else attrgetter(*by)
+    )
     left = ordered = rows.order_by(*by)
     while True:
         found = list(left[:page])
@@ -33,7 +40,7 @@ def page_through(rows: QuerySet[Any, Row], *, by: Sequence[str], page: int = PAG
         left = ordered.filter(_beyond(by, last if len(by) > 1 else (last,)))
 
 
-def _beyond(by: Sequence[str], last: Sequence[Any]) -> Q:
+def _beyond(by: Sequence[str], last: Sequence[Any]) -> Q:  # Any: a column's value, of any type
     """Rows after `last`; the first column stands alone too, so that its index leads there."""
     is_after, is_equal = Q(), Q()
     for name, value in zip(by, last, strict=True):

@@ -25,9 +25,9 @@ from psycopg.adapt import Transformer
 _PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
 # The names that each connection of the driver knows: what is prepared stays, whatever becomes of a transaction.
 # None for one where a first use failed: it is asked what it knows.
-_KNOWN: WeakKeyDictionary[Any, set[str] | None] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Any, set[str] | None] = WeakKeyDictionary()  # Any: a column's value, of any type
 
-Rows = list[tuple[Any, ...]]
+Rows = list[tuple[Any, ...]]  # Any: a column's value, of any type
 
 
 class Prepared:
@@ -48,7 +48,7 @@ class Prepared:
         marks = ", ".join(f"%({place})s" for place in self.places)
         self._call = _Template.read(f"EXECUTE {self.name}({marks})" if marks else f"EXECUTE {self.name}")
 
-    def fill(self, **values: Any) -> Filled:
+    def fill(self, **values: Any) -> Filled:  # Any: a column's value, of any type
         """The statement with a value for each place, and perhaps more, for `fetch_together`."""
         return Filled(self, values)
 
@@ -92,7 +92,7 @@ class Filled:
     """A statement with the values of its places."""
 
     statement: Prepared
-    values: Mapping[str, Any]
+    values: Mapping[str, Any]  # Any: a column's value, of any type
 
     def fetch(self) -> Rows:
         """Its rows. Raises what a cursor raises."""
@@ -113,7 +113,7 @@ def fetch_together(*asked: Filled) -> list[Rows]:
         # The driver writes literals for a whole statement too, but first looks for their places in its text.
         literals = Transformer(database.connection)
 
-        def write(value: Any) -> str:
+        def write(value: Any) -> str:  # Any: a column's value, of any type
             plain = _write_plain(value)
             return bytes(literals.as_literal(value)).decode() if plain is None else plain
 
@@ -137,7 +137,7 @@ def fetch_together(*asked: Filled) -> list[Rows]:
         return _read_answers(cursor.cursor, has_preparations=bool(unknown))
 
 
-def _write_plain(value: Any) -> str | None:
+def _write_plain(value: Any) -> str | None:  # Any: a column's value, of any type
     """The literal of a value that needs no escaping, as the driver would write it; None for every other.
 
     Over a hundred are written in a preview, and the driver's own way takes ten to a hundred times as long for each.
@@ -165,7 +165,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and "'" not in text and "\\" not in text and "\0" not in text
 
 
-def _list_known(database: Any) -> set[str]:
+def _list_known(database: Any) -> set[str]:  # Any: a column's value, of any type
     connected = database.connection
     known = _KNOWN.setdefault(connected, set())
     if known is None:
@@ -175,7 +175,7 @@ def _list_known(database: Any) -> set[str]:
     return known
 
 
-def _read_answers(answers: Any, *, has_preparations: bool) -> list[Rows]:
+def _read_answers(answers: Any, *, has_preparations: bool) -> list[Rows]:  # Any: a column's value, of any type
     found: list[Rows] = []
     while True:
         if not (has_preparations and answers.statusmessage == "PREPARE"):

@@ -13,7 +13,7 @@ from tools_app.core.taint import DataSink, redact_text
 _LONGEST = 4_096
 
 
-def _show(value: Any) -> str:
+def _show(value: Any) -> str:  # Any: a value of any type is walked
     try:
         text = pformat(value)
     # A variable is shown as far as it can be; whatever its repr does, the page is about another failure.
@@ -27,17 +27,21 @@ class RedactingFilter(SafeExceptionReporterFilter):
 
     hidden_settings = re.compile("API|AUTHORIZATION|TOKEN|KEY|SECRET|PASS|SIGNATURE|COOKIE|_URL", re.IGNORECASE)
 
-    def cleanse_setting(self, key: Any, value: Any) -> Any:
+    def cleanse_setting(self, key: Any, value: Any) -> Any:  # Any: a value of any type is walked
         """The setting as Django shows it, and nothing secret inside its text."""
         shown = super().cleanse_setting(key, value)
         return redact_text(shown, sink=DataSink.LOGS) if isinstance(shown, str) else shown
 
-    def get_post_parameters(self, request: Any) -> dict[str, str]:
+    def get_post_parameters(self, request: Any) -> dict[str, str]:  # Any: a value of any type is walked
         """Form fields, cleaned as settings are."""
         given = super().get_post_parameters(request)
         return {name: self.cleanse_setting(name, value) for name, value in given.items()}
 
-    def get_traceback_frame_variables(self, request: object, tb_frame: object) -> Any:
+    def get_traceback_frame_variables(
+        self,
+        request: object,
+        tb_frame: object,
+    ) -> Any:  # Any: a value of any type is walked
         """Names with their values as redacted text."""
         return [(name, _show(value)) for name, value in super().get_traceback_frame_variables(request, tb_frame)]
 
@@ -47,7 +51,7 @@ class RedactingReporter(ExceptionReporter):
 
     def get_traceback_data(self) -> dict[str, object]:
         """What both forms are made from."""
-        data: dict[str, Any] = super().get_traceback_data()
+        data: dict[str, Any] = super().get_traceback_data()  # Any: a value of any type is walked
         for name in ("exception_value", "exception_notes", "request_insecure_uri"):
             if data.get(name):
                 data[name] = redact_text(str(data[name]), sink=DataSink.LOGS)

@@ -76,8 +76,11 @@ def fill_change(model: type[models.Model], *, where: Mapping[str, object], **col
 
 @cache
 def _build_change(
-    model: type[models.Model], fixed: tuple[tuple[str, Any], ...], free: tuple[str, ...], columns: tuple[str, ...]
-) -> tuple[Prepared, list[Any]]:
+    model: type[models.Model],
+    fixed: tuple[tuple[str, Any], ...],  # Any: a column's value, of any type
+    free: tuple[str, ...],
+    columns: tuple[str, ...],
+) -> tuple[Prepared, list[Any]]:  # Any: a column's value, of any type
     fields = [_find_field(model, name) for name in columns]
     changes = ", ".join(f'"{field.column}" = %(p{place})s' for place, field in enumerate(fields))
     conditions = []
@@ -94,7 +97,7 @@ def _build_change(
     return Prepared(f"change_{model._meta.model_name}", sql), fields
 
 
-def _find_field(model: type[models.Model], name: str) -> Any:
+def _find_field(model: type[models.Model], name: str) -> Any:  # Any: a column's value, of any type
     return model._meta.pk if name == "pk" else model._meta.get_field(name)
 
 
@@ -103,7 +106,10 @@ def _fill(row: models.Model) -> Filled:
     return statement.fill(**_list_values(row, fields))
 
 
-def _list_values(row: models.Model, fields: list[tuple[Any, bool]]) -> dict[str, Any]:
+def _list_values(
+    row: models.Model,
+    fields: list[tuple[Any, bool]],  # Any: a column's value, of any type
+) -> dict[str, Any]:  # Any: a column's value, of any type
     database = connections[DEFAULT_DB_ALIAS]
     return {
         field.column: (

@@ -32,7 +32,7 @@ class _RunningStatement:
     """One call: its deadline and the connection of its thread. Whoever holds `lock` decides whether it is over."""
 
     deadline: Deadline
-    wrapper: Any
+    wrapper: Any  # Any: a column's value, of any type
     lock: threading.Lock = field(default_factory=threading.Lock)
     is_over: bool = False
 

@@ -20,7 +20,7 @@ def make_plain(text: str) -> str:
     return drop_invisible(text)
 
 
-def make_plain_value(value: Any) -> Any:
+def make_plain_value(value: Any) -> Any:  # Any: a value of any type is walked
     """`value` (JSON-ready) with every text in it storable and plain, names of members too; the rest is as it was."""
     if isinstance(value, str):
         return make_plain(make_storable(value))
@@ -29,7 +29,7 @@ def make_plain_value(value: Any) -> Any:
     return [make_plain_value(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-def make_storable(value: object) -> Any:
+def make_storable(value: object) -> Any:  # Any: a value of any type is walked
     """`value` (JSON-ready) with U+FFFD where PostgreSQL keeps no character; anything else is as it was."""
     if isinstance(value, str):
         if "\x00" not in value and (value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)):

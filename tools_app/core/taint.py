@@ -231,7 +231,7 @@ class Secret:
 class Tainted:
     """A value with its label, for what may reach some sinks and not others; `Secret` is for what may reach none."""
 
-    value: Any
+    value: Any  # Any: a value of any type is walked
     label: TaintLabel
 
     def __repr__(self) -> str:
@@ -298,7 +298,7 @@ def _is_suspicious(text: str) -> bool:
     )
 
 
-def clean_for(sink: DataSink, value: object) -> Any:
+def clean_for(sink: DataSink, value: object) -> Any:  # Any: a value of any type is walked
     """`value` (JSON-ready but for Secret and Tainted) as it may reach `sink`.
 
     What may not is replaced by `[removed]`; personal data reaches the audit log hashed; foreign text stays data, inside

@@ -22,7 +22,7 @@ _SILENCE_SECONDS = 5.0
 _CONNECT_SECONDS = 3.0
 
 
-def _connect(url: str) -> Any:
+def _connect(url: str) -> Any:  # Any: Celery has no types
     return broker.connect_to(url, silence_seconds=_SILENCE_SECONDS, connect_seconds=_CONNECT_SECONDS)
 
 
@@ -31,10 +31,10 @@ class AnswerBackend(BaseBackend):
 
     # Celery's own, which its stubs leave out.
     expires: float
-    _ensure_not_eager: Any
-    _get_result_meta: Any
+    _ensure_not_eager: Any  # Any: Celery has no types
+    _get_result_meta: Any  # Any: Celery has no types
 
-    def __init__(self, app: Any, url: str | None = None, **options: Any) -> None:
+    def __init__(self, app: Any, url: str | None = None, **options: Any) -> None:  # Any: Celery has no types
         super().__init__(app, url=url, **options)
         self._url = url or ""
 
@@ -45,22 +45,22 @@ class AnswerBackend(BaseBackend):
         interval: float = 0.0,
         no_ack: bool = True,
         on_interval: object = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any]:  # Any: Celery has no types
         """The answer's meta. Raises Celery's TimeoutError after `timeout` seconds, and redis errors."""
         self._ensure_not_eager()
         deadline = Deadline.after_ms(1000 * (timeout if timeout is not None else self.expires))
         server, key = _connect(self._url), _key(task_id)
         while (left := deadline.remaining_ms() / 1000) > 0:
             # Zero would wait without end.
-            found: Any = server.blpop([key], timeout=max(0.001, min(left, _SLICE_SECONDS)))
+            found: Any = server.blpop([key], timeout=max(0.001, min(left, _SLICE_SECONDS)))  # Any: Celery has no types
             if found is not None:
-                meta: dict[str, Any] = self.meta_from_decoded(self.decode(found[1]))
+                meta: dict[str, Any] = self.meta_from_decoded(self.decode(found[1]))  # Any: Celery has no types
                 return meta
         raise CeleryTimeout("The operation timed out.")
 
     def _store_result(
         self, task_id: str, result: object, state: str, traceback: object = None, request: object = None, **_: object
-    ) -> Any:
+    ) -> Any:  # Any: Celery has no types
         if state not in states.READY_STATES:
             return result
         meta = self._get_result_meta(result=result, state=state, traceback=traceback, request=request)
@@ -71,12 +71,12 @@ class AnswerBackend(BaseBackend):
             pipeline.execute()
         return result
 
-    def _get_task_meta_for(self, task_id: str) -> dict[str, Any]:
+    def _get_task_meta_for(self, task_id: str) -> dict[str, Any]:  # Any: Celery has no types
         """The answer that waits to be fetched, left where it is."""
-        found: Any = _connect(self._url).lindex(_key(task_id), 0)
+        found: Any = _connect(self._url).lindex(_key(task_id), 0)  # Any: Celery has no types
         if found is None:
             return {"status": states.PENDING, "result": None}
-        meta: dict[str, Any] = self.meta_from_decoded(self.decode(found))
+        meta: dict[str, Any] = self.meta_from_decoded(self.decode(found))  # Any: Celery has no types
         return meta
 
     def _forget(self, task_id: str) -> None:

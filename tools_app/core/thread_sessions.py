@@ -18,7 +18,7 @@ from django.db.backends.signals import connection_created
 class _Held:
     """Closes one thread's session when it is let go. In a fork it does nothing: the session is the parent's."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any) -> None:  # Any: psycopg's connections are untyped here
         self._connection = connection
         self._process = os.getpid()
 
@@ -37,7 +37,7 @@ def give_back_when_threads_end() -> None:
     connection_created.connect(_hold, dispatch_uid="give sessions back")
 
 
-def _hold(connection: Any, **_: Any) -> None:
+def _hold(connection: Any, **_: Any) -> None:  # Any: psycopg's connections are untyped here
     if threading.current_thread() is threading.main_thread():
         return
     held: dict[str, _Held] = _local.__dict__.setdefault("held", {})

@@ -26,7 +26,7 @@ _RETRY_SECONDS = 0.5
 _READY_SECONDS = 0.5
 
 # A client of the broker; redis-py gives no type for what it has.
-OpenClient = Callable[[], Any]
+OpenClient = Callable[[], Any]  # Any: redis-py's answers have no types
 
 
 class Waiter:
@@ -127,7 +127,7 @@ def configure(*, open_listener: OpenClient, open_sender: OpenClient) -> None:
     _listener, _open = Listener(open_listener), open_sender
 
 
-def waiting_for(name: str) -> Any:
+def waiting_for(name: str) -> Any:  # Any: redis-py's answers have no types
     """`Listener.waiting_for` of this process."""
     if _listener is None:
         raise RuntimeError("wakeups are not configured")

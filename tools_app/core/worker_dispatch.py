@@ -22,10 +22,10 @@ from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerEnded,
 BROKER_FAILURES = (OperationalError, RedisError, OSError, RuntimeError)
 
 # What a task is given stands in its message; nobody reads it there a second time, as words.
-_UNTOLD: dict[str, Any] = {"argsrepr": "", "kwargsrepr": ""}
+_UNTOLD: dict[str, Any] = {"argsrepr": "", "kwargsrepr": ""}  # Any: Celery has no types
 
 
-def enqueue(task: Task[..., object], **arguments: object) -> AsyncResult[Any]:
+def enqueue(task: Task[..., object], **arguments: object) -> AsyncResult[Any]:  # Any: Celery has no types
     """Publish a task. Raises BrokerUnavailable; then the task was not accepted, or nobody can know."""
     try:
         return task.apply_async(kwargs=arguments, **_UNTOLD)
@@ -33,7 +33,7 @@ def enqueue(task: Task[..., object], **arguments: object) -> AsyncResult[Any]:
         raise BrokerUnavailable("the task queue does not answer; nothing was started") from None
 
 
-def wait_for(result: AsyncResult[Any], *, seconds: float) -> Any:
+def wait_for(result: AsyncResult[Any], *, seconds: float) -> Any:  # Any: Celery has no types
     """The task's `ok`. Raises the problem it answered, WorkerTimeout after `seconds`, WorkerEnded,
     BrokerUnavailable.
     """

@@ -35,7 +35,7 @@ def show_confirmation(
     submit: str,
     back_url: str,
     is_dangerous: bool = False,
-    subject: Any = None,
+    subject: Any = None,  # Any: Django hands on any value
 ) -> HttpResponse:
     """The page that asks. It posts to itself."""
     context = {

@@ -31,12 +31,12 @@ class ManySelect(UnfoldAdminSelectWidget):
         return mark_safe(f"{before}{options}{end}{after}")  # noqa: S308
 
 
-def _begin(value: Any) -> SafeString:
+def _begin(value: Any) -> SafeString:  # Any: Django hands on any value
     return format_html('<option value="{}"', str(value))
 
 
 @lru_cache(maxsize=16)
-def _write_options(choices: tuple[tuple[Any, Any], ...]) -> str:
+def _write_options(choices: tuple[tuple[Any, Any], ...]) -> str:  # Any: Django hands on any value
     return str(
         format_html_join(
             "\n", "{}>{}</option>", ((_begin(value), conditional_escape(label)) for value, label in choices)

@@ -26,7 +26,12 @@ class OpenedForm(forms.Form):
 
     opened_as = forms.CharField(required=False, widget=forms.HiddenInput())
 
-    def __init__(self, *args: Any, stored: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,  # Any: Django hands on any value
+        stored: Mapping[str, str] | None = None,
+        **kwargs: Any,  # Any: Django hands on any value
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._note(stored or {})
 
@@ -35,7 +40,7 @@ class OpenedForm(forms.Form):
         """What a person changed."""
         return [name for name in super().changed_data if name != OPENED]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """What was changed meanwhile, by name, as an error of the form."""
         cleaned = super().clean() or {}
         opened = _read_opened(cleaned.get(OPENED, ""))
@@ -58,13 +63,13 @@ class OpenedForm(forms.Form):
         return str(label or column.replace("_", " ")).lower()
 
 
-class OpenedRowForm(OpenedForm, forms.ModelForm[Any]):
+class OpenedRowForm(OpenedForm, forms.ModelForm[Any]):  # Any: rows of any model
     """The same of a row: what is stored of it, before what was typed is put into the instance."""
 
     columns: tuple[str, ...] = ()
     """What is compared; without any, every column of the row that is a field of the form."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         self._note({} if self.instance._state.adding else self._read_columns())
 
@@ -83,9 +88,9 @@ class OpenedRowForm(OpenedForm, forms.ModelForm[Any]):
 class OpenedRowAdmin:
     """An admin whose `form` is an `OpenedRowForm`, and whose fieldsets are another's."""
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:  # Any: unfold has no types
         """With what the row said, hidden, where there is a row."""
-        admin: Any = super()
+        admin: Any = super()  # Any: a mixin of admin pages
         found = list(admin.get_fieldsets(request, obj))
         if obj is None or any(OPENED in options["fields"] for _, options in found):
             return found

@@ -96,7 +96,7 @@ def _encode_end(right: AskedRight, arguments: tuple[object, ...]) -> bytes:
     return encode_call(right.ends, *right.end(arguments))
 
 
-def _decode(signature: str, data: bytes) -> tuple[Any, ...] | None:
+def _decode(signature: str, data: bytes) -> tuple[Any, ...] | None:  # Any: values of the ABI's types
     try:
         return decode_input(signature, data)
     except AbiDecodeError:

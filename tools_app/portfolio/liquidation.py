@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tools_app.core.units import BPS
 from tools_app.portfolio.health import ValueOf, measure_health
@@ -101,7 +101,7 @@ def _factor_alone(counts: dict[str, Fraction], owed: dict[str, int], token: str)
 
 def describe_liquidation(
     position: Position | None, *, value_of: ValueOf, unit_of: UnitOf, name_of: Callable[[str], str]
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """The same as JSON: shares in basis points, worth in micro-USD, prices as decimal dollars a whole token. A price
     that is reached by falling is rounded up, one that is reached by rising down. Raises what measuring raises.
     """

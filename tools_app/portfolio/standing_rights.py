@@ -95,7 +95,7 @@ def _ends(event: RightEvent, contract: str, data: bytes) -> bool:
     )
 
 
-def _flat(call: tuple[str, tuple[object, ...]]) -> tuple[Any, ...]:
+def _flat(call: tuple[str, tuple[object, ...]]) -> tuple[Any, ...]:  # Any: values of the ABI's types
     signature, arguments = call
     return signature, *arguments
 

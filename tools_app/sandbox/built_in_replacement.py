@@ -76,7 +76,7 @@ def find_replaced(definition: Definition) -> ToolDef | None:
     return tool
 
 
-def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:  # Any: JSON that an owner wrote
     """Where the JSON Schema `after` refuses parameters that `before` takes, in words; empty where it nowhere does."""
     for name, told in before["properties"].items():
         if name not in after["properties"]:
@@ -88,12 +88,12 @@ def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return f"it needs {', '.join(more)}" if more else ""
 
 
-def _without_null(schema: Mapping[str, Any]) -> Mapping[str, object]:
+def _without_null(schema: Mapping[str, Any]) -> Mapping[str, object]:  # Any: JSON that an owner wrote
     options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     return options[0] if len(options) == 1 else schema
 
 
-def _find_refused(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _find_refused(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:  # Any: JSON that an owner wrote
     if before.get("type") != after.get("type"):
         return f"its type is {before.get('type')}"
     for word in _LOWER:

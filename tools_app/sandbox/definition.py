@@ -48,7 +48,7 @@ class DefinitionRefused(
 class Definition:
     """A checked definition. `body` is JSON-ready and holds everything below and the module's hash."""
 
-    body: dict[str, Any]
+    body: dict[str, Any]  # Any: JSON that an owner wrote
 
     @property
     def name(self) -> str:

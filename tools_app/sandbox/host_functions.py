@@ -76,7 +76,7 @@ def link_host(
             host.add_func(str(function), ask(function) if function in ASKING else tell(function))
 
 
-def _guard(meter: HostMeter, work: Callable[[], object]) -> Any:
+def _guard(meter: HostMeter, work: Callable[[], object]) -> Any:  # Any: JSON that a module or host tells
     """`work`, which ends the module for whatever it raises; nothing but an error of wasmtime leaves here."""
     try:
         return work()
@@ -130,7 +130,7 @@ def _tell(function: HostFunction, text: str, meter: HostMeter, steps: Callable[[
         meter.lines.append(line)
 
 
-def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:
+def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:  # Any: JSON that a module or host tells
     _check_names(asked, {"to", "signature", "args", "chain_id"})
     signature, args = asked.get("signature"), asked.get("args", [])
     if not isinstance(signature, str) or not _SIGNATURE.match(signature):
@@ -174,7 +174,7 @@ def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> object:
     }
 
 
-def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> object:
+def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> object:  # Any: JSON that a module or host tells
     _check_names(asked, {"query", "limit"})
     limit = asked.get("limit", 5)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST_MEMORIES:
@@ -195,7 +195,7 @@ def _check_names(asked: Mapping[str, object], known: set[str]) -> None:
         raise InvalidParams(f"a request takes {', '.join(sorted(known))} and nothing else")
 
 
-def _text(asked: Mapping[str, Any], name: str) -> str:
+def _text(asked: Mapping[str, Any], name: str) -> str:  # Any: JSON that a module or host tells
     value = asked.get(name)
     if not isinstance(value, str) or not value or len(value) > _LONGEST_LINE:
         raise InvalidParams(f"{name} is a text of 1 to {_LONGEST_LINE} characters")
@@ -236,7 +236,7 @@ def _fit(kind: str, value: object) -> object:
     return str(value)
 
 
-def _show(value: Any) -> Any:
+def _show(value: Any) -> Any:  # Any: JSON that a module or host tells
     if isinstance(value, bool):
         return value
     if isinstance(value, int):

@@ -49,7 +49,7 @@ class HostMeter:
         if left < 0:
             self.end(over(ModuleLimit.FUEL, "what the host did for it used up its fuel"))
 
-    def end(self, error: GolemError) -> Any:
+    def end(self, error: GolemError) -> Any:  # Any: JSON that a module or host tells
         """Stop the module for `error`. Raises WasmtimeError."""
         self.ended_by = self.ended_by or error
         raise WasmtimeError("the host ended this call")

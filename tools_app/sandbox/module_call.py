@@ -52,7 +52,7 @@ class Use:
 class Ran:
     """How a call ended: with what the module answered, as plain JSON values, or with an error; and what it used."""
 
-    answer: dict[str, Any] | None
+    answer: dict[str, Any] | None  # Any: JSON that a module or host tells
     error: GolemError | None
     use: Use
 
@@ -60,7 +60,7 @@ class Ran:
 def run_module(
     *,
     compiled: Compiled,
-    params: Mapping[str, Any],
+    params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
     allowed: frozenset[HostFunction],
     limits: CallLimits,
     ctx: ReadContext,

@@ -53,12 +53,24 @@ class OutsideReads:
 class OwnReads(Protocol):
     """A read of the product for a golem, as its agent makes it; an owner's own tools are not among them."""
 
-    def __call__(self, *, golem_id: UUID, query: str, venue: str, params: Mapping[str, Any]) -> dict[str, object]:
+    def __call__(
+        self,
+        *,
+        golem_id: UUID,
+        query: str,
+        venue: str,
+        params: Mapping[str, Any],  # Any: a tool's parameters, read by its schema
+    ) -> dict[str, object]:
         """The answer's data. Raises GolemError."""
         ...
 
 
-def call_written(*, ctx: ReadContext, definition: Definition, params: Mapping[str, object]) -> dict[str, Any]:
+def call_written(
+    *,
+    ctx: ReadContext,
+    definition: Definition,
+    params: Mapping[str, object],
+) -> dict[str, Any]:  # Any: JSON that a module or host tells
     """The answer as data from outside. Raises WrittenToolFailed, WrittenToolAddressRefused, what a read raises."""
     given = {name: write_plain(value) for name, value in params.items() if value is not None}
     body = definition.body
@@ -71,7 +83,11 @@ def call_written(*, ctx: ReadContext, definition: Definition, params: Mapping[st
     }
 
 
-def _ask(ctx: ReadContext, http: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+def _ask(
+    ctx: ReadContext,
+    http: Mapping[str, Any],  # Any: JSON that a module or host tells
+    given: Mapping[str, Any],  # Any: JSON that a module or host tells
+) -> Any:  # Any: JSON that a module or host tells
     url = fill_path(http["url"], {name: _quote_segment(name, value) for name, value in given.items()})
     wanted = {name: _fill(value, given) for name, value in http["query"].items()}
     query = urlencode({name: value for name, value in wanted.items() if value is not None})
@@ -105,18 +121,18 @@ def _ask(ctx: ReadContext, http: Mapping[str, Any], given: Mapping[str, Any]) ->
         raise WrittenToolFailed(f"its answer cannot be read: {refusal}") from None
 
 
-def _quote_segment(name: str, value: Any) -> str:
+def _quote_segment(name: str, value: Any) -> str:  # Any: JSON that a module or host tells
     text = _spell(value)
     if text in ("", ".", ".."):
         raise InvalidParams(f"{name} cannot be a part of a path", fields={name: "a name"})
     return quote(text, safe="")
 
 
-def _spell(value: Any) -> str:
+def _spell(value: Any) -> str:  # Any: JSON that a module or host tells
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
-def _fill(value: str, given: Mapping[str, Any]) -> str | None:
+def _fill(value: str, given: Mapping[str, Any]) -> str | None:  # Any: JSON that a module or host tells
     """The text of a query value; None for a parameter that was not given."""
     reference = split_reference(value)
     if reference is None:
@@ -124,9 +140,13 @@ def _fill(value: str, given: Mapping[str, Any]) -> str | None:
     return _spell(given[reference[0]]) if reference[0] in given else None
 
 
-def _compose(ctx: ReadContext, reads: list[Mapping[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+def _compose(
+    ctx: ReadContext,
+    reads: list[Mapping[str, Any]],  # Any: JSON that a module or host tells
+    given: Mapping[str, Any],  # Any: JSON that a module or host tells
+) -> dict[str, Any]:  # Any: JSON that a module or host tells
     read_for = ctx.service(OwnReads)  # type: ignore[type-abstract]
-    answers: dict[str, Any] = {}
+    answers: dict[str, Any] = {}  # Any: JSON that a module or host tells
     for read in reads:
         if ctx.deadline.is_over:
             raise BudgetExceeded(f"nothing is left of the tool's time before its read {read['id']!r}")
@@ -136,7 +156,12 @@ def _compose(ctx: ReadContext, reads: list[Mapping[str, Any]], given: Mapping[st
     return answers
 
 
-def _take(name: str, value: Any, given: Mapping[str, Any], answers: Mapping[str, Any]) -> Any:
+def _take(
+    name: str,
+    value: Any,  # Any: JSON that a module or host tells
+    given: Mapping[str, Any],  # Any: JSON that a module or host tells
+    answers: Mapping[str, Any],  # Any: JSON that a module or host tells
+) -> Any:  # Any: JSON that a module or host tells
     """The value a read is given: what was written, a parameter, or something of an earlier answer. None: not given."""
     reference = split_reference(value)
     if reference is None:

@@ -48,11 +48,16 @@ class Origin:
 class _Wish:
     action_type: str
     venue: str
-    params: dict[str, Any]
+    params: dict[str, Any]  # Any: a tool's parameters, read by its schema
     why: str
 
 
-def call_module(*, ctx: ReadContext, origin: Origin, params: Mapping[str, object]) -> dict[str, Any]:
+def call_module(
+    *,
+    ctx: ReadContext,
+    origin: Origin,
+    params: Mapping[str, object],
+) -> dict[str, Any]:  # Any: JSON that a module or host tells
     """The module's answer as data from outside, and what it asks for. Raises what stopped it."""
     definition = origin.definition
     limits = limits_of(definition.budget)

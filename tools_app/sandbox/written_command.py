@@ -42,7 +42,7 @@ class WorkspaceCommands(Protocol):
         timeout_ms: int,
         tool: str,
         definition_hash: str,
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, Any]:  # Any: JSON that an owner wrote
         """What it said, as data from outside. Raises WorkspaceChanged, also where the definition is another one."""
         ...
 
@@ -96,10 +96,14 @@ def _preview(definition: Definition) -> Callable[..., LocalEffect]:
     return preview
 
 
-def _run(definition: Definition) -> Callable[..., Mapping[str, Any]]:
+def _run(definition: Definition) -> Callable[..., Mapping[str, Any]]:  # Any: JSON that an owner wrote
     command = definition.body["command"]
 
-    def run(ctx: WriteContext, capability: Capability, **params: Any) -> Mapping[str, Any]:
+    def run(
+        ctx: WriteContext,
+        capability: Capability,
+        **params: Any,  # Any: JSON that an owner wrote
+    ) -> Mapping[str, Any]:  # Any: JSON that an owner wrote
         workspace = ctx.service(WorkspaceCommands)  # type: ignore[type-abstract]
         return workspace.run(
             ctx,

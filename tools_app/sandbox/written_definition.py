@@ -83,7 +83,7 @@ class WrittenTool(_Closed):
     category: str
     budget: str
     steps: list[str]
-    parameters: dict[str, dict[str, Any]]
+    parameters: dict[str, dict[str, Any]]  # Any: JSON that an owner wrote
     http: HttpRead | None = None
     compose: list[ComposedRead] | None = Field(default=None, min_length=1, max_length=MOST_READS)
     command: Command | None = None

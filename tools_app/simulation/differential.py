@@ -37,7 +37,7 @@ class SimulationDisagrees(
         )
         self.first, self.second = first, second
 
-    def as_event(self) -> dict[str, Any]:
+    def as_event(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
         """The payload of the event an owner sees: the differences and both results."""
         return {**self.data, "results": [self.first.as_dict(), self.second.as_dict()]}
 

@@ -62,7 +62,7 @@ class SigningTerms:
         """What a unit of gas costs the sender in that block."""
         return min(self.max_fee_per_gas, self.base_fee + self.max_priority_fee_per_gas)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
         """JSON-ready, integers as decimal strings."""
         return {
             "gas_limits": [str(limit) for limit in self.gas_limits],
@@ -72,7 +72,12 @@ class SigningTerms:
         }
 
     @classmethod
-    def of_dict(cls, kept: Mapping[str, Any], *, randomness: bytes = b"") -> SigningTerms:
+    def of_dict(
+        cls,
+        kept: Mapping[str, Any],  # Any: JSON, as nodes tell it
+        *,
+        randomness: bytes = b"",
+    ) -> SigningTerms:
         """What `as_dict` kept; the randomness is not kept."""
         return cls(
             gas_limits=tuple(int(limit) for limit in kept["gas_limits"]),
@@ -141,7 +146,7 @@ class AccountDiff:
     code_hash: tuple[str, str] | None = None
     storage: tuple[tuple[int, int, int], ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
         """JSON-ready: integers as decimal strings, slots and their values as hex words."""
         shown: dict[str, object] = {"address": self.address}
         if self.nonce is not None:
@@ -162,7 +167,7 @@ class StateDiff:
     accounts: tuple[AccountDiff, ...]
     created: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
         """JSON-ready, in an order that depends on nothing but the content."""
         return {"accounts": [account.as_dict() for account in self.accounts], "created": list(self.created)}
 
@@ -268,7 +273,7 @@ class SimulationResult:
         """The difference of one watched balance. Raises KeyError when it was not watched."""
         return self.balances_after[account, token] - self.balances_before[account, token]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON, as nodes tell it
         """JSON-ready, integers as decimal strings, in an order that depends on nothing but the content."""
         return {
             "engine": self.engine,

@@ -191,7 +191,7 @@ def _outcome_of(asked: ReadCall, row: dict[str, object]) -> ReadOutcome:
     return read_outcome(asked, succeeded=not has_returned and output[:32] == _TRUE, output=output[32:])
 
 
-def _value_of(read: Read, row: dict[str, Any]) -> int | None:
+def _value_of(read: Read, row: dict[str, object]) -> int | None:
     has_returned, output = _has_succeeded(row), _output_of(row)
     if read.signature is None:
         return value_of(read, succeeded=has_returned, output=output)
@@ -220,7 +220,7 @@ def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[dict[str
     return rows
 
 
-def to_outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
+def to_outcome(row: dict[str, object], block_number: int) -> CallOutcome:
     """What one simulated call did. Raises RpcNonsense."""
     gas_used = parse_quantity(row.get("gasUsed"))
     if _has_succeeded(row):
@@ -239,7 +239,7 @@ def _output_of(row: dict[str, object]) -> bytes:
     return revert_bytes(error.get("data"))
 
 
-def _logs_of(row: dict[str, Any], block_number: int) -> tuple[LogEntry, ...]:
+def _logs_of(row: dict[str, Any], block_number: int) -> tuple[LogEntry, ...]:  # Any: JSON, as nodes tell it
     # A node that leaves logs out would hide what a plan moves and gives away: no list is no answer.
     try:
         return tuple(

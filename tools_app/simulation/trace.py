@@ -56,7 +56,7 @@ def _list_events(shelf_version: int) -> dict[str, tuple[str, ...]]:
 
 def trace_calls(
     request: SimulationRequest, *, deadline: Deadline, signatures: Iterable[str] = ()
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # Any: py-evm leaves it untyped
     """One JSON-ready tree for each call of `request`: integers as decimal text, amounts also in units.
 
     A frame has `kind`, `sender`, `to`, `name`, `function`, `arguments`, `value_wei`, `value`, `gas_used`, `succeeded`,
@@ -93,7 +93,7 @@ class _Teller:
         self._names = {checksum(address): name for name, address in contracts.items()}
         self._frames = 0
 
-    def tell(self, frame: Any, *, is_kept: bool = True) -> dict[str, Any]:
+    def tell(self, frame: Any, *, is_kept: bool = True) -> dict[str, Any]:  # Any: py-evm leaves it untyped
         self._frames += 1
         # What a revert undid was never said to anyone.
         is_kept = is_kept and frame.is_success
@@ -174,7 +174,7 @@ class _Teller:
         return _cut(clean_text(_show(value)))
 
 
-def _kind_of(message: Any) -> str:
+def _kind_of(message: Any) -> str:  # Any: py-evm leaves it untyped
     if message.is_create:
         return "CREATE"
     # Code that was named apart from the account it runs for, which may be its own.
@@ -183,7 +183,7 @@ def _kind_of(message: Any) -> str:
     return "STATICCALL" if message.is_static else "CALL"
 
 
-def _error_of(frame: Any) -> str | None:
+def _error_of(frame: Any) -> str | None:  # Any: py-evm leaves it untyped
     if frame.is_success:
         return None
     from tools_app.simulation.pyevm.transaction import describe_error
@@ -197,7 +197,7 @@ def _address(raw: bytes) -> str:
     return checksum("0x" + raw.hex())
 
 
-def _show(value: Any) -> str:
+def _show(value: Any) -> str:  # Any: py-evm leaves it untyped
     if isinstance(value, bytes):
         return "0x" + value.hex() if len(value) <= _LONGEST_BYTES else f"0x{value[:8].hex()}… ({len(value)} bytes)"
     if isinstance(value, bool):

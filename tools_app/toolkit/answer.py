@@ -49,11 +49,11 @@ def list_put_beside(handler: Callable[..., object]) -> tuple[str, ...]:
     return (BLOCK_NUMBER, IS_SIMULATED) if is_told else (BLOCK_NUMBER,)
 
 
-def with_place(handler: Callable[..., object]) -> Callable[..., Any]:
+def with_place(handler: Callable[..., object]) -> Callable[..., Any]:  # Any: a value of the ABI's type
     """The same function; beside an answer of a chain it tells the block, and whether contracts of ours stand there."""
 
     @wraps(handler)
-    def call(ctx: ReadContext, **params: Any) -> Any:
+    def call(ctx: ReadContext, **params: Any) -> Any:  # Any: a value of the ABI's type
         opened: dict[int, ChainReader] = {}
 
         def open_chain(chain_id: int) -> ChainReader:

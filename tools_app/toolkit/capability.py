@@ -28,7 +28,7 @@ class Capability(Protocol):
     def value_limit_micro_usd(self) -> int: ...
 
     @property
-    def bound(self) -> Mapping[str, Any]:
+    def bound(self) -> Mapping[str, Any]:  # Any: JSON, of the protocol's own shape
         """What the effect rested on when it was previewed, as its tool told it; empty for most."""
 
     def consume(self, *, tool_name: str, plan_hash: str) -> None:

@@ -40,7 +40,7 @@ class PutIn:
 
     tool: str
     symbol: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)  # Any: a tool's parameters, read by its schema
     parameter: str = "amount"
     shaped: Callable[[str], object] = str
     loses_bps: int = 0
@@ -53,7 +53,7 @@ class TakeOut:
     tool: str
     key: str
     parameter: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)  # Any: a tool's parameters, read by its schema
     loses_bps: int = 0
 
 
@@ -65,7 +65,7 @@ class Leave:
 
     tool: str
     symbol: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)  # Any: a tool's parameters, read by its schema
     parameter: str = "amount"
     shaped: Callable[[str], object] = str
     is_owed: bool = False
@@ -77,7 +77,7 @@ class Borrow:
 
     tool: str
     symbol: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)  # Any: a tool's parameters, read by its schema
 
 
 Way: TypeAlias = PutIn | TakeOut | Leave | Borrow
@@ -103,7 +103,7 @@ class Case:
     """
 
     tool: str
-    params: Mapping[str, Any]
+    params: Mapping[str, Any]  # Any: a tool's parameters, read by its schema
     is_a: ActionClass
     name: str = ""
     after: tuple[str, ...] = ()
@@ -111,8 +111,8 @@ class Case:
     moves: Mapping[str, Amount] = field(default_factory=dict)
     holds: Mapping[str, Amount] = field(default_factory=dict)
     owes: Mapping[str, Amount] = field(default_factory=dict)
-    tells: Mapping[str, Any] = field(default_factory=dict)
-    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    tells: Mapping[str, Any] = field(default_factory=dict)  # Any: a value of any tool's answer
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()  # Any: a value of any tool's answer
     when_old: str = ""
     meaningless: Mapping[tuple[str, int], str] = field(default_factory=dict)
     refused: str = ""
@@ -136,7 +136,7 @@ class Together:
     """
 
     case: str
-    first: Mapping[str, Any]
+    first: Mapping[str, Any]  # Any: a value of any tool's answer
     too_much: Mapping[str, object]
     little: Mapping[str, object]
     before: str = ""
@@ -172,7 +172,7 @@ class Look(Protocol):
     def chain_id(self) -> int:
         """The chain's number."""
 
-    def call(self, to: str, signature: str, *args: Any) -> Any:
+    def call(self, to: str, signature: str, *args: Any) -> Any:  # Any: a value of any tool's answer
         """One raw read at the newest block: its value, or the tuple of its values. Raises where it reverts."""
 
     def at(self, key: str) -> str:
@@ -187,7 +187,7 @@ class Look(Protocol):
     def price(self, symbol: str) -> int:
         """The answer of a token's feed: dollars with eight decimals."""
 
-    def told(self, key: str) -> Any:
+    def told(self, key: str) -> Any:  # Any: a value of any tool's answer
         """What a case before it reported."""
 
     def logs(self, address: str, event: str) -> Sequence[tuple[int, Sequence[int]]]:
@@ -205,7 +205,7 @@ class Look(Protocol):
         """The newest block's number."""
 
 
-Figure: TypeAlias = Callable[[Look], Any]
+Figure: TypeAlias = Callable[[Look], Any]  # Any: a value of any tool's answer
 """A figure worked out another way than the tool does: from raw reads, a closed form, another formula."""
 
 FEW_EXCHANGES = 4
@@ -226,13 +226,13 @@ class ReadCase:
     """
 
     tool: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    tells: Mapping[str, Any | Figure] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)  # Any: a tool's parameters, read by its schema
+    tells: Mapping[str, Any | Figure] = field(default_factory=dict)  # Any: a value of any tool's answer
     name: str = ""
     after: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     among: tuple[str, ...] = ()
-    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()  # Any: a value of any tool's answer
     most_exchanges: int = FEW_EXCHANGES
     most_characters: int = SHORT_ANSWER
 
@@ -252,12 +252,12 @@ class LocalCase:
     """
 
     tool: str
-    params: Mapping[str, Any]
-    tells: Mapping[str, Any | Figure]
-    leaves: Mapping[str, Mapping[str, Any | Figure]]
+    params: Mapping[str, Any]  # Any: a tool's parameters, read by its schema
+    tells: Mapping[str, Any | Figure]  # Any: a value of any tool's answer
+    leaves: Mapping[str, Mapping[str, Any | Figure]]  # Any: a value of any tool's answer
     name: str = ""
     after: tuple[str, ...] = ()
-    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()  # Any: a value of any tool's answer
 
     @property
     def id(self) -> str:

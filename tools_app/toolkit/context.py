@@ -29,7 +29,7 @@ class ReadCall(NamedTuple):
 
     to: str
     signature: str
-    args: tuple[Any, ...] = ()
+    args: tuple[Any, ...] = ()  # Any: a value of the ABI's type
 
 
 class ReadOutcome(NamedTuple):
@@ -40,7 +40,7 @@ class ReadOutcome(NamedTuple):
     """
 
     ok: bool
-    values: tuple[Any, ...]
+    values: tuple[Any, ...]  # Any: a value of the ABI's type
     revert_reason: str | None = None
     is_absent: bool = False
 
@@ -54,14 +54,19 @@ class ChainReader(Protocol):
     @property
     def block(self) -> BlockRef: ...
 
-    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:  # Any: a value of the ABI's type
         """One read at the pinned block. Raises CallReverted, RpcUnavailable."""
 
     def call_many(self, calls: Sequence[ReadCall]) -> list[ReadOutcome]:
         """Many reads in one batch at the pinned block; a revert is an outcome, not an exception."""
 
     def logs(
-        self, *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
+        self,
+        *,
+        address: str | Sequence[str] | None,
+        topics: Sequence[Any],  # Any: a value of the ABI's type
+        from_block: int,
+        to_block: int,
     ) -> list[LogEntry]:
         """Logs in a block range, inclusive."""
 
@@ -150,11 +155,11 @@ class Checkpoint:
     Only a tool that declares `keeps_checkpoint` finds anything in `left` or has its `kept` stored. JSON-ready both.
     """
 
-    def __init__(self, left: Mapping[str, Any] | None = None) -> None:
-        self.left: Mapping[str, Any] = left or {}
+    def __init__(self, left: Mapping[str, Any] | None = None) -> None:  # Any: a value of the ABI's type
+        self.left: Mapping[str, Any] = left or {}  # Any: a value of the ABI's type
         self.kept: dict[str, object] = {}
 
-    def keep(self, **data: Any) -> None:
+    def keep(self, **data: Any) -> None:  # Any: JSON of an event
         """Say how far the call is; the last word counts."""
         self.kept = data
 
@@ -170,7 +175,7 @@ class ReadContext:
     report_step: Callable[[str], None]
     services: Mapping[type, object] = field(default_factory=dict)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
-    tell: Callable[[EventType, Mapping[str, Any]], None] = _say_nothing
+    tell: Callable[[EventType, Mapping[str, Any]], None] = _say_nothing  # Any: a value of the ABI's type
     chosen_chain_id: int | None = None
 
     @property

@@ -41,7 +41,12 @@ class DeclarationRefused(ValueError):
     """A declared parameter that is none of the kinds, or lacks what its kind needs."""
 
 
-def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: bool = False) -> type[ToolParams]:
+def build_declared_model(
+    title: str,
+    declared: Mapping[str, Any],  # Any: pydantic takes any annotation
+    *,
+    is_exact: bool = False,
+) -> type[ToolParams]:
     """The parameter model of `declared`: {name: {kind, description, required?, and what the kind takes}}.
 
     With `is_exact` a text with characters that nobody sees, line ends included, is refused instead of mended. Raises
@@ -49,7 +54,7 @@ def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: b
     """
     if len(declared) > MOST_PARAMETERS:
         raise DeclarationRefused(f"at most {MOST_PARAMETERS} parameters")
-    members: dict[str, Any] = {}
+    members: dict[str, Any] = {}  # Any: pydantic takes any annotation
     for name, told in declared.items():
         if not _NAME.match(name) or name in TAKEN_NAMES:
             raise DeclarationRefused(f"{name[:40]!r} cannot be the name of a parameter")
@@ -72,7 +77,13 @@ def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: b
     return create_model(title, __base__=ToolParams, **members)
 
 
-def _annotate(name: str, kind: str, text: str, told: Mapping[str, object], check: object) -> Any:
+def _annotate(
+    name: str,
+    kind: str,
+    text: str,
+    told: Mapping[str, object],
+    check: object,
+) -> Any:  # Any: pydantic takes any annotation
     if kind == "token":
         field = Field(pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$", description=text)
         return Annotated[str, field, AfterValidator(check_token), Meaning.TOKEN]
@@ -102,7 +113,7 @@ def _annotate(name: str, kind: str, text: str, told: Mapping[str, object], check
     return Annotated[Literal[tuple(values)], Field(description=text)]
 
 
-def _whole(name: str, value: Any, low: int, high: int) -> int:
+def _whole(name: str, value: Any, low: int, high: int) -> int:  # Any: pydantic takes any annotation
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise DeclarationRefused(f"{name}: a whole number from {low} to {high} is expected")
     return value

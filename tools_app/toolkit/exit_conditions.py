@@ -35,7 +35,7 @@ class There:
 class ExitCondition(Protocol):
     """One thing that has to be so for a call to leave."""
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is so with these arguments."""
 
     def settle(self, args: Sequence[object], there: There) -> None:
@@ -57,7 +57,7 @@ class IsAccount(_Bare):
 
     place: Place
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is."""
         return str(at(args, self.place)).lower() == there.account.lower()
 
@@ -68,7 +68,7 @@ class NotAboveZero(_Bare):
 
     place: Place
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is not."""
         return int(at(args, self.place)) <= 0
 
@@ -79,7 +79,7 @@ class Everything(_Bare):
 
     place: Place
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is."""
         return int(at(args, self.place)) == MOST
 
@@ -91,7 +91,7 @@ class IsContract(_Bare):
     place: Place
     keys: tuple[str, ...]
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is."""
         told = str(at(args, self.place)).lower()
         return any((there.address_of(key) or "").lower() == told for key in self.keys)
@@ -103,7 +103,7 @@ class WhileOwed(_Bare):
 
     token: Place | None = None
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether anything is."""
         return _find(there.owed, args, self.token) > 0
 
@@ -115,7 +115,7 @@ class AtMostOwed:
     amount: Place
     token: Place | None = None
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is not."""
         return 0 < int(at(args, self.amount)) <= _find(there.owed, args, self.token)
 
@@ -131,7 +131,7 @@ class AtMostHeld:
     amount: Place
     token: Place | None = None
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether it is not."""
         return 0 < int(at(args, self.amount)) <= _find(there.held, args, self.token)
 
@@ -140,7 +140,7 @@ class AtMostHeld:
         _take(there.held, args, self.token, int(at(args, self.amount)))
 
 
-def at(args: Any, place: Place) -> Any:
+def at(args: Any, place: Place) -> Any:  # Any: a value of the ABI's type
     """The argument at a place."""
     for index in place:
         args = args[index]
@@ -154,7 +154,12 @@ def _find(amounts: dict[str, int], args: Sequence[object], token: Place | None) 
     return sum(raw for each, raw in amounts.items() if each.lower() == named)
 
 
-def _take(amounts: dict[str, int], args: Sequence[Any], token: Place | None, raw: int) -> None:
+def _take(
+    amounts: dict[str, int],
+    args: Sequence[Any],  # Any: a value of the ABI's type
+    token: Place | None,
+    raw: int,
+) -> None:
     named = None if token is None else str(at(args, token)).lower()
     for each in [each for each in amounts if named is None or each.lower() == named]:
         taken = min(raw, amounts[each])

@@ -36,7 +36,7 @@ from tools_app.toolkit.report import Report
 from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])  # Any: a handler of any parameters
 
 
 @dataclass
@@ -121,7 +121,7 @@ class ToolFamily:
         risk: RiskLayer,
         budget: TickBudget = TickBudget.MEDIUM,
         action_class: ActionClass | None = None,
-        report: type[Report] | Callable[[PlanOutcome], Any] | None = None,
+        report: type[Report] | Callable[[PlanOutcome], Any] | None = None,  # Any: a handler of any parameters
         steps: Iterable[str] = (),
         snippet: str = "",
         guidelines: Iterable[str] = (),
@@ -263,7 +263,7 @@ class ToolFamily:
         chains: frozenset[int] | None,
         schema_version: int,
         tells_place: bool = False,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any]:  # Any: a handler of any parameters
         name = handler.__name__
         if not name.startswith(f"{self.prefix}_"):
             raise TypeError(f"{name} does not start with the prefix {self.prefix!r} of its family")
@@ -297,15 +297,22 @@ class ToolFamily:
         }
 
 
-def _read_by(report: type[Report] | Callable[[PlanOutcome], object] | None) -> Callable[[PlanOutcome], Any] | None:
+def _read_by(
+    report: type[Report] | Callable[[PlanOutcome], object] | None,
+) -> Callable[[PlanOutcome], Any] | None:  # Any: a handler of any parameters
     return report.read if isinstance(report, type) and issubclass(report, Report) else report
 
 
-def on_chosen_chain(handler: Callable[..., object]) -> Callable[..., Any]:
+def on_chosen_chain(handler: Callable[..., object]) -> Callable[..., Any]:  # Any: a handler of any parameters
     """The same function for a context whose chain is the one that was asked for."""
 
     @wraps(handler)
-    def call(ctx: ReadContext, *, chain_id: int | None = None, **params: Any) -> Any:
+    def call(
+        ctx: ReadContext,
+        *,
+        chain_id: int | None = None,
+        **params: Any,  # Any: a handler of any parameters
+    ) -> Any:  # Any: a handler of any parameters
         return handler(ctx if chain_id is None else replace(ctx, chosen_chain_id=chain_id), **params)
 
     return call

@@ -13,7 +13,7 @@ from tools_app.core.errors import GolemError
 from tools_app.toolkit.schema import validate_params
 from tools_app.toolkit.tooldef import ToolDef
 
-Spellings = list[dict[str, Any]]
+Spellings = list[dict[str, Any]]  # Any: a value of the ABI's type
 """One call, by each of the ways in which an agent may write it; the first is made."""
 FindCalls = Callable[[ToolDef], list[Spellings]]
 
@@ -92,7 +92,7 @@ def _fill_at_once(shared: dict[str, object], missing: list[str], fields: set[str
     return []
 
 
-def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spellings]:
+def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spellings]:  # Any: a value of the ABI's type
     """A call for each value of the first that is missing; of the others the answer names one."""
     first, *others = missing
     rest: dict[str, object] = {}
@@ -109,7 +109,7 @@ def _fill(shared: dict[str, Any], missing: list[str], answer: Any) -> list[Spell
     return calls
 
 
-def _list_values(answer: object, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+def _list_values(answer: object, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:  # Any: a value of the ABI's type
     """What the answer has under one of `names`, by each of its spellings, the likeliest name first."""
     for name in names:
         for member in _walk(answer, name, _DEPTH):

@@ -56,7 +56,7 @@ def check_allowed(golem: HasChains, chain_id: int) -> None:
         )
 
 
-def find_chosen(params: Mapping[str, Any], golem: HasChains) -> int:
+def find_chosen(params: Mapping[str, Any], golem: HasChains) -> int:  # Any: a tool's parameters, read by its schema
     """The chain on which a call acts: the one it names, of what goes to another chain the one it leaves, else home."""
     return int(params.get("chain_id") or params.get(SOURCE_PARAMETER) or golem.home_chain_id)
 

@@ -50,7 +50,7 @@ class Pool:
     pool_tick: int = 0
     liquidity: int = 0
     protocol: str = ""
-    key: tuple[Any, ...] = ()
+    key: tuple[Any, ...] = ()  # Any: a value of the ABI's type
     hooks: PoolHooks | None = None
 
     @property
@@ -113,7 +113,7 @@ class CreatedPool:
     tx_hash: str
     protocol: str = ""
     manager: str = ""
-    key: tuple[Any, ...] = ()
+    key: tuple[Any, ...] = ()  # Any: a value of the ABI's type
     block_hash: str = ""
     log_index: int = 0
     hook: str = ""
@@ -156,7 +156,7 @@ class PoolEvent:
     name: str
     amount0: int
     amount1: int
-    details: Mapping[str, Any]
+    details: Mapping[str, Any]  # Any: a value of the ABI's type
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class RangePositions(Protocol):
         `empty` ones it is asked whether they still are.
         """
 
-    def remember(self, position: RangePosition) -> dict[str, Any]:
+    def remember(self, position: RangePosition) -> dict[str, Any]:  # Any: a value of the ABI's type
         """JSON-ready: what `expect_calls` needs to know of a position."""
 
 

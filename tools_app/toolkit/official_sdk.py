@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -25,5 +25,5 @@ class SdkFallbackUnavailable(
 class OfficialSdk(Protocol):
     """The service that is asked; an answer is a stranger's word, checked against its shape and nothing more."""
 
-    def ask(self, op: str, args: Mapping[str, Any], shape: type[M]) -> M:
+    def ask(self, op: str, args: Mapping[str, object], shape: type[M]) -> M:
         """The answer to one question. Raises SdkFallbackUnavailable."""

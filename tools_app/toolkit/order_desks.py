@@ -35,4 +35,4 @@ class OrderDesks:
 class HandIn:
     """What is posted to a desk, JSON-ready."""
 
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # Any: JSON, of the protocol's own shape

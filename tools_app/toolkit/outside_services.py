@@ -74,7 +74,7 @@ class Question(Generic[M]):
     path: str
     shape: type[M]
     query: tuple[tuple[str, str], ...] = ()
-    body: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | None = None  # Any: JSON, of the protocol's own shape
     headers: tuple[tuple[str, str], ...] = ()
     seconds: float = 4.0
     most_bytes: int = MOST_ANSWER_BYTES

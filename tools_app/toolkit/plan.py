@@ -142,7 +142,7 @@ class TxPlan:
     hooks: tuple[PoolHooks, ...] = ()
     promise: TypedData | None = None
     principals: tuple[PrincipalFlow, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON, of the protocol's own shape
 
     @property
     def contracts(self) -> tuple[str, ...]:
@@ -182,9 +182,9 @@ class LocalEffect:
     """
 
     summary: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON, of the protocol's own shape
     differences: tuple[Mapping[str, str], ...] = ()
-    bound: Mapping[str, Any] = field(default_factory=dict)
+    bound: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON, of the protocol's own shape
     needs_owners: bool = False
 
 

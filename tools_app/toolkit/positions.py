@@ -220,7 +220,7 @@ class Position:
     health_bps: int | None = None
     exposure: tuple[Exposure, ...] = ()
     claim_tokens: frozenset[str] = frozenset()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  # Any: a value of the ABI's type
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
     oracles: frozenset[str] = frozenset()
@@ -292,7 +292,7 @@ class Gauge:
     name: str
     to: str
     signature: str
-    args: tuple[Any, ...] = ()
+    args: tuple[Any, ...] = ()  # Any: a value of the ABI's type
     index: int = 0
 
     @property
@@ -351,7 +351,7 @@ class Act:
     """
 
     tool: str
-    params: Mapping[str, Any]
+    params: Mapping[str, Any]  # Any: a tool's parameters, read by its schema
     reason: str = ""
     or_trade: NeedsTrade | None = None
     in_part: Act | None = None

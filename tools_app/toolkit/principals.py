@@ -83,7 +83,7 @@ class RightView:
     holder: str
     token: str
     limit: RightLimit
-    terms: Mapping[str, Any] = field(default_factory=dict)
+    terms: Mapping[str, Any] = field(default_factory=dict)  # Any: JSON, of the protocol's own shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class GrantRead:
     principal: str
     token: str
     limit: RightLimit
-    terms: Mapping[str, Any]
+    terms: Mapping[str, Any]  # Any: JSON, of the protocol's own shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Valuer:
     subject: str
     code: str
     constructor: str
-    arguments: Callable[[int], Reads[tuple[Any, ...]]]
+    arguments: Callable[[int], Reads[tuple[Any, ...]]]  # Any: a value of the ABI's type
     views: tuple[str, ...]
 
 
@@ -136,7 +136,7 @@ class RightEvent:
     signature: str
     giver: int
     taker: int
-    revoke: Callable[[str, str, str | None], tuple[str, tuple[Any, ...]]]
+    revoke: Callable[[str, str, str | None], tuple[str, tuple[Any, ...]]]  # Any: a value of the ABI's type
     amount: int | None = None
     token: int | None = None
     label: str = ""
@@ -164,12 +164,12 @@ class AskedRight:
     key: str
     gives: str
     taker: int
-    asks: Callable[[str, tuple[Any, ...]], tuple[str, tuple[Any, ...]]]
+    asks: Callable[[str, tuple[Any, ...]], tuple[str, tuple[Any, ...]]]  # Any: a value of the ABI's type
     ends: str
-    end: Callable[[tuple[Any, ...]], tuple[Any, ...]]
+    end: Callable[[tuple[Any, ...]], tuple[Any, ...]]  # Any: a value of the ABI's type
     label: str
     is_signed_inside: bool = False
-    known: Callable[[int, str], Reads[tuple[tuple[Any, ...], ...]]] = _nothing_more
+    known: Callable[[int, str], Reads[tuple[tuple[Any, ...], ...]]] = _nothing_more  # Any: a value of the ABI's type
 
 
 def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:

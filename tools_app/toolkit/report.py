@@ -27,7 +27,7 @@ from tools_app.toolkit.views import TokenMeta
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    read: Callable[[PlanOutcome], Any]
+    read: Callable[[PlanOutcome], Any]  # Any: each member takes its own type
     is_detail: bool = False
 
 
@@ -35,7 +35,7 @@ class Report:
     """The own words of a write's success; where it was mined is put beside them (`tools_app/standards/receipts.py`)."""
 
     @classmethod
-    def read(cls, outcome: PlanOutcome) -> Mapping[str, Any]:
+    def read(cls, outcome: PlanOutcome) -> Mapping[str, Any]:  # Any: each member takes its own type
         """Every field with its figure. Raises KeyError for a detail that the plan does not have."""
         return {name: _read(cls, name, kind, outcome) for name, kind in fields_of(cls).items()}
 
@@ -45,39 +45,39 @@ def fields_of(report: type[Report]) -> Mapping[str, object]:
     return typing.get_type_hints(report)
 
 
-def told(name: str) -> Any:
+def told(name: str) -> Any:  # Any: each member takes its own type
     """The detail of the plan that has this name."""
     return _Source(lambda outcome: outcome.plan.details[name], is_detail=True)
 
 
-def spent(place: int = 0) -> Any:
+def spent(place: int = 0) -> Any:  # Any: each member takes its own type
     """What really left of the token that the plan spends, by the balances."""
     return _Source(lambda outcome: amount_spent(outcome, outcome.plan.spends[place].token))
 
 
-def received(place: int = 0) -> Any:
+def received(place: int = 0) -> Any:  # Any: each member takes its own type
     """What really came of the token that the plan receives, by the balances."""
     return _Source(lambda outcome: amount_received(outcome, outcome.plan.receives[place].token))
 
 
-def all_received() -> Any:
+def all_received() -> Any:  # Any: each member takes its own type
     """What really came of every token that the plan receives, each once."""
     return _Source(
         lambda outcome: tuple(amount_received(outcome, token) for token in _tokens_of(outcome.plan.receives).values())
     )
 
 
-def spent_as(name: str) -> Any:
+def spent_as(name: str) -> Any:  # Any: each member takes its own type
     """A detail in base units of the token that the plan spends."""
     return _Source(lambda outcome: TokenAmount(int(outcome.plan.details[name]), outcome.plan.spends[0].token))
 
 
-def received_as(name: str) -> Any:
+def received_as(name: str) -> Any:  # Any: each member takes its own type
     """A detail in base units of the token that the plan receives."""
     return _Source(lambda outcome: TokenAmount(int(outcome.plan.details[name]), outcome.plan.receives[0].token))
 
 
-def seen(read: Callable[[PlanOutcome], Any]) -> Any:
+def seen(read: Callable[[PlanOutcome], Any]) -> Any:  # Any: each member takes its own type
     """What a function makes of what happened."""
     return _Source(read)
 
@@ -92,7 +92,12 @@ def amount_received(outcome: PlanOutcome, token: TokenMeta) -> TokenAmount:
     return TokenAmount(outcome.deltas.get(token.address, 0), token)
 
 
-def _read(report: type[Report], name: str, kind: object, outcome: PlanOutcome) -> Any:
+def _read(
+    report: type[Report],
+    name: str,
+    kind: object,
+    outcome: PlanOutcome,
+) -> Any:  # Any: each member takes its own type
     source = getattr(report, name, told(name))
     if not isinstance(source, _Source):
         return source
@@ -100,7 +105,7 @@ def _read(report: type[Report], name: str, kind: object, outcome: PlanOutcome) -
     return _as_kind(kind, value) if source.is_detail else value
 
 
-def _as_kind(kind: Any, value: Any) -> object:
+def _as_kind(kind: Any, value: Any) -> object:  # Any: each member takes its own type
     """A plan's details are text and lists; what a field is, its type says."""
     choices = [each for each in typing.get_args(kind) if each is not NoneType] if _is_optional(kind) else [kind]
     if value is None and _is_optional(kind):

@@ -36,18 +36,18 @@ class ToolResult:
     `ground_truth_source` is receipt, balance_check or none.
     """
 
-    data: Any
+    data: Any  # Any: an answer of any tool
     is_error: bool = False
     schema_version: int = 1
     expected_outcome: object = None
     actual_outcome: object = None
     ground_truth_source: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: an answer of any tool
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-class FailedAnswer(dict[str, Any]):
+class FailedAnswer(dict[str, Any]):  # Any: an answer of any tool
     """A handler's answer that tells of an error beside what was done; the result then says `is_error`."""
 
 
@@ -57,7 +57,7 @@ def wrap_answer(answer: object, *, schema_version: int) -> ToolResult:
     return ToolResult(data=encode_result(answer), is_error=is_error, schema_version=schema_version)
 
 
-def encode_result(value: object) -> Any:
+def encode_result(value: object) -> Any:  # Any: an answer of any tool
     """JSON-ready form of a handler's answer: dataclasses become objects, amounts strings with units beside them."""
     if value is None or isinstance(value, bool | str):
         return str(value) if isinstance(value, Enum) else value

@@ -21,14 +21,14 @@ class ToolParams(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
-def build_params_model(handler: Callable[..., Any]) -> type[ToolParams]:
+def build_params_model(handler: Callable[..., Any]) -> type[ToolParams]:  # Any: pydantic takes any annotation
     """The parameter model of `handler`: everything after its context (and a local write's `capability`).
 
     Raises TypeError at import when a parameter lacks a described type of `toolkit/params.py`.
     """
     hints = typing.get_type_hints(handler, include_extras=True)
     signature = inspect.signature(handler)
-    members: dict[str, Any] = {}
+    members: dict[str, Any] = {}  # Any: pydantic takes any annotation
     for index, (name, parameter) in enumerate(signature.parameters.items()):
         if index == 0 or name == "capability":
             continue
@@ -46,7 +46,10 @@ def with_chain(model: type[ToolParams]) -> type[ToolParams]:
     return create_model(model.__name__, __base__=model, chain_id=(ChainId | None, None))
 
 
-def validate_params(model: type[ToolParams], raw: dict[str, Any]) -> dict[str, Any]:
+def validate_params(
+    model: type[ToolParams],
+    raw: dict[str, Any],  # Any: pydantic takes any annotation
+) -> dict[str, Any]:  # Any: pydantic takes any annotation
     """Validated keyword arguments for the handler. Raises InvalidParams naming every bad field."""
     try:
         checked = model.model_validate(raw)
@@ -59,7 +62,7 @@ def validate_params(model: type[ToolParams], raw: dict[str, Any]) -> dict[str, A
     return {name: getattr(checked, name) for name in model.model_fields}
 
 
-def json_schema(model: type[ToolParams]) -> dict[str, Any]:
+def json_schema(model: type[ToolParams]) -> dict[str, Any]:  # Any: pydantic takes any annotation
     """JSON Schema (2020-12) of the parameters: closed, every property described."""
     schema = model.model_json_schema()
     schema.pop("title", None)
@@ -81,11 +84,11 @@ def _is_described(annotation: object) -> bool:
     return any(getattr(meta, "description", None) for meta in typing.get_args(annotation)[1:])
 
 
-def _path(error: Any) -> str:
+def _path(error: Any) -> str:  # Any: pydantic takes any annotation
     return ".".join(str(part) for part in error["loc"]) or "body"
 
 
-def _message(error: Any) -> str:
+def _message(error: Any) -> str:  # Any: pydantic takes any annotation
     if error["type"] == "extra_forbidden":
         return "this parameter does not exist here"
     return str(error["msg"]).removeprefix("Value error, ")

@@ -111,7 +111,7 @@ def spell_params(model: type[BaseModel], params: Mapping[str, object], place: Sp
     return spelt
 
 
-def _spell(annotation: Any, value: Any, place: SpellingContext) -> Any:
+def _spell(annotation: Any, value: Any, place: SpellingContext) -> Any:  # Any: pydantic takes any annotation
     origin = typing.get_origin(annotation)
     if origin is Annotated:
         inner, *marks = typing.get_args(annotation)
@@ -152,7 +152,7 @@ def _spell_json(value: str, _: SpellingContext) -> str:
         return value
 
 
-_SPELL: Final[Mapping[Meaning, Callable[[Any, SpellingContext], Any]]] = {
+_SPELL: Final[Mapping[Meaning, Callable[[Any, SpellingContext], Any]]] = {  # Any: pydantic takes any annotation
     Meaning.TOKEN: lambda value, place: place.token(value),
     Meaning.TOKEN_PAIR: _spell_pair,
     Meaning.ROUTE: _spell_hub,

@@ -56,7 +56,7 @@ class ToolDef:
     key: str
     aliases: tuple[str, ...]
     params_model: type[ToolParams]
-    handler: Callable[..., Any]
+    handler: Callable[..., Any]  # Any: a handler of any parameters
     source: str
     keeps_checkpoint: bool = field(default=False, kw_only=True)
     old_shapes: tuple[OldShape, ...] = field(default=(), kw_only=True)
@@ -67,7 +67,7 @@ class ToolDef:
         return self.named_steps or list_said_steps(self.handler)
 
     @cached_property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, Any]:  # Any: a handler of any parameters
         """JSON Schema of the parameters."""
         return json_schema(self.params_model)
 
@@ -130,7 +130,7 @@ class WriteTool(ToolDef):
     """
 
     action_class: ActionClass | None
-    report: Callable[[PlanOutcome], Any] | None
+    report: Callable[[PlanOutcome], Any] | None  # Any: a handler of any parameters
     is_rescue: bool = field(default=False, kw_only=True)
 
     def build_plan(self, ctx: object, params: dict[str, object]) -> TxPlan:

@@ -21,10 +21,10 @@ class TypedData:
     bytes 0x-hex. The domain names its chain and its contract, so that it says nothing to any other.
     """
 
-    domain: Mapping[str, Any]
+    domain: Mapping[str, Any]  # Any: a value of the struct's type
     primary_type: str
     types: Mapping[str, tuple[tuple[str, str], ...]]
-    message: Mapping[str, Any]
+    message: Mapping[str, Any]  # Any: a value of the struct's type
 
     @property
     def contract(self) -> str:
@@ -50,7 +50,7 @@ class TypedData:
             "message": dict(self.message),
         }
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: a value of the struct's type
         """JSON-ready: the document with integers as decimal text, which keeps every digit."""
         return {
             **self.as_document(),
@@ -59,7 +59,7 @@ class TypedData:
         }
 
     @classmethod
-    def of_json(cls, kept: Mapping[str, Any]) -> TypedData:
+    def of_json(cls, kept: Mapping[str, Any]) -> TypedData:  # Any: a value of the struct's type
         """What `as_json` kept. Raises KeyError, ValueError."""
         structs = {
             name: tuple((field["name"], field["type"]) for field in fields) for name, fields in kept["types"].items()
@@ -77,15 +77,29 @@ class TypedData:
 Fields = tuple[tuple[str, str], ...]
 
 
-def _to_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, object]:
+def _to_text(
+    values: Mapping[str, Any],  # Any: a value of the struct's type
+    fields: Fields,
+    structs: Mapping[str, Fields],
+) -> dict[str, object]:
     return {name: _convert(values[name], kind, structs, is_reading=False) for name, kind in fields}
 
 
-def _of_text(values: Mapping[str, Any], fields: Fields, structs: Mapping[str, Fields]) -> dict[str, object]:
+def _of_text(
+    values: Mapping[str, Any],  # Any: a value of the struct's type
+    fields: Fields,
+    structs: Mapping[str, Fields],
+) -> dict[str, object]:
     return {name: _convert(values[name], kind, structs, is_reading=True) for name, kind in fields}
 
 
-def _convert(value: Any, kind: str, structs: Mapping[str, Fields], *, is_reading: bool) -> object:
+def _convert(
+    value: Any,  # Any: a value of the struct's type
+    kind: str,
+    structs: Mapping[str, Fields],
+    *,
+    is_reading: bool,
+) -> object:
     if kind.endswith("]"):
         return [_convert(each, kind[: kind.rindex("[")], structs, is_reading=is_reading) for each in value]
     if kind in structs:

@@ -67,7 +67,7 @@ class DecodedCall:
         return max(0, (len(self.data) - 2) // 2)
 
 
-def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:
+def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:  # Any: values of the ABI's types
     """A stored call (`to`, `data`, `value`, `label`, `gas_limit`) in words; never raises on odd call data."""
     to = str(call.get("to", ""))
     data = str(call.get("data", "0x")) or "0x"
@@ -138,8 +138,8 @@ def _list_commands(commands: bytes, inputs: Sequence[bytes]) -> list[bytes]:
     return found
 
 
-def _flatten(params: Sequence[AbiParam], values: Sequence[Any]) -> dict[str, Any]:
-    named: dict[str, Any] = {}
+def _flatten(params: Sequence[AbiParam], values: Sequence[Any]) -> dict[str, Any]:  # Any: values of the ABI's types
+    named: dict[str, Any] = {}  # Any: values of the ABI's types
     for place, (param, value) in enumerate(zip(params, values, strict=True), 1):
         if param.members and not param.type.endswith("]"):
             named.update(_flatten(param.members, value))
@@ -149,7 +149,14 @@ def _flatten(params: Sequence[AbiParam], values: Sequence[Any]) -> dict[str, Any
     return named
 
 
-def _argument(name: str, value: Any, *, named: Mapping[str, Any], to: str, chain_id: int) -> DecodedArgument:
+def _argument(
+    name: str,
+    value: Any,  # Any: values of the ABI's types
+    *,
+    named: Mapping[str, object],
+    to: str,
+    chain_id: int,
+) -> DecodedArgument:
     if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
         shown = _ROUTERS_WORDS.get(value.lower()) if name == "recipient" else None
         return DecodedArgument(_spaced(name), shown or name_address(chain_id, value), value, address=value)

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         bring.add_argument("--owner", default="", help="user name; shared without one")
         bring.add_argument("--replace", action="store_true", help="overwrite archetypes of the same name and owner")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
         commands: dict[str, Callable[..., None]] = {"list": self._list, "export": self._export, "import": self._import}
         try:
             commands[options["what"]](**options)

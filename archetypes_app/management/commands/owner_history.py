@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="days, such as 14")
         parser.add_argument("--none", action="store_true", help="as long as this server keeps anybody's")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
         """Set it, and show what holds."""
         person = get_user_model()._default_manager.filter(username=options["username"]).first()
         if person is None:

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         explain.add_argument("golem", help="id or name")
         explain.add_argument("--json", action="store_true")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
         commands: dict[str, Callable[..., None]] = {
             "list": self._list,
             "show": self._show,
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             )
         self.stdout.write(f"{len(tools)} tools")
 
-    def _show(self, *, name: str, json: bool, **_: Any) -> None:
+    def _show(self, *, name: str, json: bool, **_: Any) -> None:  # Any: JSON, as agents and pages see it
         tool = _find(name)
         if json:
             self.stdout.write(_dump({**_describe(tool), "description": tool.description, "parameters": tool.schema}))
@@ -115,7 +115,7 @@ def _find_golem(text: str) -> Golem:
     raise CommandError(f"{text!r}: {why}")
 
 
-def _describe(tool: ToolDef) -> dict[str, Any]:
+def _describe(tool: ToolDef) -> dict[str, object]:
     return {**describe_tool(tool), "source": _place(tool)}
 
 

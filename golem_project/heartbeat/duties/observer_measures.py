@@ -51,7 +51,7 @@ class Measure:
     days: int
     rule: str
     model: type[Model]
-    count: Callable[[Any], Iterable[Counted]]
+    count: Callable[[Any], Iterable[Counted]]  # Any: rows of several models
     word: Callable[[str, int, int], str]
     golem: str = "golem_id"
     time: str = "created_at"
@@ -70,25 +70,25 @@ class Measure:
         return self.count(self.model._default_manager.filter(pk__in=keys))
 
 
-def _count_looks(rows: Any) -> Iterable[Counted]:
+def _count_looks(rows: Any) -> Iterable[Counted]:  # Any: rows of any model
     for key, probes in rows.order_by("-pk").values_list("pk", "probes")[: 4 * MOST_ROWS]:
         pool, deviation = probes.get("pool"), probes.get("deviation_bps")
         if pool and isinstance(deviation, int):
             yield Counted(str(key), str(pool), deviation <= NEAR_FEEDS_BPS)
 
 
-def _count_fills(rows: Any) -> Iterable[Counted]:
+def _count_fills(rows: Any) -> Iterable[Counted]:  # Any: rows of any model
     found = rows.filter(permit__action_type="swap", taken_back_at__isnull=True).order_by("-pk")
     for row in found.select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.divergence_bps <= FAIR_FILL_BPS, row.episode_id)
 
 
-def _count_bounds(rows: Any) -> Iterable[Counted]:
+def _count_bounds(rows: Any) -> Iterable[Counted]:  # Any: rows of any model
     for row in rows.filter(taken_back_at__isnull=True).order_by("-pk").select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.is_verified, row.episode_id)
 
 
-def _count_actions(rows: Any) -> Iterable[Counted]:
+def _count_actions(rows: Any) -> Iterable[Counted]:  # Any: rows of any model
     found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit")
     outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
     for row in found.prefetch_related(outcomes).order_by("-pk")[:MOST_ROWS]:
@@ -97,7 +97,7 @@ def _count_actions(rows: Any) -> Iterable[Counted]:
         yield Counted(str(row.pk), row.golem.archetype.name, row.state == ActionState.EXECUTED, episode_id)
 
 
-def _count_requests(rows: Any) -> Iterable[Counted]:
+def _count_requests(rows: Any) -> Iterable[Counted]:  # Any: rows of any model
     agreed = (ChangeState.EXECUTED, ChangeState.APPROVED)
     for row in rows.filter(state__in=[str(each) for each in _DECIDED]).order_by("-created_at")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.kind, row.state in agreed)

@@ -33,7 +33,7 @@ MOVING: Final = "every token moves, and every right over others' money gives"
 _FRESH: Final = timedelta(minutes=10)
 
 
-def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
+def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
     """An alert for each position out of its range or near an edge, with the distance. Pure."""
     found = []
     for each in probes.get("positions", ()):
@@ -49,7 +49,7 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     return tuple(found)
 
 
-def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
+def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
     """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in, and
     for each oracle that gives no price of what is held. Pure.
 
@@ -70,7 +70,7 @@ def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     )
 
 
-def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
+def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
     """An alert for each token that left its peg. Pure. Its name holds no figure: what moves is told once."""
     return tuple(
         RuleAlert(f"off its peg: {each['name']}", each["words"], "nothing more is put into it")
@@ -78,7 +78,7 @@ def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
     )
 
 
-def judge_still(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:
+def judge_still(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
     """An alert for each token that stands still, and for each right over others' money that gives nothing now. Pure."""
     tokens = tuple(
         RuleAlert(f"stands still: {each['name']}", each["words"], "nothing more is put into it")
@@ -120,7 +120,7 @@ def tell_pegs(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> b
     return tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
 
 
-def tell_still(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+def tell_still(*, golem: Golem, probes: Mapping[str, object], now: datetime) -> bool:
     """The same of tokens that stand still, and of rights over others' money that give nothing."""
     return tell_news(golem, judge_still(probes), now, source=STILL_SOURCE, well=MOVING, waits_for_window=False)
 

@@ -88,7 +88,7 @@ def _vitality_delta(state: CycleState) -> int:
     return min(MILLION, abs(now - int(last)) * MILLION // int(last))
 
 
-def _measure_divergence(expected: Any, price: int | None) -> int:
+def _measure_divergence(expected: Any, price: int | None) -> int:  # Any: JSON that a tick stored
     """The price against the expected one (the last), as a share of what counts as wholly different."""
     if expected is None or price is None or not int(expected):
         return 0

@@ -22,7 +22,7 @@ STRATEGIES: Final[Mapping[str, type[RuleStrategy]]] = {
 """By kind; of wishes of one risk those of the first come first."""
 
 
-def parse_strategies(stored: Mapping[str, Any]) -> tuple[RuleStrategy, ...]:
+def parse_strategies(stored: Mapping[str, Any]) -> tuple[RuleStrategy, ...]:  # Any: JSON of an owner's rule
     """The strategies of a stored object of kind to strategy, in the order of the catalogue.
 
     Raises InvalidParams whose fields are named `kind.field`.

@@ -60,7 +60,7 @@ class LimitLadder:
     slippage_bps: int = 50
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         read = StoredFields(stored, cls.__match_args__)
         rungs = _read_rungs(stored.get("rungs"))
@@ -81,7 +81,7 @@ class LimitLadder:
         read.check("the ladder")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return {**asdict(self), "rungs": [asdict(each) for each in self.rungs]}
 

@@ -25,7 +25,7 @@ class LoanKeeper:
     keep_bps: int
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         read = StoredFields(stored, cls.__match_args__)
         found = cls(
@@ -37,7 +37,7 @@ class LoanKeeper:
         read.check("the keeper of loans")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return asdict(self)
 

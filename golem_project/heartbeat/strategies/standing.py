@@ -59,11 +59,11 @@ class StandingTrades:
         )
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`; a plan is a row of its own."""
         return cls(**stored)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return {name: getattr(self, name) for name in self.__match_args__}
 

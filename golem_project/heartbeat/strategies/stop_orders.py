@@ -43,7 +43,7 @@ class StopOrders:
     slippage_bps: int = 100
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         read = StoredFields(stored, cls.__match_args__)
         found = cls(
@@ -66,7 +66,7 @@ class StopOrders:
         read.check("the stop")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return asdict(self)
 

@@ -93,11 +93,11 @@ class RuleStrategy(Protocol):
     kind: ClassVar[str]
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """The strategy of a stored object. Raises InvalidParams with the fields that are wrong."""
         ...
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """What is stored."""
         ...
 
@@ -165,7 +165,7 @@ def wish_swap(
 class StoredFields:
     """Reads the fields of a stored strategy and gathers what is wrong with them."""
 
-    def __init__(self, stored: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def __init__(self, stored: Mapping[str, Any], known: tuple[str, ...]) -> None:  # Any: JSON of an owner's rule
         self._stored = stored
         self.wrong: dict[str, str] = {name: "there is no such field" for name in stored if name not in known}
 

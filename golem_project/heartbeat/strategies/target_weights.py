@@ -38,7 +38,7 @@ class TargetWeights:
     slippage_bps: int = 50
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         read = StoredFields(stored, cls.__match_args__)
         weights = stored.get("weights")
@@ -59,7 +59,7 @@ class TargetWeights:
         read.check("the target weights")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return asdict(self)
 

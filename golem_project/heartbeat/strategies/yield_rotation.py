@@ -72,7 +72,7 @@ class YieldRotation:
     stay_hours: int = 24
 
     @classmethod
-    def parse(cls, stored: Mapping[str, Any]) -> Self:
+    def parse(cls, stored: Mapping[str, Any]) -> Self:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         read = StoredFields(stored, cls.__match_args__)
         places = _read_places(stored.get("places"))
@@ -90,7 +90,7 @@ class YieldRotation:
         read.check("the rotation of yields")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an owner's rule
         """See `RuleStrategy`."""
         return {**asdict(self), "places": list(self.places)}
 
@@ -250,5 +250,5 @@ def _wish(move: Move, token: ObservedToken | None) -> RuleWish | None:
     )
 
 
-def _fill(door: Door, move: Move) -> dict[str, Any]:
+def _fill(door: Door, move: Move) -> dict[str, Any]:  # Any: JSON of an owner's rule
     return {**door.params, door.amount: _ALL if move.is_leaving else str(move.raw)}

@@ -22,7 +22,7 @@ class ManualTool(Protocol):
     """One of the golem's Pi-facing tools as its model is shown it."""
 
     @property
-    def name(self) -> Any: ...
+    def name(self) -> Any: ...  # Any: JSON, as models ask and see it
 
     @property
     def description(self) -> str: ...
@@ -31,13 +31,13 @@ class ManualTool(Protocol):
     def snippet(self) -> str: ...
 
     @property
-    def guidelines(self) -> tuple[Any, ...]: ...
+    def guidelines(self) -> tuple[Any, ...]: ...  # Any: JSON, as models ask and see it
 
     @property
-    def parameters(self) -> dict[str, Any]: ...
+    def parameters(self) -> dict[str, Any]: ...  # Any: JSON, as models ask and see it
 
     @property
-    def shown(self) -> dict[str, Any]: ...
+    def shown(self) -> dict[str, Any]: ...  # Any: JSON, as models ask and see it
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Dialogue(Protocol):
         """
         ...
 
-    def answer(self, *, call: AskedCall, content: Mapping[str, Any]) -> None:
+    def answer(self, *, call: AskedCall, content: Mapping[str, Any]) -> None:  # Any: JSON, as models ask and see it
         """Put the answer of a tool into the next request."""
         ...
 
@@ -146,7 +146,13 @@ class CallDesk(Protocol):
         """Whether the call changes nothing, neither rows nor what is shown, so that it may run beside others."""
         ...
 
-    def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def run(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         """The call's answer. Raises GolemError."""
         ...
 
@@ -207,7 +213,7 @@ class Happening:
     round: int
     call: AskedCall | None = None
     words: str = ""
-    answer: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | None = None  # Any: JSON, as models ask and see it
     spent_micro_usd: int = 0
 
 

@@ -137,7 +137,7 @@ class ModelDialogue:
         self._written += len(turn.text) + sum(len(call.arguments) for call in turn.calls)
         return turn
 
-    def answer(self, *, call: AskedCall, content: Mapping[str, Any]) -> None:
+    def answer(self, *, call: AskedCall, content: Mapping[str, object]) -> None:
         """Put the answer of a tool into the next request."""
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str)
         self._written += len(text)
@@ -185,7 +185,12 @@ class ModelDialogue:
             asked.cancel()
 
 
-def _open_openai(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[Model[Any], type[Exception]]:
+def _open_openai(
+    endpoint: Endpoint,
+    key: str,
+    name: str,
+    client: Any,  # Any: JSON, as models ask and see it
+) -> tuple[Model[Any], type[Exception]]:  # Any: JSON, as models ask and see it
     """A model behind OpenAI's chat interface, and what its client raises."""
     from openai import OpenAIError
     from pydantic_ai.models.openai import OpenAIChatModel
@@ -199,7 +204,12 @@ def _open_openai(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[
     return OpenAIChatModel(name, provider=other), OpenAIError
 
 
-def _open_anthropic(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[Model[Any], type[Exception]]:
+def _open_anthropic(
+    endpoint: Endpoint,
+    key: str,
+    name: str,
+    client: Any,  # Any: JSON, as models ask and see it
+) -> tuple[Model[Any], type[Exception]]:  # Any: JSON, as models ask and see it
     """A model behind Anthropic's messages, and what its client raises."""
     from anthropic import AnthropicError
     from pydantic_ai.models.anthropic import AnthropicModel

@@ -99,7 +99,7 @@ def _read_micro_usd(dollars: Any) -> int:  # Any: what a provider answers
     return math.ceil(Decimal(str(min(dollars, _MOST_MICRO_USD))) * 1_000_000)
 
 
-def _doubt_usage(answer: Any) -> object:
+def _doubt_usage(answer: Any) -> object:  # Any: JSON, as models ask and see it
     """`answer` with a bill of nothing where its own cannot be: the providers' clients stumble over such."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):

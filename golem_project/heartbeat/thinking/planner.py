@@ -41,7 +41,7 @@ class Situation:
     anomalies: tuple[str, ...] = ()
     interventions: tuple[str, ...] = ()
     recalled: tuple[Mapping[str, object], ...] = ()
-    waiting: tuple[Mapping[str, Any], ...] = ()
+    waiting: tuple[Mapping[str, Any], ...] = ()  # Any: JSON, as models ask and see it
     ended: tuple[Mapping[str, object], ...] = ()
 
 
@@ -54,7 +54,7 @@ class WantedAction:
 
     action_type: str
     venue: str | None
-    params: Mapping[str, Any]
+    params: Mapping[str, Any]  # Any: a tool's parameters, read by its schema
     reason: str
     is_rescue: bool = False
 

@@ -39,7 +39,7 @@ class DelegatedRequest:
     words: str
     signs: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         """For the data of a prompt, with who said it and that nobody checked it."""
         return {
             "by": self.by,

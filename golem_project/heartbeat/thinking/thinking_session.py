@@ -128,7 +128,7 @@ def think(
         )
         standing = read_standing_words(golem=golem, most_characters=settings.GOLEM_THINKING_STANDING_CHARACTERS)
 
-        def describe() -> dict[str, Any]:
+        def describe() -> dict[str, Any]:  # Any: JSON, as models ask and see it
             return {
                 "archetype": archetype,
                 "golem_name": golem.name,

@@ -147,7 +147,13 @@ class ToolDesk:
         is_tier = isinstance(asked, str) and normalize_key(asked) in TIER_KEYS
         return normalize_key(name) in _READING and not is_tier
 
-    def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def run(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
         tool = self._tools.get(normalize_key(name))
         if tool is None:
@@ -164,7 +170,11 @@ class ToolDesk:
         cut: dict[str, object] = filter_result(answer, most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS)
         return cut
 
-    def _preview(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
+    def _preview(
+        self,
+        given: dict[str, object],
+        deadline: Deadline,
+    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         told, _ = preview_module_wish(
             golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
         )
@@ -213,7 +223,11 @@ class ToolDesk:
         permit = ActionPermit.objects.filter(golem=self._golem, action_hash=action_hash, status__in=statuses).first()
         return None if permit is None else view_permit(permit)
 
-    def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
+    def _commit(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, object]:
         if not self._is_live:
             raise GolemInDryRun("this golem rehearses: its owner can set it live", permit_id=given["permit_id"])
         answer = request_commit(
@@ -233,7 +247,11 @@ class ToolDesk:
             "result": answer.result if answer.is_done and answer.result else None,
         }
 
-    def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
+    def _cancel(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, object]:
         permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),
@@ -244,10 +262,18 @@ class ToolDesk:
         self._note(permit, PermitStep.CANCELLED)
         return permit
 
-    def _query(self, given: dict[str, object], deadline: Deadline) -> dict[str, Any]:
+    def _query(
+        self,
+        given: dict[str, object],
+        deadline: Deadline,
+    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         return self._read(_flatten_query(given), "query", PiTool.QUERY_STATE)
 
-    def _search(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
+    def _search(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.SEARCH_CONTEXT)
         return gather_context(
@@ -258,7 +284,11 @@ class ToolDesk:
             api_key_id=self._api_key_id,
         )
 
-    def _recall(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
+    def _recall(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.QUERY_GRIMOIRE)
         return request_query_grimoire(
@@ -270,15 +300,24 @@ class ToolDesk:
             now=self._read_now(),
         )
 
-    def _update(self, given: dict[str, Any], deadline: Deadline) -> dict[str, object]:
+    def _update(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        deadline: Deadline,
+    ) -> dict[str, object]:
         return update_directive(golem_id=self._golem.pk, actor=self._actor, now=self._read_now(), **given)
 
-    def _halt(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def _halt(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         report = request_halt(golem=self._golem, actor=self._actor, now=self._read_now(), **given)
         self._is_over = True
         return report
 
-    def _read(self, given: dict[str, Any], word: str, pi_tool: PiTool) -> dict[str, Any]:
+    def _read(
+        self,
+        given: dict[str, Any],  # Any: JSON, as models ask and see it
+        word: str,
+        pi_tool: PiTool,
+    ) -> dict[str, Any]:  # Any: JSON, as models ask and see it
         key, cursor = _read_word(given, word), _read_word(given, "cursor", is_required=False)
         has_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
         venue = _read_word(given, "venue", is_required=False) if has_venue else ""
@@ -308,7 +347,13 @@ class ToolDesk:
             permit_id=permit_id, action_type=str(permit["action_type"]), venue=str(permit["venue"]), step=step
         )
 
-    _handlers: Mapping[PiTool, Callable[[ToolDesk, dict[str, Any], Deadline], dict[str, Any]]] = {
+    _handlers: Mapping[
+        PiTool,
+        Callable[
+            [ToolDesk, dict[str, Any], Deadline],  # Any: JSON, as models ask
+            dict[str, Any],  # Any: JSON, as models see it
+        ],
+    ] = {
         PiTool.PREVIEW_ACTION: _preview,
         PiTool.COMMIT_ACTION: _commit,
         PiTool.CANCEL_ACTION: _cancel,

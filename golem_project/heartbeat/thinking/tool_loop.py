@@ -118,7 +118,7 @@ class _Loop:
         self._tell(HappeningKind.ENDED, words=transcript.stopped_by)
         return transcript
 
-    def _tell(self, kind: HappeningKind, **facts: Any) -> None:
+    def _tell(self, kind: HappeningKind, **facts: Any) -> None:  # Any: JSON of an event
         spent = self.purse.spent_micro_usd
         self.listen(Happening(kind, self.transcript.rounds, spent_micro_usd=spent, **facts))
 
@@ -232,7 +232,12 @@ class _Loop:
             raise ThinkingLoops(f"{call.name[:64]!r} with the same arguments {limits.identical_calls} times")
         self._tell(HappeningKind.CALLED, call=call)
 
-    def _note(self, call: AskedCall, content: Mapping[str, Any], code: str) -> AskedToolCall:
+    def _note(
+        self,
+        call: AskedCall,
+        content: Mapping[str, Any],  # Any: JSON, as models ask and see it
+        code: str,
+    ) -> AskedToolCall:
         try:
             about = _read_about(read_arguments(call.arguments, most_bytes=self.limits.argument_bytes))
         except GolemError:
@@ -240,7 +245,7 @@ class _Loop:
         reason = str(content.get("error", {}).get("detail", ""))[:_LONGEST_REASON] if code else ""
         return AskedToolCall(call.name[:64], about, code, make_plain(reason))
 
-    def _answer(self, call: AskedCall) -> tuple[dict[str, Any], str]:
+    def _answer(self, call: AskedCall) -> tuple[dict[str, Any], str]:  # Any: JSON, as models ask and see it
         """The tool's answer, or its refusal and the refusal's code."""
         try:
             arguments = read_arguments(call.arguments, most_bytes=self.limits.argument_bytes)

@@ -246,7 +246,7 @@ class _Signs:
     shown_by: frozenset[str]
 
 
-def read_holdings(probes: Mapping[str, Any]) -> Had:
+def read_holdings(probes: Mapping[str, Any]) -> Had:  # Any: JSON, as models ask and see it
     """Where the golem has something, from the probes that its tick records."""
     if probes.get("block_number") is None:
         return Had()
@@ -358,7 +358,10 @@ def _serves(tool: ToolDef, protocols: frozenset[str]) -> bool:
     return tool.venue == Category.LENDING.value and bool(lenders)
 
 
-def _list_reads(probes: Mapping[str, Any], anomalies: Iterable[str]) -> Iterator[str]:
+def _list_reads(
+    probes: Mapping[str, Any],  # Any: JSON, as models ask and see it
+    anomalies: Iterable[str],
+) -> Iterator[str]:
     """Keys of the reads that show what is doubtful."""
     for anomaly in anomalies:
         for start, keys in _SHOWN_BY:
@@ -368,7 +371,10 @@ def _list_reads(probes: Mapping[str, Any], anomalies: Iterable[str]) -> Iterator
         yield from ("pool", "token_price")
 
 
-def _list_signs(probes: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
+def _list_signs(
+    probes: Mapping[str, Any],  # Any: JSON, as models ask and see it
+    texts: Iterable[str],
+) -> Iterator[str]:
     """Words to look at: texts as they are, and what the probes of `Observation.as_probes` say of positions."""
     yield from texts
     for position in probes.get("positions") or ():

@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("golem", type=UUID)
         parser.add_argument("file", type=Path)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
         try:
             count = export_chain(golem_id=options["golem"], path=options["file"], now=clock.now())
         except FileExistsError:

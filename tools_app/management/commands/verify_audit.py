@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--file", type=Path, help="an export of `export_audit`; needs no database")
         parser.add_argument("--key", help="the public key (hex) that must have signed the file's checkpoints")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
         if options["file"] is not None:
             self._tell(str(options["file"]), verify_file(options["file"], trusted_key=options["key"]))
             return

@@ -31,10 +31,15 @@ class Machine:
 
     @classmethod
     def apply_computation(
-        cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None
-    ) -> Any:
+        cls,
+        state: Any,  # Any: py-evm leaves it untyped
+        message: Any,  # Any: py-evm leaves it untyped
+        transaction_context: Any,  # Any: py-evm leaves it untyped
+        parent_computation: Any = None,  # Any: py-evm leaves it untyped
+    ) -> Any:  # Any: py-evm leaves it untyped
         state.budget.spend_frame()
-        computation: Any = cls(state, message, transaction_context)  # type: ignore[call-arg]
+        computation: Any  # Any: py-evm leaves it untyped
+        computation = cls(state, message, transaction_context)  # type: ignore[call-arg]
         try:
             if parent_computation is None:
                 computation.contracts_created = []
@@ -64,7 +69,13 @@ class Machine:
         return computation
 
     @classmethod
-    def apply_message(cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None) -> Any:
+    def apply_message(
+        cls,
+        state: Any,  # Any: py-evm leaves it untyped
+        message: Any,  # Any: py-evm leaves it untyped
+        transaction_context: Any,  # Any: py-evm leaves it untyped
+        parent_computation: Any = None,  # Any: py-evm leaves it untyped
+    ) -> Any:  # Any: py-evm leaves it untyped
         snapshot = state.snapshot()
         if message.depth > _DEPTH_LIMIT:
             raise StackDepthLimit("call depth")
@@ -79,21 +90,25 @@ class Machine:
 
     @classmethod
     def apply_create_message(
-        cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None
-    ) -> Any:
+        cls,
+        state: Any,  # Any: py-evm leaves it untyped
+        message: Any,  # Any: py-evm leaves it untyped
+        transaction_context: Any,  # Any: py-evm leaves it untyped
+        parent_computation: Any = None,  # Any: py-evm leaves it untyped
+    ) -> Any:  # Any: py-evm leaves it untyped
         state.delete_storage(message.storage_address)
         return super().apply_create_message(state, message, transaction_context, parent_computation)  # type: ignore[misc]
 
 
-def _noting(opcode: Any, name: str) -> object:
-    def run(computation: Any) -> None:
+def _noting(opcode: Any, name: str) -> object:  # Any: py-evm leaves it untyped
+    def run(computation: Any) -> None:  # Any: py-evm leaves it untyped
         computation.state.guessed.add((name, bytes(computation.msg.storage_address)))
         opcode(computation)
 
     return run
 
 
-def _adapt(opcodes: dict[int, Any]) -> dict[int, Any]:
+def _adapt(opcodes: dict[int, Any]) -> dict[int, Any]:  # Any: py-evm leaves it untyped
     """The same table with SELFDESTRUCT as it is, not wrapped in a Python warning about its future, and with a note of
     every question that no simulation knows the answer to.
     """

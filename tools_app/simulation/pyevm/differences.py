@@ -10,7 +10,7 @@ from tools_app.simulation.engine import AccountDiff, StateDiff
 from tools_app.simulation.pyevm.state import hash_code
 
 
-def list_differences(state: Any, *, created: Iterable[bytes]) -> StateDiff:
+def list_differences(state: Any, *, created: Iterable[bytes]) -> StateDiff:  # Any: py-evm leaves it untyped
     """Every account that differs from the base, by address; what was changed and changed back is not in it."""
     slots: dict[bytes, list[tuple[int, int, int]]] = {}
     for (address, slot), after in state.storage.items():

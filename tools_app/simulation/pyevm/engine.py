@@ -150,7 +150,7 @@ class Fork:
         self,
         *,
         base: Base,
-        source: Any,
+        source: Any,  # Any: py-evm leaves it untyped
         header: Header,
         rules: Rules,
         chain_id: int,

@@ -66,7 +66,9 @@ def grow(mem: bytearray, end: int, gas: int) -> int:
     return gas
 
 
-def run_code(computation: Any) -> None:  # noqa: C901 (a call for each of these opcodes costs more than the opcode)
+def run_code(  # noqa: C901 (a call for each of these opcodes costs more than the opcode)
+    computation: Any,  # Any: py-evm leaves it untyped
+) -> None:
     """Run the frame's code to its end. Raises VMError as py-evm does; the gas meter is right at every way out."""
     state, message = computation.state, computation.msg
     program = analyse(message.code)

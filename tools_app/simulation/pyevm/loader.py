@@ -143,7 +143,7 @@ class NodeSource:
         for key, word in zip(wanted, results[3 * len(addresses) :], strict=True):
             base.slots[key] = parse_word(word)
 
-    def _send(self, requests: Sequence[RpcRequest]) -> list[Any]:
+    def _send(self, requests: Sequence[RpcRequest]) -> list[Any]:  # Any: JSON-RPC, of any shape
         self.round_trips += 1
         return self._pool.send(requests, deadline=self._deadline)
 

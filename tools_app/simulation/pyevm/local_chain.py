@@ -235,8 +235,8 @@ class LocalChain:
         return transaction, fields["nonce"], fields["type"]
 
 
-def _read_fields(raw: bytes) -> dict[str, Any]:
-    authorized: list[Any] = []
+def _read_fields(raw: bytes) -> dict[str, Any]:  # Any: JSON-RPC, of any shape
+    authorized: list[Any] = []  # Any: JSON-RPC, of any shape
     if raw[:1] == b"\x04":
         chain_id, nonce, tip, price, gas, to, value, data, listed, authorized, *_ = rlp_decode(raw[1:])
     elif raw[:1] == b"\x02":

@@ -72,7 +72,7 @@ def _estimate_modexp(data: bytes, gas: int) -> float:
     return iterations * (_MODEXP_ITERATION_US + _MODEXP_SQUARE_US * squares) / 1000
 
 
-def evaluate_point(computation: Any) -> object:
+def evaluate_point(computation: Any) -> object:  # Any: py-evm leaves it untyped
     """EIP-4844's point evaluation: a commitment's polynomial has the value that is claimed."""
     computation.consume_gas(POINT_EVALUATION_PRECOMPILE_GAS, reason="point evaluation")
     data = bytes(computation.msg.data)
@@ -99,6 +99,8 @@ def _is_proven(commitment: bytes, z: bytes, y: bytes, proof: bytes) -> bool:
     return bool(GT.pairing_check([left, -quotient], [G2Point(), right]))
 
 
-def with_point_evaluation(precompiles: dict[Any, Callable[..., Any]]) -> dict[object, Callable[..., object]]:
+def with_point_evaluation(
+    precompiles: dict[Any, Callable[..., Any]],  # Any: py-evm leaves it untyped
+) -> dict[object, Callable[..., object]]:
     """A fork's precompiles, with ours in place of py-evm's point evaluation."""
     return {**precompiles, POINT_EVALUATION: evaluate_point}

@@ -62,9 +62,9 @@ class PyEvmProvider(BaseProvider):
             "anvil_setBalance": lambda address, wei: chain.set_balance(_raw(address), _number(wei)),
         }
 
-    def make_request(self, method: Any, params: Any) -> Any:
+    def make_request(self, method: Any, params: Any) -> Any:  # Any: JSON-RPC, of any shape
         """The answer a node would give, errors included."""
-        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._ids)}
+        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._ids)}  # Any: JSON-RPC, of any shape
         known = self._methods.get(method)
         if known is None:
             return {**answer, "error": {"code": -32601, "message": f"the method {method} does not exist"}}
@@ -99,7 +99,7 @@ class PyEvmProvider(BaseProvider):
         found = self.chain.find(_raw(transaction_hash))
         return None if found is None else _show_transaction(*found)
 
-    def _logs(self, wanted: dict[str, Any]) -> list[dict[str, Any]]:
+    def _logs(self, wanted: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON-RPC, of any shape
         head = self.chain.head.number
         first = _block_number(wanted.get("fromBlock", "latest"), head)
         last = _block_number(wanted.get("toBlock", "latest"), head)
@@ -201,7 +201,7 @@ def _show_receipt(block: MinedBlock, mined: MinedTransaction) -> dict[str, objec
     }
 
 
-def _show_logs(block: MinedBlock, mined: MinedTransaction) -> list[dict[str, Any]]:
+def _show_logs(block: MinedBlock, mined: MinedTransaction) -> list[dict[str, Any]]:  # Any: JSON-RPC, of any shape
     return [
         {
             "address": checksum("0x" + address.hex()),
@@ -218,7 +218,7 @@ def _show_logs(block: MinedBlock, mined: MinedTransaction) -> list[dict[str, Any
     ]
 
 
-def _fits(topics: list[str], wanted: Any) -> bool:
+def _fits(topics: list[str], wanted: Any) -> bool:  # Any: JSON-RPC, of any shape
     for index, one in enumerate(wanted):
         if one is None:
             continue
@@ -234,7 +234,7 @@ def _block_number(tag: object, head: int) -> int:
     return 0 if tag == "earliest" else _number(tag)
 
 
-def _raw(text: Any) -> bytes:
+def _raw(text: Any) -> bytes:  # Any: JSON-RPC, of any shape
     return bytes(text) if isinstance(text, bytes) else bytes.fromhex(str(text).removeprefix("0x"))
 
 

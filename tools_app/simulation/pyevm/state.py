@@ -79,7 +79,7 @@ class FlatState:
 
     # ---- writing, every write with its way back ----------------------------------------------------------------------
 
-    def _put(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+    def _put(self, table: dict[Any, Any], key: Any, value: Any) -> None:  # Any: py-evm leaves it untyped
         self._undo.append((table, key, table.get(key, _ABSENT)))
         table[key] = value
 
@@ -244,7 +244,7 @@ class PragueFlatState(FlatState, PragueState):  # type: ignore[misc]
     computation_class = PragueMachine
 
 
-STATES: Final[dict[str, Any]] = {
+STATES: Final[dict[str, Any]] = {  # Any: py-evm leaves it untyped
     "shanghai": ShanghaiFlatState,
     "cancun": CancunFlatState,
     "prague": PragueFlatState,

@@ -43,7 +43,7 @@ class Transaction:
     tip: int = 0
     fee_cap: int = 0
     access_list: Sequence[tuple[bytes, Sequence[int]]] = ()
-    authorization_list: Sequence[Any] = ()
+    authorization_list: Sequence[Any] = ()  # Any: py-evm leaves it untyped
 
     @property
     def type_id(self) -> int:
@@ -66,7 +66,7 @@ class Executed:
     error: VMError | None
     contract_address: bytes | None
     contracts_created: tuple[bytes, ...]
-    computation: Any
+    computation: Any  # Any: py-evm leaves it untyped
 
 
 def make_authorization(*, chain_id: int, address: bytes, nonce: int, y_parity: int, r: int, s: int) -> object:
@@ -91,7 +91,7 @@ def floor_gas(transaction: Transaction) -> int:
 
 
 @deep_calls()
-def execute(state: Any, transaction: Transaction, *, has_floor: bool) -> Executed:
+def execute(state: Any, transaction: Transaction, *, has_floor: bool) -> Executed:  # Any: py-evm leaves it untyped
     """Run it and keep what it changed, also its nonce and fees when it fails.
 
     Raises InsufficientFunds, GasLimitRefused, SimulationTimeout, and what the source of state raises.
@@ -147,7 +147,14 @@ def execute(state: Any, transaction: Transaction, *, has_floor: bool) -> Execute
 
 
 @deep_calls()
-def read(state: Any, *, sender: bytes, to: bytes, data: bytes, gas: int) -> tuple[bool, bytes]:
+def read(
+    state: Any,  # Any: py-evm leaves it untyped
+    *,
+    sender: bytes,
+    to: bytes,
+    data: bytes,
+    gas: int,
+) -> tuple[bool, bytes]:
     """Ask a contract something and undo whatever that did. Returns success and output."""
     mark = state.snapshot()
     transaction = Transaction(sender=sender, to=to, value=0, data=data, gas=gas)
@@ -171,10 +178,15 @@ def describe_error(error: VMError) -> str:
 
 
 def _run(
-    state: Any, transaction: Transaction, context: Any, gas: int, nonce: int, refund: int
-) -> tuple[Any, bytes | None]:
+    state: Any,  # Any: py-evm leaves it untyped
+    transaction: Transaction,
+    context: Any,  # Any: py-evm leaves it untyped
+    gas: int,
+    nonce: int,
+    refund: int,
+) -> tuple[Any, bytes | None]:  # Any: py-evm leaves it untyped
     machine = state.computation_class
-    common: dict[str, Any] = {
+    common: dict[str, Any] = {  # Any: py-evm leaves it untyped
         "gas": gas,
         "to": transaction.to,
         "sender": transaction.sender,
@@ -207,5 +219,5 @@ def has_delegation(state: object, code: bytes) -> bool:
     return len(code) == 23 and code[:3] == _DELEGATION and hasattr(state, "process_set_code_authorizations")
 
 
-def _alive(state: Any, created: Sequence[bytes]) -> list[bytes]:
+def _alive(state: Any, created: Sequence[bytes]) -> list[bytes]:  # Any: py-evm leaves it untyped
     return [address for address in dict.fromkeys(created) if state.get_code(address)]

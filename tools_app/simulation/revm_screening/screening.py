@@ -75,7 +75,12 @@ def screen_candidates(
     return tuple(_screen_here(fork, request, reads, calls) for calls in candidates)
 
 
-def _screen_here(fork: Any, request: SimulationRequest, reads: Sequence[Read], calls: Sequence[Call]) -> Screened:
+def _screen_here(
+    fork: Any,  # Any: JSON between two processes
+    request: SimulationRequest,
+    reads: Sequence[Read],
+    calls: Sequence[Call],
+) -> Screened:
     before = fork.measure(reads)
     done = [fork.send(request.sender, call) for call in calls]
     after = fork.measure(reads)
@@ -130,7 +135,7 @@ class Worker:
         self._deadline = deadline
         self._read = bytearray()
 
-    def order(self, order: dict[str, Any]) -> None:
+    def order(self, order: dict[str, Any]) -> None:  # Any: JSON between two processes
         """Send an order once the one before is answered. Raises SimulationUnavailable when the worker ended."""
         try:
             self._orders.write(to_json(order) + b"\n")
@@ -138,7 +143,7 @@ class Worker:
         except BrokenPipeError:
             raise SimulationUnavailable("the screening worker ended") from None
 
-    def answer(self) -> Any:
+    def answer(self) -> Any:  # Any: JSON between two processes
         """The next answer. Raises SimulationTimeout, SimulationUnavailable when the worker ended."""
         while (end := self._read.find(b"\n")) < 0:
             ready, _, _ = select.select([self._answers], [], [], max(0.0, self._deadline.remaining_ms() / 1000))
@@ -176,7 +181,7 @@ def run_worker(deadline: Deadline) -> Iterator[Worker]:
                 pipe.close()
 
 
-def describe_fork(fork: Any) -> dict[str, object]:
+def describe_fork(fork: Any) -> dict[str, object]:  # Any: JSON between two processes
     """A fork as the worker is told it: its block, and all accounts and slots its base holds."""
     env, base = fork.state.env, fork.state.base
     return {

@@ -25,7 +25,7 @@ class StateServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, fork: Any) -> None:
+    def __init__(self, fork: Any) -> None:  # Any: JSON between two processes
         super().__init__(("127.0.0.1", 0), _Handler)
         self.failure: GolemError | None = None
         self.path = "/" + token_urlsafe(24)
@@ -44,7 +44,7 @@ class StateServer(ThreadingHTTPServer):
         if self.failure is not None:
             raise self.failure
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:  # Any: JSON between two processes
         """A JSON-RPC answer; an error where the node has none."""
         head = {"jsonrpc": "2.0", "id": request.get("id")}
         try:
@@ -54,7 +54,7 @@ class StateServer(ThreadingHTTPServer):
             self.failure = self.failure or error
             return {**head, "error": {"code": -32000, "message": error.code}}
 
-    def _read(self, method: str, params: list[Any]) -> Any:
+    def _read(self, method: str, params: list[Any]) -> Any:  # Any: JSON between two processes
         if method == "eth_getBlockByNumber":
             return _describe_block(int(params[0], 16), self._hash_of(int(params[0], 16)))
         address = bytes.fromhex(params[0][2:])

@@ -33,7 +33,7 @@ def main() -> None:
             sys.stdout.flush()
 
 
-def load(told: dict[str, Any]) -> Any:
+def load(told: dict[str, Any]) -> Any:  # Any: JSON between two processes
     """A fork with the handed state, which asks for the rest."""
     env = told["env"]
     block = pyrevm.BlockEnv(
@@ -55,14 +55,19 @@ def load(told: dict[str, Any]) -> Any:
     return evm
 
 
-def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[object]:
+def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[object]:  # Any: JSON between two processes
     """What is read before anything runs, which is the same for all; then each candidate's answer."""
     yield [read(evm, to, data) for to, data in told["reads"]]
     for calls in told["candidates"]:
         yield screen(evm, told["sender"], calls, told["reads"])
 
 
-def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[object]:
+def screen(
+    evm: Any,  # Any: JSON between two processes
+    sender: str,
+    calls: list[Any],  # Any: JSON between two processes
+    reads: list[Any],  # Any: JSON between two processes
+) -> list[object]:
     """Run one candidate, read, and go back: success and output of each call, and what was read."""
     mark = evm.snapshot()
     outcomes = []
@@ -79,7 +84,7 @@ def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[ob
     return [outcomes, after]
 
 
-def read(evm: Any, to: str, data: str) -> Any:
+def read(evm: Any, to: str, data: str) -> Any:  # Any: JSON between two processes
     """The output of a call that is undone, None when it fails; without data the balance of coins."""
     if not data:
         return f"{evm.get_balance(to):064x}"

@@ -12,12 +12,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 from django.conf import settings
 from django.db import connections
+from django.db.models import Q
 
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.settings.environment import read_integer
@@ -177,11 +179,17 @@ def _ask_until_refused(machine: Machine, agent: Agent, begun: float, took: dict[
 
 
 def _find_sent_after_halt(golem: Golem) -> list[str]:
+    """What is no part of the halt and was signed, or left for a node, more than a second after it. What was being
+    stored at that moment is dropped before it is sent, and is none.
+    """
     golem.refresh_from_db()
+    if golem.halted_at is None:
+        return ["the halted golem is not halted"]
+    latest = golem.halted_at + timedelta(seconds=_MOST_HALT_SECONDS)
     late = OutboundTransaction.objects.filter(
+        Q(created_at__gt=latest) | Q(broadcast_at__gt=latest),
         permit__golem=golem,
         purpose=PayloadPurpose.CALL,
         permit__halt_epoch__isnull=True,
-        created_at__gt=golem.halted_at,
     )
-    return [f"{each.tx_hash} was signed after the halt" for each in late]
+    return [f"{each.tx_hash} was signed or sent more than a second after the halt" for each in late]

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Final
 
 from eth_abi.decoding import AddressDecoder, ContextFramesBytesIO
 from eth_abi.encoding import AddressEncoder
@@ -26,6 +26,7 @@ from tools_app.chain.aggregate_bytes import RESULTS, decode_results
 from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
 from tools_app.core.invisible_text import drop_invisible
+from tools_app.toolkit.context import AbiValue, AbiValues
 from tools_app.toolkit.views import LogEntry
 
 _TEXT_LIMIT: Final = 200
@@ -77,7 +78,7 @@ def encode_call(signature: str, *args: object) -> bytes:
     return _selector(signature) + encode_args(_input_types(signature), args)
 
 
-def _is_plain(arg: Any) -> bool:
+def _is_plain(arg: object) -> bool:
     return type(arg) in _PLAIN or (type(arg) is tuple and all(map(_is_plain, arg)))
 
 
@@ -92,14 +93,14 @@ def encode_constructor(signature: str, *args: object) -> bytes:
     return encode_args(_input_types(signature), args)
 
 
-def decode_input(signature: str, data: bytes) -> tuple[Any, ...]:
+def decode_input(signature: str, data: bytes) -> AbiValues:
     """The arguments inside call data. Raises AbiDecodeError, also when the selector is another function's."""
     if data[:4] != _selector(signature):
         raise AbiDecodeError(f"selector 0x{data[:4].hex()} is not that of {signature!r}")
     return decode_values(_input_types(signature), data[4:])
 
 
-def decode_output(signature: str, data: bytes) -> tuple[Any, ...]:
+def decode_output(signature: str, data: bytes) -> AbiValues:
     """The values a function returned. Raises AbiDecodeError."""
     if len(data) > _MOST_KEPT_BYTES:
         return decode_values(_output_types(signature), data)
@@ -132,8 +133,14 @@ def encode_event_topics(signature: str, **indexed: object) -> list[str | None]:
     return topics
 
 
-def decode_log(signature: str, log: LogEntry) -> dict[str, Any] | None:
+def decode_log(signature: str, log: LogEntry) -> dict[str, AbiValue] | None:
     """The arguments of an event by name, or None when `log` is not that event (topic, number of topics or shape)."""
+    values = decode_event(signature, log)
+    return None if values is None else _name_values(_parsed(signature, "event").inputs, values, is_log=True)
+
+
+def decode_event(signature: str, log: LogEntry) -> AbiValues | None:
+    """The arguments of an event in their order, structs as tuples, or None when `log` is not that event."""
     entry = _parsed(signature, "event")
     topics = list(log.topics)
     if not entry.is_anonymous:
@@ -149,11 +156,8 @@ def decode_log(signature: str, log: LogEntry) -> dict[str, Any] | None:
         heads = [_decode_topic(param, topic) for param, topic in zip(indexed, topics, strict=True)]
     except ValueError:
         return None
-    from_topics, from_data = iter(heads), iter(_name_values(tuple(plain), body).values())
-    return {
-        param.name or str(index): next(from_topics if param.is_indexed else from_data)
-        for index, param in enumerate(entry.inputs)
-    }
+    from_topics, from_data = iter(heads), iter(body)
+    return tuple(next(from_topics if param.is_indexed else from_data) for param in entry.inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ class RevertReason:
 
     text: str
     name: str | None
-    args: Mapping[str, Any]
+    args: Mapping[str, AbiValue]
     data: bytes
 
 
@@ -199,7 +203,7 @@ def encode_args(types: tuple[str, ...], args: Sequence[object]) -> bytes:
         raise ValueError(f"cannot encode {args!r} as ({', '.join(types)}): {error}") from error
 
 
-def decode_values(types: tuple[str, ...], data: bytes) -> tuple[Any, ...]:
+def decode_values(types: tuple[str, ...], data: bytes) -> AbiValues:
     """Values of ABI-encoded bytes. Raises AbiDecodeError."""
     try:
         return _decoder(types)(data)
@@ -310,7 +314,7 @@ def _unpack_bytes(word: bytes, size: int) -> bytes:
     return word[:size]
 
 
-_WORD_UNPACKERS: Final[dict[str, Callable[[bytes, int], Any]]] = {
+_WORD_UNPACKERS: Final[dict[str, Callable[[bytes, int], object]]] = {
     "uint": _unpack_uint,
     "int": _unpack_int,
     "address": _unpack_address,
@@ -322,14 +326,17 @@ _WORD_UNPACKERS: Final[dict[str, Callable[[bytes, int], Any]]] = {
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
-def _name_values(params: tuple[AbiParam, ...], values: Sequence[Any]) -> dict[str, Any]:
+def _name_values(params: tuple[AbiParam, ...], values: AbiValues, *, is_log: bool = False) -> dict[str, AbiValue]:
+    """By name; of a log an indexed struct or list is the hash that stands in its topic."""
     return {
-        param.name or str(index): _name_value(param, value, param.array_suffix)
+        param.name or str(index): value
+        if is_log and param.is_indexed
+        else _name_value(param, value, param.array_suffix)
         for index, (param, value) in enumerate(zip(params, values, strict=True))
     }
 
 
-def _name_value(param: AbiParam, value: Any, suffix: str) -> object:
+def _name_value(param: AbiParam, value: AbiValue, suffix: str) -> object:
     if not param.members:
         return value
     if suffix:
@@ -343,7 +350,7 @@ def _decode_topic(param: AbiParam, topic: str) -> object:
     return raw if param.is_dynamic else decode_values((param.type,), raw)[0]
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     return "0x" + value.hex() if isinstance(value, bytes) else str(value)
 
 

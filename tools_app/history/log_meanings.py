@@ -5,16 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.models.history import ASKED_KINDS, SourceKind
-from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
+from tools_app.standards.erc4626 import PAID_IN, PAID_OUT
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import LogEntry
 
 PRICE_UNIT: Final = 2**192
 """Prices are kept as integers of this fraction, which holds what a concentrated pool says exactly."""
 _MOST_RATE: Final = PRICE_UNIT * 2**64
-_ANSWER_UPDATED: Final = "event AnswerUpdated(int256 indexed current, uint256 indexed roundId, uint256 updatedAt)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    current: int
+
+
+_ANSWERED: Final = AbiEvent(
+    "event AnswerUpdated(int256 indexed current, uint256 indexed roundId, uint256 updatedAt)", _Answer
+)
 GOVERNOR_EVENTS: Final = (
     "event ProposalCreated(uint256 proposalId, address proposer, address[] targets, uint256[] values,"
     " string[] signatures, bytes[] calldatas, uint256 voteStart, uint256 voteEnd, string description)",
@@ -42,9 +52,9 @@ def list_topics(chain_id: int, kind: SourceKind) -> list[str]:
         found = (topic for each in SHELF.on(chain_id) if each.markets for topic in each.markets.history_topics)
         return list(dict.fromkeys(found))
     if kind == SourceKind.VAULT:
-        return [event_topic(DEPOSIT_EVENT), event_topic(WITHDRAW_EVENT)]
+        return [PAID_IN.topic, PAID_OUT.topic]
     if kind == SourceKind.FEED:
-        return [event_topic(_ANSWER_UPDATED)]
+        return [_ANSWERED.topic]
     if kind == SourceKind.RATE:
         told = (topic for each in SHELF.on(chain_id) if each.rates for topic in each.rates.topics)
         return list(dict.fromkeys(told))
@@ -63,8 +73,8 @@ def read_log(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:
     if kind == SourceKind.VAULT:
         return _read_share(log)
     if kind == SourceKind.FEED:
-        answer = decode_log(_ANSWER_UPDATED, log)
-        return Said(answer["current"] * PRICE_UNIT) if answer and 0 < answer["current"] < 2**127 else NOTHING
+        answer = _ANSWERED.read(log)
+        return Said(answer.current * PRICE_UNIT) if answer and 0 < answer.current < 2**127 else NOTHING
     if kind in (SourceKind.RATE, SourceKind.DEBT_RATE):
         return _read_rate(chain_id, kind, log)
     return NOTHING
@@ -92,12 +102,12 @@ def _read_rate(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:
 
 
 def _read_share(log: LogEntry) -> Said:
-    paid_in = decode_log(DEPOSIT_EVENT, log)
+    paid_in = PAID_IN.read(log)
     if paid_in is not None:
-        return Said(_share_price(paid_in["assets"], paid_in["shares"]), paid_in["assets"], 0)
-    paid_out = decode_log(WITHDRAW_EVENT, log)
+        return Said(_share_price(paid_in.assets, paid_in.shares), paid_in.assets, 0)
+    paid_out = PAID_OUT.read(log)
     if paid_out is not None:
-        return Said(_share_price(paid_out["assets"], paid_out["shares"]), 0, paid_out["assets"])
+        return Said(_share_price(paid_out.assets, paid_out.shares), 0, paid_out.assets)
     return NOTHING
 
 

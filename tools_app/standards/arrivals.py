@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tools_app.chain.abi import decode_log, event_topic
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE
 
@@ -19,10 +18,10 @@ def list_arrivals(chain: ChainReader, *, account: str, tokens: Sequence[str], bl
     if not asked:
         return {}
     to = "0x" + account.removeprefix("0x").lower().rjust(64, "0")
-    topics = [event_topic(TRANSFER_EVENT), None, to]
+    topics = [MOVED.topic, None, to]
     came: dict[str, int] = defaultdict(int)
     for log in chain.logs(address=asked, topics=topics, from_block=block, to_block=block):
-        told = decode_log(TRANSFER_EVENT, log)
+        told = MOVED.read(log)
         if told is not None:
-            came[log.address] += int(told["value"])
+            came[log.address] += told.value
     return dict(came)

@@ -7,9 +7,11 @@ balances and logs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import encode_call
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.core.units import format_units
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -23,6 +25,18 @@ TRANSFER_EVENT: Final = "event Transfer(address indexed from, address indexed to
 APPROVAL_EVENT: Final = "event Approval(address indexed owner, address indexed spender, uint256 value)"
 APPROVE: Final = "function approve(address spender, uint256 amount)"
 _TRANSFER: Final = "function transfer(address to, uint256 amount)"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTransfer:
+    """A movement of `value` base units, as a token's log tells it."""
+
+    from_: str
+    to: str
+    value: int
+
+
+MOVED: Final = AbiEvent(TRANSFER_EVENT, TokenTransfer)
 
 
 def approve_exact(*, token: TokenMeta, spender: str, amount: int) -> Call:

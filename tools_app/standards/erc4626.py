@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.chain.abi import AbiDecodeError, decode_input, decode_log, encode_call
+from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import events_of
-from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.standards.receipts import list_events, read_details
+from tools_app.toolkit.context import AbiValues, ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
@@ -64,6 +65,28 @@ WITHDRAW_EVENT: Final = (
     "event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets,"
     " uint256 shares)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PaidIn:
+    """Assets that somebody paid in, and the shares that `owner` got for them."""
+
+    owner: str
+    assets: int
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaidOut:
+    """Assets that were paid to `receiver`, and the shares of the owner that were burned for them."""
+
+    receiver: str
+    assets: int
+    shares: int
+
+
+PAID_IN: Final = AbiEvent(DEPOSIT_EVENT, PaidIn)
+PAID_OUT: Final = AbiEvent(WITHDRAW_EVENT, PaidOut)
 
 KIND: Final = "vault"
 MOST_LOSS_BPS: Final = 10
@@ -203,8 +226,8 @@ class VaultFamily:
         found: dict[PositionRef, None] = {}
         for log in logs:
             if log.address in known:
-                told = decode_log(TRANSFER_EVENT, log)
-                if told is not None and told["to"] == account:
+                told = erc20.MOVED.read(log)
+                if told is not None and told.to == account:
                     found[self.ref(chain_id, log.address)] = None
         return tuple(found)
 
@@ -375,12 +398,17 @@ class KnownVaults:
         return self.family.born(chain_id, logs, account, self.known(chain_id))
 
 
+@dataclass(frozen=True, slots=True)
+class _VaultNamed:
+    vault: str
+
+
 def sum_shares(outcome: PlanOutcome, side: str) -> int:
     """Base units of shares that came to the account (`to`) or left it (`from`), by the vault's own transfers; the plan
     names the vault in its details.
     """
-    events = events_of(outcome, TRANSFER_EVENT, contract=str(outcome.plan.details["vault"]))
-    return sum(int(event["value"]) for event in events if event[side] == outcome.account)
+    moved = list_events(outcome, erc20.MOVED, contract=read_details(_VaultNamed, outcome).vault)
+    return sum(each.value for each in moved if (each.to if side == "to" else each.from_) == outcome.account)
 
 
 def _price_gauge(reader: ChainReader, vault: Vault) -> GaugeBound:
@@ -429,7 +457,7 @@ def _answer(outcome: ReadOutcome, vault: Vault, what: str) -> int:
     return int(outcome.values[0])
 
 
-def _ask(chain: ChainReader, vault: Vault, signature: str, *arguments: Any) -> int:
+def _ask(chain: ChainReader, vault: Vault, signature: str, *arguments: object) -> int:
     (outcome,) = chain.call_many([ReadCall(vault.address, signature, arguments)])
     if not outcome.ok:
         raise UnknownCall(f"{vault.label} does not tell what its shares are worth")
@@ -449,7 +477,7 @@ def _selector(signature: str) -> bytes:
     return bytes(keccak(text=f"{name}({types})")[:4])
 
 
-def _exactly(signature: str, data: bytes) -> tuple[Any, ...]:
+def _exactly(signature: str, data: bytes) -> AbiValues:
     try:
         arguments = decode_input(signature, data)
     except AbiDecodeError as error:

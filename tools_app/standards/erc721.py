@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import encode_call
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.plan import Call
 
@@ -15,6 +17,18 @@ OWNER_OF: Final = "function ownerOf(uint256 tokenId) view returns (address)"
 GET_APPROVED: Final = "function getApproved(uint256 tokenId) view returns (address)"
 IS_APPROVED_FOR_ALL: Final = "function isApprovedForAll(address owner, address operator) view returns (bool)"
 _SET_APPROVAL_FOR_ALL: Final = "function setApprovalForAll(address operator, bool approved)"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTransfer:
+    """A movement of one item, as its contract's log tells it."""
+
+    from_: str
+    to: str
+    token_id: int
+
+
+MOVED: Final = AbiEvent(TRANSFER_EVENT, ItemTransfer)
 
 
 def operator_call(collection: str, owner: str, operator: str) -> ReadCall:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.standards.erc4626 import (
     ASKED,
     TO_ASSETS,
@@ -54,6 +54,14 @@ ASKED_OUT_EVENT: Final = (
 )
 IN: Final = "deposit"
 OUT: Final = "withdrawal"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    controller: str
+
+
+_ASKED: Final = ((AbiEvent(ASKED_IN_EVENT, _Asked), IN), (AbiEvent(ASKED_OUT_EVENT, _Asked), OUT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +169,9 @@ class RequestVaults:
         known = {vault.address: vault for vault in vaults if vault.by_request}
         found: dict[PositionRef, None] = {}
         for log in logs:
-            for event, way in ((ASKED_IN_EVENT, IN), (ASKED_OUT_EVENT, OUT)):
-                told = decode_log(event, log) if log.address in known else None
-                if told is not None and told["controller"] == account:
+            for event, way in _ASKED:
+                told = event.read(log) if log.address in known else None
+                if told is not None and told.controller == account:
                     found[request_ref(self.family, chain_id, known[log.address], way)] = None
         return tuple(found)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
-from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT, Vault
+from tools_app.standards.erc4626 import DEPOSIT_EVENT, PAID_IN, PAID_OUT, WITHDRAW_EVENT, Vault
 from tools_app.standards.erc7540 import IN, OUT
 from tools_app.toolkit.positions import Leg, PositionRef, Trail
 from tools_app.toolkit.request_takings import Taking
@@ -42,11 +42,10 @@ class RequestTakings:
             return ()
         found = []
         for log in sorted(logs, key=lambda each: (each.block_number, each.log_index)):
-            claimed = decode_log(DEPOSIT_EVENT if way == IN else WITHDRAW_EVENT, log)
-            if claimed is not None and way == IN:
-                found.append(Taking(claimed["owner"], Leg(vault.address, claimed["shares"]), log.block_number))
-            elif claimed is not None:
-                found.append(Taking(claimed["receiver"], Leg(vault.asset, claimed["assets"]), log.block_number))
+            if way == IN and (paid_in := PAID_IN.read(log)) is not None:
+                found.append(Taking(paid_in.owner, Leg(vault.address, paid_in.shares), log.block_number))
+            elif way != IN and (paid_out := PAID_OUT.read(log)) is not None:
+                found.append(Taking(paid_out.receiver, Leg(vault.asset, paid_out.assets), log.block_number))
             elif decode_log(TAKEN_BACK_EVENT, log) is not None:
                 found.append(Taking(account, Leg(vault.asset, 0), log.block_number))
         return tuple(found)

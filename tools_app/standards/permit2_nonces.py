@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_call, event_topic
+from tools_app.chain.abi import encode_call, event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.plan import Call, Statement
@@ -15,6 +17,15 @@ from tools_app.toolkit.views import LogEntry
 _BITMAP: Final = "function nonceBitmap(address owner, uint256 word) view returns (uint256)"
 INVALIDATED: Final = "event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)"
 INVALIDATE: Final = "function invalidateUnorderedNonces(uint256,uint256)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    word: int
+    mask: int
+
+
+_INVALIDATED: Final = AbiEvent(INVALIDATED, _Gone)
 
 
 def ask_nonce(owner: str, nonce: int) -> ReadCall:
@@ -37,8 +48,8 @@ def trail_of_invalidations(owner: str) -> Trail:
 def was_invalidated(nonce: int, logs: Iterable[LogEntry]) -> bool:
     """Whether its owner used it up, by the logs of that owner's trail."""
     word, mask = _place(nonce)
-    gone = (decode_log(INVALIDATED, log) for log in logs if log.address == PERMIT2)
-    return any(each is not None and each["word"] == word and each["mask"] & mask for each in gone)
+    gone = _INVALIDATED.list(log for log in logs if log.address == PERMIT2)
+    return any(each.word == word and each.mask & mask for each in gone)
 
 
 def use_up(nonce: int, *, label: str) -> tuple[Call, Statement]:

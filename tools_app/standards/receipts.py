@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from tools_app.chain.abi import decode_log
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.stored_json import read_stored
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls as is_call
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.tooldef import WriteTool
-from tools_app.toolkit.views import NATIVE
+from tools_app.toolkit.views import NATIVE, LogEntry
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ def read_report(tool: WriteTool, outcome: PlanOutcome) -> object:
     return {**_members_of(describe_mined(outcome)), **_members_of(tool.report(outcome))}
 
 
-def _members_of(report: Any) -> Mapping[str, object]:
+def _members_of(report: Any) -> Mapping[str, object]:  # Any: a mapping or any dataclass
     return report if isinstance(report, Mapping) else {each.name: getattr(report, each.name) for each in fields(report)}
 
 
@@ -78,7 +83,20 @@ def explorer_url(chain_id: int, tx_hash: str) -> str | None:
     return network.explorer_tx_url.format(tx_hash=tx_hash) if network and network.explorer_tx_url else None
 
 
-def events_of(outcome: PlanOutcome, signature: str, *, contract: str) -> list[dict[str, Any]]:
+def events_of(outcome: PlanOutcome, signature: str, *, contract: str) -> list[dict[str, AbiValue]]:
     """Every event of one kind that `contract` emitted in the plan's transactions, in order, by argument name."""
-    logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address == contract]
-    return [found for log in logs if (found := decode_log(signature, log)) is not None]
+    return [found for log in _logs_of(outcome, contract) if (found := decode_log(signature, log)) is not None]
+
+
+def read_details(kind: type[T], outcome: PlanOutcome) -> T:
+    """The details that the plan of `outcome` told, as far as `kind` names them. Raises ValueError naming the field."""
+    return read_stored(kind, outcome.plan.details)
+
+
+def list_events(outcome: PlanOutcome, event: AbiEvent[T], *, contract: str) -> list[T]:
+    """Every event of one kind that `contract` emitted in the plan's transactions, in order, as its record."""
+    return event.list(_logs_of(outcome, contract))
+
+
+def _logs_of(outcome: PlanOutcome, contract: str) -> list[LogEntry]:
+    return [log for receipt in outcome.receipts for log in receipt.logs if log.address == contract]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.standards import erc20, erc721
 from tools_app.toolkit.views import LogEntry
 
@@ -29,6 +30,26 @@ _MOVING: Final = frozenset({_TRANSFER, _SINGLE, _BATCH})
 _WORD: Final = 64
 _MOST_DATA: Final = 2 * 65_536
 """Hex digits of the longest batch that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Single:
+    from_: str
+    to: str
+    id: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    from_: str
+    to: str
+    ids: tuple[int, ...]
+    values: tuple[int, ...]
+
+
+_ONE_OF_MANY: Final = AbiEvent(TRANSFER_SINGLE, _Single)
+_SEVERAL_OF_MANY: Final = AbiEvent(TRANSFER_BATCH, _Batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +75,15 @@ def read_transfers(log: LogEntry) -> tuple[TokenMoved, ...]:
     if topic == _TRANSFER:
         return _read_plain(log, digits)
     if topic == _SINGLE and digits == 2 * _WORD:
-        moved = decode_log(TRANSFER_SINGLE, log)
+        moved = _ONE_OF_MANY.read(log)
         if moved is not None:
-            return (TokenMoved(log.address, moved["from"], moved["to"], moved["value"], moved["id"], True),)
+            return (TokenMoved(log.address, moved.from_, moved.to, moved.value, moved.id, True),)
     if topic == _BATCH and digits <= _MOST_DATA:
-        many = decode_log(TRANSFER_BATCH, log)
-        if many is not None and len(many["ids"]) == len(many["values"]):
+        many = _SEVERAL_OF_MANY.read(log)
+        if many is not None and len(many.ids) == len(many.values):
             return tuple(
-                TokenMoved(log.address, many["from"], many["to"], amount, token_id, True)
-                for token_id, amount in zip(many["ids"], many["values"], strict=True)
+                TokenMoved(log.address, many.from_, many.to, amount, token_id, True)
+                for token_id, amount in zip(many.ids, many.values, strict=True)
             )
     return ()
 
@@ -78,11 +99,11 @@ def is_garbled(log: LogEntry, account: str) -> bool:
 def _read_plain(log: LogEntry, digits: int) -> tuple[TokenMoved, ...]:
     """ERC-20 has three topics and one word, ERC-721 four topics and no data."""
     if digits == _WORD and len(log.topics) == 3:
-        fungible = decode_log(erc20.TRANSFER_EVENT, log)
+        fungible = erc20.MOVED.read(log)
         if fungible is not None:
-            return (TokenMoved(log.address, fungible["from"], fungible["to"], fungible["value"]),)
+            return (TokenMoved(log.address, fungible.from_, fungible.to, fungible.value),)
     elif digits == 0 and len(log.topics) == 4:
-        single = decode_log(erc721.TRANSFER_EVENT, log)
+        single = erc721.MOVED.read(log)
         if single is not None:
-            return (TokenMoved(log.address, single["from"], single["to"], 1, single["tokenId"]),)
+            return (TokenMoved(log.address, single.from_, single.to, 1, single.token_id),)
     return ()

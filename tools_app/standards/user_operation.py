@@ -7,12 +7,13 @@ gas.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.chain.abi import checksum, decode_log, decode_values, encode_args, event_topic
-from tools_app.toolkit.context import ChainReader
+from tools_app.chain.abi import checksum, decode_values, encode_args, event_topic
+from tools_app.chain.abi_records import AbiEvent
+from tools_app.toolkit.context import AbiValues, ChainReader
 from tools_app.toolkit.views import LogEntry, ReceiptView
 
 ENTRY_POINT: Final = "0x0000000071727De22E5E9d8BAf0edAc6f37da032"
@@ -98,7 +99,7 @@ class UserOperation:
             }
         return shown
 
-    def pack(self) -> tuple[Any, ...]:
+    def pack(self) -> AbiValues:
         """The EntryPoint's own tuple of it. Raises ValueError for gas or fees beyond 128 bits."""
         paymaster = b""
         if self.paymaster:
@@ -115,6 +116,18 @@ class UserOperation:
             paymaster,
             self.signature,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    nonce: int
+    paymaster: str
+    success: bool
+    actual_gas_cost: int
+    actual_gas_used: int
+
+
+_OPERATION: Final = AbiEvent(OPERATION_EVENT, _Told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +173,7 @@ def read_next_nonce(chain: ChainReader, account: str) -> int:
 
 def read_nonce(event: LogEntry) -> int:
     """The nonce of the operation that an event of the EntryPoint tells of."""
-    said = decode_log(OPERATION_EVENT, event)
-    if said is None:
-        raise ValueError("the EntryPoint's event has another shape")
-    return int(said["nonce"])
+    return _read(event).nonce
 
 
 def topic_of(account: str) -> str:
@@ -192,16 +202,21 @@ def find_in_receipt(receipt: ReceiptView, op_hash: str) -> tuple[OperationSeen, 
 
 
 def _read_event(log: LogEntry) -> OperationSeen:
-    said = decode_log(OPERATION_EVENT, log)
+    said = _read(log)
+    is_sponsored = int(said.paymaster, 16) != 0
+    return OperationSeen(
+        succeeded=said.success,
+        cost=said.actual_gas_cost,
+        gas_used=said.actual_gas_used,
+        paymaster=said.paymaster if is_sponsored else "",
+    )
+
+
+def _read(log: LogEntry) -> _Told:
+    said = _OPERATION.read(log)
     if said is None:
         raise ValueError("the EntryPoint's event has another shape")
-    is_sponsored = int(said["paymaster"], 16) != 0
-    return OperationSeen(
-        succeeded=bool(said["success"]),
-        cost=int(said["actualGasCost"]),
-        gas_used=int(said["actualGasUsed"]),
-        paymaster=said["paymaster"] if is_sponsored else "",
-    )
+    return said
 
 
 def _pack_pair(high: int, low: int) -> bytes:

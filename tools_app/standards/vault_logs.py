@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics
-from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
+from tools_app.chain.abi import encode_event_topics
+from tools_app.standards.erc4626 import PAID_IN, PAID_OUT
 from tools_app.toolkit.context import ChainReader
 
 DAY_SECONDS: Final = 86_400
@@ -28,15 +28,15 @@ def read_put_in(reader: ChainReader, vault: str, account: str, *, days: int) -> 
     """What logs of the last `days` tell. Raises the node's errors."""
     first = reader.first_block_since(reader.block.timestamp - days * DAY_SECONDS).number
     put, shares = 0, 0
-    for event, sign in ((DEPOSIT_EVENT, 1), (WITHDRAW_EVENT, -1)):
+    for event, sign in ((PAID_IN, 1), (PAID_OUT, -1)):
         for log in reader.logs(
             address=vault,
-            topics=encode_event_topics(event, owner=account),
+            topics=encode_event_topics(event.signature, owner=account),
             from_block=first,
             to_block=reader.block.number,
         ):
-            told = decode_log(event, log)
+            told = event.read(log)
             if told is not None:
-                put += sign * int(told["assets"])
-                shares += sign * int(told["shares"])
+                put += sign * told.assets
+                shares += sign * told.shares
     return NetDeposit(put, shares)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -17,6 +17,12 @@ from tools_app.core.events import EventType
 from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, LogEntry, LogQuery, TokenMeta
 
 S = TypeVar("S")
+
+AbiValues: TypeAlias = tuple[Any, ...]  # Any: a value of an ABI is of the type that its signature says, in text
+"""The values that a function took or returned, or an event has, in the order of its signature."""
+
+AbiValue: TypeAlias = Any  # Any: as above
+"""One of them, before it is read."""
 
 
 def _say_nothing(kind: EventType, payload: Mapping[str, object]) -> None:
@@ -29,7 +35,7 @@ class ReadCall(NamedTuple):
 
     to: str
     signature: str
-    args: tuple[Any, ...] = ()  # Any: a value of the ABI's type
+    args: AbiValues = ()
 
 
 class ReadOutcome(NamedTuple):
@@ -40,7 +46,7 @@ class ReadOutcome(NamedTuple):
     """
 
     ok: bool
-    values: tuple[Any, ...]  # Any: a value of the ABI's type
+    values: AbiValues
     revert_reason: str | None = None
     is_absent: bool = False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import ChainNotSupported
@@ -19,7 +18,7 @@ from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, 
 from tools_app.standards.lending_words import percent, show_health
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.retiring_sales import RETIRES, sell_falling
-from tools_app.toolkit.context import ChainReader, WriteContext
+from tools_app.toolkit.context import AbiValues, ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketNotFound, NothingThere
 from tools_app.toolkit.params import EVERYTHING
@@ -314,7 +313,7 @@ class LendingDesk:
     def show(self, raw: int) -> str:
         return format_units(raw, self.token.decimals, self.token.symbol)
 
-    def call(self, signature: str, args: tuple[Any, ...], what: str) -> Call:
+    def call(self, signature: str, args: AbiValues, what: str) -> Call:
         return Call(self.pool, encode_call(signature, *args), 0, f"{what} at {self.lender.label}")
 
     def change(self, expected: int, *, bound: int, least_health: int | None = None) -> PositionChange:
@@ -338,7 +337,7 @@ class LendingDesk:
         owed = self.stand.account.debt + debt
         return max(0, self.stand.account.collateral + collateral) * 10_000 // owed if owed else None
 
-    def details(self, *, amount: int, health: int | None, mode: str = "variable", **before: int) -> dict[str, Any]:
+    def details(self, *, amount: int, health: int | None, mode: str = "variable", **before: int) -> dict[str, object]:
         """What the permit tells. Integers as text; `health_factor_after` is None without debt."""
         reserve = self.stand.reserve
         return {

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import Ratio
 from tools_app.standards.aave_like.signatures import RATES_UPDATED, RAY
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class RatesUpdated:
+    """What a reserve pays and costs a year, in rays."""
+
+    liquidity_rate: int
+    variable_borrow_rate: int
+
+
+UPDATED: Final = AbiEvent(RATES_UPDATED, RatesUpdated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +35,7 @@ class ReserveRates:
     @property
     def topics(self) -> tuple[str, ...]:
         """That of the one event."""
-        return (event_topic(RATES_UPDATED),)
+        return (UPDATED.topic,)
 
     def about(self, chain_id: int, token: str) -> PoolId | None:
         """The pool tells, and names the reserve by its asset in 32 bytes."""
@@ -36,8 +48,8 @@ class ReserveRates:
 
     def read(self, log: LogEntry) -> Ratio | None:
         """The rate of whoever supplies."""
-        told = decode_log(RATES_UPDATED, log)
-        return None if told is None else Ratio(int(told["liquidityRate"]), RAY)
+        told = UPDATED.read(log)
+        return None if told is None else Ratio(told.liquidity_rate, RAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +60,5 @@ class DebtRates(ReserveRates):
 
     def read(self, log: LogEntry) -> Ratio | None:
         """The rate of whoever borrows."""
-        told = decode_log(RATES_UPDATED, log)
-        return None if told is None else Ratio(int(told["variableBorrowRate"]), RAY)
+        told = UPDATED.read(log)
+        return None if told is None else Ratio(told.variable_borrow_rate, RAY)

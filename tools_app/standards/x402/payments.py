@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum, decode_log, event_topic
+from tools_app.chain.abi import checksum, event_topic
 from tools_app.core.bounded_parsing import read_json
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.position_logs import follow_trails
 from tools_app.standards.x402.price_offers import IDENTIFIER, IDENTIFIER_FORM, STATE, VERSION, Method, PriceOffer
@@ -134,8 +134,8 @@ def find_paid(reader: ChainReader, *, way: PriceOffer, payer: str, nonce: int, s
 def _list_moves(logs: Sequence[LogEntry], way: PriceOffer) -> list[LogEntry]:
     """Those that moved the whole amount to the payee."""
     moves = [log for log in logs if log.address == way.token and log.topics[0] == event_topic(TRANSFER_EVENT)]
-    told = [(log, decode_log(TRANSFER_EVENT, log)) for log in moves]
-    return [log for log, each in told if each is not None and int(each["value"]) == way.amount]
+    told = [(log, MOVED.read(log)) for log in moves]
+    return [log for log, each in told if each is not None and each.value == way.amount]
 
 
 def _read_eip3009(payload: Mapping[str, object], accepted: Mapping[str, object], body: Mapping[str, object]) -> Payment:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain, make_storable
 from tools_app.history.index_reads import find_one, read_logs
@@ -28,8 +29,32 @@ track = ToolFamily(prefix="intel", venue="track", category=Category.INTELLIGENCE
 MOST_CHANGES: Final = 50
 MOST_WORDS: Final = 500
 _OF_NODE: Final = "the node's logs"
-_NAMES: Final = ("proposed", "queued", "executed", "canceled")
-_KINDS: Final = tuple(zip(_NAMES, GOVERNOR_EVENTS, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    proposal_id: int
+    proposer: str
+    targets: tuple[str, ...]
+    vote_start: int
+    vote_end: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    proposal_id: int
+    eta_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    proposal_id: int
+
+
+_PROPOSED: Final = AbiEvent(GOVERNOR_EVENTS[0], _Proposed)
+_QUEUED: Final = AbiEvent(GOVERNOR_EVENTS[1], _Queued)
+_ENDED: Final = {"executed": AbiEvent(GOVERNOR_EVENTS[2], _Ended), "canceled": AbiEvent(GOVERNOR_EVENTS[3], _Ended)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +160,27 @@ def _read(reader: ChainReader, governor: str, since: datetime) -> tuple[Sequence
 
 def _tell(log: LogEntry) -> Iterator[GovernanceChange]:
     """What a log says; nothing for one of another shape, which any contract may emit."""
-    for kind, event in _KINDS:
-        said = decode_log(event, log)
-        if said is not None:
-            words = make_plain(make_storable(str(said.get("description", ""))))
-            yield GovernanceChange(
-                kind=kind,
-                proposal_id=str(said["proposalId"]),
-                block_number=log.block_number,
-                proposer=said.get("proposer"),
-                targets=tuple(said.get("targets", ())[:10]),
-                vote_start=_text(said, "voteStart"),
-                vote_end=_text(said, "voteEnd"),
-                eta_seconds=_text(said, "etaSeconds"),
-                words=words[:MOST_WORDS] if kind == "proposed" else None,
-                words_are_cut=len(words) > MOST_WORDS,
-            )
-            return
+    if (proposed := _PROPOSED.read(log)) is not None:
+        words = make_plain(make_storable(proposed.description))
+        yield replace(
+            _make_change("proposed", proposed.proposal_id, log),
+            proposer=proposed.proposer,
+            targets=proposed.targets[:10],
+            vote_start=str(proposed.vote_start),
+            vote_end=str(proposed.vote_end),
+            words=words[:MOST_WORDS],
+            words_are_cut=len(words) > MOST_WORDS,
+        )
+    elif (queued := _QUEUED.read(log)) is not None:
+        yield replace(_make_change("queued", queued.proposal_id, log), eta_seconds=str(queued.eta_seconds))
+    else:
+        for kind, event in _ENDED.items():
+            if (ended := event.read(log)) is not None:
+                yield _make_change(kind, ended.proposal_id, log)
 
 
-def _text(said: Mapping[str, Any], name: str) -> str | None:
-    return str(said[name]) if name in said else None
+def _make_change(kind: str, proposal_id: int, log: LogEntry) -> GovernanceChange:
+    return GovernanceChange(kind, str(proposal_id), log.block_number, None, (), None, None, None, None, False)
 
 
 def _list_open(changes: Sequence[GovernanceChange]) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi import encode_event_topics
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT
 from tools_app.subsystems.stream.event_block_windows import ToldLogs, take_turn
 from tools_app.subsystems.stream.pool_events import describe_log, describe_token
 from tools_app.toolkit.context import ChainReader
@@ -44,10 +44,10 @@ def find_trades(reader: ChainReader, wallet: str, *, from_block: int, to_block: 
     for direction in ("from", "to"):
         topics = encode_event_topics(TRANSFER_EVENT, **{direction: wallet})
         for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
-            found = decode_log(TRANSFER_EVENT, log)
-            if found is not None and found["from"] != found["to"]:
+            found = MOVED.read(log)
+            if found is not None and found.from_ != found.to:
                 side = moved[log.tx_hash].paid if direction == "from" else moved[log.tx_hash].got
-                side[log.address] += found["value"]
+                side[log.address] += found.value
     if not moved:
         return ToldLogs([], to_block)
     _add_logs(reader, moved, from_block=from_block, to_block=to_block)

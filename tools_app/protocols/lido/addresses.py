@@ -11,6 +11,7 @@ rollup is to Ethereum.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from tools_app.chain.networks import ChainNotSupported
@@ -20,22 +21,40 @@ from tools_app.toolkit.context import ChainReader
 NAME: Final = "lido"
 LOCAL_CHAIN_ID: Final = 31_337
 
-_DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = {
-    1: {
-        "steth": "0xae7ab96520DE3A18E5e111B5EaAb095312D7fE84",
-        "wsteth": "0x7f39C581F595B53c5cb19bD0b3f8dA6c935E2Ca0",
-        "queue": "0x889edC2eDab5f40e902b864aD4d7AdE8E412F9B1",
-        "consensus": "0xD624B08C83bAECF0807Dd2c6880C3154a5F0B288",
-        "oracle": "0x852deD011285fe67063a08005c71a85690503Cee",
-    },
-    LOCAL_CHAIN_ID: {
-        "steth": "0xAEa68e1dbF14D819be046cE64e2059390107747e",
-        "wsteth": "0xcfdf72a64Be0cF934085F21C10a3dfe1fCaCf6e0",
-        "queue": "0xa2501b731D345F0E230311a59eddd1cfB69b07ac",
-        "consensus": "0x4A44Ff68Dd688aD16295742e0eCCA75706826bF8",
-        "oracle": "0xcaF16636fd758441918e4Ed40d0aa0eEFDbBafB1",
-    },
+
+@dataclass(frozen=True, slots=True)
+class LidoContracts:
+    """The contracts of one chain."""
+
+    steth: str
+    wsteth: str
+    queue: str
+    consensus: str
+    oracle: str
+
+    @property
+    def tokens(self) -> Mapping[str, str]:
+        """Both tokens by the name of what is held of them."""
+        return {"steth": self.steth, "wsteth": self.wsteth}
+
+
+_DEPLOYMENTS: Final[Mapping[int, LidoContracts]] = {
+    1: LidoContracts(
+        steth="0xae7ab96520DE3A18E5e111B5EaAb095312D7fE84",
+        wsteth="0x7f39C581F595B53c5cb19bD0b3f8dA6c935E2Ca0",
+        queue="0x889edC2eDab5f40e902b864aD4d7AdE8E412F9B1",
+        consensus="0xD624B08C83bAECF0807Dd2c6880C3154a5F0B288",
+        oracle="0x852deD011285fe67063a08005c71a85690503Cee",
+    ),
+    LOCAL_CHAIN_ID: LidoContracts(
+        steth="0xAEa68e1dbF14D819be046cE64e2059390107747e",
+        wsteth="0xcfdf72a64Be0cF934085F21C10a3dfe1fCaCf6e0",
+        queue="0xa2501b731D345F0E230311a59eddd1cfB69b07ac",
+        consensus="0x4A44Ff68Dd688aD16295742e0eCCA75706826bF8",
+        oracle="0xcaF16636fd758441918e4Ed40d0aa0eEFDbBafB1",
+    ),
 }
+_BY_KEY: Final = {chain_id: asdict(each) for chain_id, each in _DEPLOYMENTS.items()}
 CHAINS: Final = frozenset(_DEPLOYMENTS)
 BRIDGED: Final[Mapping[int, str]] = {
     10: "0x1F32b1c2345538c0c6f582fCB022739c4A194Ebb",
@@ -44,7 +63,7 @@ BRIDGED: Final[Mapping[int, str]] = {
     137: "0x03b54A6e9a984069379fae1a4fC4dBAE93B3bCCD",
     8453: "0xc1CBa3fCea344f92D9239c08C0568f6F2F0ee452",
     42161: "0x5979D7b546E38E414F7E9822514be443A4800529",
-    SECOND_LOCAL_CHAIN_ID: _DEPLOYMENTS[LOCAL_CHAIN_ID]["wsteth"],
+    SECOND_LOCAL_CHAIN_ID: _DEPLOYMENTS[LOCAL_CHAIN_ID].wsteth,
 }
 """wstETH where it was brought by a bridge; a whole one is a share of the pool as at home."""
 HELD_ON: Final = CHAINS | frozenset(BRIDGED)
@@ -54,14 +73,19 @@ READ_ON: Final = HELD_ON | MAIN_CHAINS
 
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
-    """The contracts of a chain by key: steth, wsteth, queue, consensus, oracle; None where it is not."""
+    """The contracts of a chain by key; None where it is not."""
+    return _BY_KEY.get(chain_id)
+
+
+def contracts_on(chain_id: int) -> LidoContracts | None:
+    """The contracts of a chain; None where it is not."""
     return _DEPLOYMENTS.get(chain_id)
 
 
-def deployment_on(reader: ChainReader) -> Mapping[str, str]:
+def deployment_on(reader: ChainReader) -> LidoContracts:
     """The contracts of the reader's chain, which has code for them. Raises ChainNotSupported."""
-    found = deployments(reader.chain_id)
-    if found is None or not reader.code(found["steth"]):
+    found = contracts_on(reader.chain_id)
+    if found is None or not reader.code(found.steth):
         raise ChainNotSupported(
             f"Lido is not deployed on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(CHAINS)
         )

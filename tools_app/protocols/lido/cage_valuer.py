@@ -4,17 +4,20 @@ position.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from tools_app.protocols.lido.addresses import deployments
+from tools_app.protocols.lido.addresses import contracts_on
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
 
-def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+def _ask(chain_id: int) -> Reads[AbiValues]:
     yield []
-    place = deployments(chain_id) or {}
-    return place["steth"], place["wsteth"], place["queue"]
+    place = contracts_on(chain_id)
+    if place is None:
+        raise ValueError(f"Lido is not deployed on chain {chain_id}")
+    return place.steth, place.wsteth, place.queue
 
 
 VALUER: Final = Valuer(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools_app.protocols.lido.addresses import deployments
+from tools_app.protocols.lido.addresses import contracts_on, deployments
 from tools_app.standards.call_table import CallTable, Reading
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, UnknownCall
@@ -28,11 +28,11 @@ class LidoEffects(CallTable):
 
     def read_claim(self, token: str, raw: int, *, chain: ChainReader) -> ChangeRead | None:
         """What stETH or wstETH that is traded takes from the position, or brings to it."""
-        at = deployments(chain.chain_id) or {}
-        key = next((key for key in ("steth", "wsteth") if at.get(key) == token), None)
-        if key is None:
+        at = contracts_on(chain.chain_id)
+        if at is None or token not in (at.steth, at.wsteth):
             return None
-        worth = abs(raw) if key == "steth" else int(chain.call(at["steth"], _TO_ETHER, abs(raw))[0])
+        key = "steth" if token == at.steth else "wsteth"
+        worth = abs(raw) if key == "steth" else int(chain.call(at.steth, _TO_ETHER, abs(raw))[0])
         ether = (1 if raw > 0 else -1) * worth
         return ChangeRead("lido", "stake", NATIVE, ether, PositionRef("lido", "stake", chain.chain_id, key), False)
 

@@ -6,12 +6,12 @@ what begins with shares is bounded by the most a report may move their worth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
-from tools_app.protocols.lido.addresses import NAME
+from tools_app.protocols.lido.addresses import NAME, LidoContracts
 from tools_app.protocols.lido.math import BPS, StakedPool
 from tools_app.protocols.lido.positions import STAKE, request_ref, stake_ref
 from tools_app.protocols.lido.reads import Request
@@ -30,33 +30,33 @@ REBASE_BPS: Final = 50
 """More than a report moves the worth of a share; the protocol's own checks let through less than 0.1% up."""
 
 
-def submit(at: Mapping[str, str], amount: int, referral: str) -> Call:
+def submit(at: LidoContracts, amount: int, referral: str) -> Call:
     """Stake `amount` wei."""
-    return Call(at["steth"], encode_call(SUBMIT, referral), amount, f"Stake {format_units(amount, 18, 'ETH')}")
+    return Call(at.steth, encode_call(SUBMIT, referral), amount, f"Stake {format_units(amount, 18, 'ETH')}")
 
 
-def wrap(at: Mapping[str, str], amount: int) -> Call:
+def wrap(at: LidoContracts, amount: int) -> Call:
     """`amount` wei of stETH become wstETH."""
-    return Call(at["wsteth"], encode_call(WRAP, amount), 0, f"Wrap {format_units(amount, 18, 'stETH')}")
+    return Call(at.wsteth, encode_call(WRAP, amount), 0, f"Wrap {format_units(amount, 18, 'stETH')}")
 
 
-def unwrap(at: Mapping[str, str], amount: int) -> Call:
+def unwrap(at: LidoContracts, amount: int) -> Call:
     """`amount` of wstETH become stETH."""
-    return Call(at["wsteth"], encode_call(UNWRAP, amount), 0, f"Unwrap {format_units(amount, 18, 'wstETH')}")
+    return Call(at.wsteth, encode_call(UNWRAP, amount), 0, f"Unwrap {format_units(amount, 18, 'wstETH')}")
 
 
-def request(at: Mapping[str, str], amounts: Sequence[int], owner: str, *, symbol: str) -> Call:
+def request(at: LidoContracts, amounts: Sequence[int], owner: str, *, symbol: str) -> Call:
     """Amounts of stETH or wstETH join the queue, each as a request of `owner`."""
     signature = REQUEST_STETH if symbol == "stETH" else REQUEST_WSTETH
     label = f"Request withdrawal of {format_units(sum(amounts), 18, symbol)}"
-    return Call(at["queue"], encode_call(signature, list(amounts), owner), 0, label)
+    return Call(at.queue, encode_call(signature, list(amounts), owner), 0, label)
 
 
-def claim(at: Mapping[str, str], requests: Sequence[Request]) -> Call:
+def claim(at: LidoContracts, requests: Sequence[Request]) -> Call:
     """The ether of final requests, to the caller."""
     ids = [each.id for each in requests]
     label = f"Claim withdrawal {', '.join(str(each) for each in ids)}"
-    return Call(at["queue"], encode_call(CLAIM, ids, [each.hint for each in requests]), 0, label)
+    return Call(at.queue, encode_call(CLAIM, ids, [each.hint for each in requests]), 0, label)
 
 
 def grows(chain_id: int, key: str, ether: int, *, pool: StakedPool, least: int | None = None) -> PositionChange:

@@ -9,15 +9,17 @@ that there are others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from tools_app.chain.abi import checksum, decode_log
+from tools_app.chain.abi import checksum
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.lido import reads
-from tools_app.protocols.lido.addresses import NAME, deployments
+from tools_app.protocols.lido.addresses import NAME, LidoContracts, contracts_on
 from tools_app.protocols.lido.math import BPS, StakedPool
 from tools_app.protocols.lido.reads import Oracle, Queue
 from tools_app.standards import erc20, erc721
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValue, AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import (
     REQUEST_KIND,
     Act,
@@ -66,23 +68,23 @@ class LidoPositions:
 
         Raises PositionsUnreadable.
         """
-        at = deployments(chain_id)
+        at = contracts_on(chain_id)
         if at is None:
             return ()
         head = reads.pool_calls(at)
         own = [
-            ReadCall(at["steth"], reads.SHARES_OF, (account,)),
-            erc20.balance_call(at["wsteth"], account),
-            ReadCall(at["queue"], reads.REQUESTS_OF, (account,)),
+            ReadCall(at.steth, reads.SHARES_OF, (account,)),
+            erc20.balance_call(at.wsteth, account),
+            ReadCall(at.queue, reads.REQUESTS_OF, (account,)),
         ]
         line = [
-            ReadCall(at["queue"], reads.UNFINALIZED),
-            ReadCall(at["queue"], reads.LEAST_REQUEST),
-            ReadCall(at["queue"], reads.MOST_REQUEST),
-            ReadCall(at["queue"], reads.QUEUE_PAUSED),
-            ReadCall(at["queue"], reads.BUNKER),
-            ReadCall(at["steth"], reads.BUFFERED),
-            ReadCall(at["queue"], reads.LAST_CHECKPOINT),
+            ReadCall(at.queue, reads.UNFINALIZED),
+            ReadCall(at.queue, reads.LEAST_REQUEST),
+            ReadCall(at.queue, reads.MOST_REQUEST),
+            ReadCall(at.queue, reads.QUEUE_PAUSED),
+            ReadCall(at.queue, reads.BUNKER),
+            ReadCall(at.steth, reads.BUFFERED),
+            ReadCall(at.queue, reads.LAST_CHECKPOINT),
         ]
         *held, listed = yield own
         shares, wrapped = (each[0] for each in _values(held))
@@ -107,19 +109,15 @@ class LidoPositions:
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """Requests that came to the account."""
-        at = deployments(chain_id) or {}
-        ids = [
-            moved["tokenId"]
-            for log in logs
-            if log.address == at.get("queue") and (moved := decode_log(erc721.TRANSFER_EVENT, log)) is not None
-            if moved["to"] == account
-        ]
+        at = contracts_on(chain_id)
+        moves = erc721.MOVED.list(log for log in logs if at is not None and log.address == at.queue)
+        ids = [moved.token_id for moved in moves if moved.to == account]
         return tuple(request_ref(chain_id, each) for each in dict.fromkeys(ids))
 
     def _requests(
         self,
         chain_id: int,
-        at: Mapping[str, str],
+        at: LidoContracts,
         account: str,
         ids: Sequence[int],
         last: int,
@@ -129,8 +127,8 @@ class LidoPositions:
     ) -> Reads[tuple[Position, ...]]:
         parts = [ids[start : start + _MOST_IDS] for start in range(0, len(ids), _MOST_IDS)]
         told, hinted = yield from gather(
-            [ReadCall(at["queue"], reads.STATUS_OF, (part,)) for part in parts],
-            [ReadCall(at["queue"], reads.HINTS_OF, (part, 1, last)) for part in parts],
+            [ReadCall(at.queue, reads.STATUS_OF, (part,)) for part in parts],
+            [ReadCall(at.queue, reads.HINTS_OF, (part, 1, last)) for part in parts],
         )
         statuses = [status for (part,) in _values(told) for status in part]
         hints = [hint for (part,) in _values(hinted) for hint in part]
@@ -145,7 +143,7 @@ class LidoPositions:
         if final:
             parts_of_final = [final[start : start + _MOST_IDS] for start in range(0, len(final), _MOST_IDS)]
             outcomes = yield [
-                ReadCall(at["queue"], reads.CLAIMABLE, tuple(map(list, zip(*part, strict=True))))
+                ReadCall(at.queue, reads.CLAIMABLE, tuple(map(list, zip(*part, strict=True))))
                 for part in parts_of_final
             ]
             amounts = [amount for (part,) in _values(outcomes) for amount in part]
@@ -156,24 +154,41 @@ class LidoPositions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _StakeFacts:
+    st_eth: int
+    dust: int
+    least_request: int
+    most_request: int
+    is_paused: bool
+    wst_eth: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestFacts:
+    is_final: bool
+    asked_at: int
+
+
 class LidoExits:
     """Unwrap, ask for withdrawal, wait, claim."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """What to do next; dust below the queue's least amount counts as nothing."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        chain_id = position.ref.chain_id
         if position.ref.id == BEYOND:
             return Stuck("there are more withdrawal requests than can be read; name those to claim")
         if position.ref.kind == REQUEST_KIND:
             return _leave_request(position, now)
+        facts = read_stored(_StakeFacts, position.facts)
         if position.ref.id == WSTETH:
-            if int(facts["st_eth"]) < int(facts["least_request"]) + int(facts["dust"]):
+            if facts.st_eth < facts.least_request + facts.dust:
                 return None
-            return Act("lido_unwrap", {"amount": str(facts["wst_eth"]), "chain_id": chain_id}, "wstETH becomes stETH")
-        amounts = split_amount(int(facts["st_eth"]), int(facts["least_request"]), int(facts["most_request"]))
+            return Act("lido_unwrap", {"amount": facts.wst_eth, "chain_id": chain_id}, "wstETH becomes stETH")
+        amounts = split_amount(facts.st_eth, facts.least_request, facts.most_request)
         if not amounts:
             return None
-        if facts["is_paused"]:
+        if facts.is_paused:
             return Wait(None, "the queue takes no requests while it is paused")
         asked = {"amounts": [str(each) for each in amounts], "token": "stETH", "chain_id": chain_id}
         return Act("lido_unstake", asked, "stETH joins the withdrawal queue")
@@ -202,17 +217,17 @@ def split_amount(total: int, least: int, most: int) -> list[int]:
 
 
 def _leave_request(position: Position, now: int) -> ExitStep:
-    facts = position.facts
-    if facts["is_final"]:
+    facts = read_stored(_RequestFacts, position.facts)
+    if facts.is_final:
         asked = {"request_ids": [position.ref.id], "chain_id": position.ref.chain_id}
         return Act("lido_claim_withdrawal", asked, "the request is final")
-    if now > int(facts["asked_at"]) + LATE_SECONDS:
+    if now > facts.asked_at + LATE_SECONDS:
         return Stuck(f"withdrawal request {position.ref.id} is not final after {LATE_SECONDS // 86_400} days")
     until = position.legs[0].free_at
     return Wait(max(until, now + 1) if until is not None else None, "the queue has not come to the request yet")
 
 
-def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: StakedPool, queue: Queue) -> Position:
+def _stake(chain_id: int, at: LidoContracts, key: str, shares: int, pool: StakedPool, queue: Queue) -> Position:
     ether = pool.ether_of(shares)
     # wstETH comes back through stETH, which costs a rounding; it is told as what there is.
     facts: dict[str, object] = {
@@ -223,14 +238,13 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: St
         "least_request": str(queue.least),
         "most_request": str(queue.most),
         "is_paused": queue.is_paused,
+        **({"wst_eth": str(shares)} if key == WSTETH else {}),
     }
-    if key == WSTETH:
-        facts["wst_eth"] = str(shares)
     return Position(
         ref=stake_ref(chain_id, key),
         label="wstETH (Lido)" if key == WSTETH else "stETH (Lido)",
         legs=(Leg(NATIVE, ether),),
-        claim_tokens=frozenset({at[key]}),
+        claim_tokens=frozenset({at.tokens[key]}),
         facts=facts,
         locked=(Locked(NATIVE, ether, "queue"),) if queue.is_paused and ether >= queue.least else (),
         leaving_seconds=None,
@@ -239,9 +253,9 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: St
 
 def _request(
     chain_id: int,
-    at: Mapping[str, str],
+    at: LidoContracts,
     request_id: int,
-    status: Sequence[Any],
+    status: Sequence[AbiValue],
     claimable: int | None,
     pool: StakedPool,
     ready: int | None,
@@ -256,7 +270,7 @@ def _request(
         ref=request_ref(chain_id, request_id),
         label=f"Lido withdrawal request {request_id}",
         legs=(Leg(NATIVE, ether, free_at=free_at),),
-        claim_tokens=frozenset({at["queue"]}),
+        claim_tokens=frozenset({at.queue}),
         facts={
             "is_final": bool(is_final),
             "asked_at": int(asked_at),
@@ -269,7 +283,7 @@ def _request(
     )
 
 
-def _values(outcomes: Sequence[ReadOutcome]) -> list[tuple[Any, ...]]:
+def _values(outcomes: Sequence[ReadOutcome]) -> list[AbiValues]:
     for outcome in outcomes:
         if not outcome.ok:
             raise PositionsUnreadable(f"a contract of the protocol does not answer: {outcome.revert_reason}")

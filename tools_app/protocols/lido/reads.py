@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from tools_app.protocols.lido.addresses import LidoContracts
 from tools_app.protocols.lido.math import SECONDS_PER_SLOT, SLOTS_PER_EPOCH, StakedPool, estimate_ready
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.context import AbiValues, ChainReader, ReadCall
 
 SHARES_OF: Final = "function sharesOf(address account) view returns (uint256)"
 TOTAL_SHARES: Final = "function getTotalShares() view returns (uint256)"
@@ -141,18 +142,18 @@ class Request:
     claimable: int = 0
 
 
-def pool_calls(at: Mapping[str, str]) -> list[ReadCall]:
+def pool_calls(at: LidoContracts) -> list[ReadCall]:
     """Shares and ether of the pool, and the oracle's clock."""
     return [
-        ReadCall(at["steth"], TOTAL_SHARES),
-        ReadCall(at["steth"], TOTAL_ETHER),
-        ReadCall(at["consensus"], CHAIN_CONFIG),
-        ReadCall(at["consensus"], CURRENT_FRAME),
-        ReadCall(at["oracle"], LAST_PROCESSED),
+        ReadCall(at.steth, TOTAL_SHARES),
+        ReadCall(at.steth, TOTAL_ETHER),
+        ReadCall(at.consensus, CHAIN_CONFIG),
+        ReadCall(at.consensus, CURRENT_FRAME),
+        ReadCall(at.oracle, LAST_PROCESSED),
     ]
 
 
-def parse_pool(values: Sequence[tuple[Any, ...]]) -> tuple[StakedPool, Oracle]:
+def parse_pool(values: Sequence[AbiValues]) -> tuple[StakedPool, Oracle]:
     """The answers of `pool_calls`."""
     shares, ether, config, frame, processed = values
     return (
@@ -162,17 +163,17 @@ def parse_pool(values: Sequence[tuple[Any, ...]]) -> tuple[StakedPool, Oracle]:
 
 
 def read_staking(
-    reader: ChainReader, at: Mapping[str, str], account: str | None, *, allowance: tuple[str, str] | None = None
+    reader: ChainReader, at: LidoContracts, account: str | None, *, allowance: tuple[str, str] | None = None
 ) -> Staking:
     """The pool and an account's share of it. `allowance` names (token, spender) whose allowance is read too.
 
     Raises ContractOutputUnexpected, the node's errors.
     """
     head = pool_calls(at)
-    calls = [*head, ReadCall(at["steth"], STAKING_PAUSED), ReadCall(at["steth"], STAKE_LIMIT)]
-    calls.append(ReadCall(at["queue"], QUEUE_PAUSED))
+    calls = [*head, ReadCall(at.steth, STAKING_PAUSED), ReadCall(at.steth, STAKE_LIMIT)]
+    calls.append(ReadCall(at.queue, QUEUE_PAUSED))
     if account is not None:
-        calls += [ReadCall(at["steth"], SHARES_OF, (account,)), erc20.balance_call(at["wsteth"], account)]
+        calls += [ReadCall(at.steth, SHARES_OF, (account,)), erc20.balance_call(at.wsteth, account)]
     if account is not None and allowance is not None:
         calls.append(erc20.allowance_call(allowance[0], account, allowance[1]))
     told = read_all(reader, calls)
@@ -183,21 +184,21 @@ def read_staking(
     return Staking(pool, oracle, is_paused, int(limit[0]), shares, wrapped, allowance_left, is_queue_paused)
 
 
-def read_queue(reader: ChainReader, at: Mapping[str, str]) -> Queue:
+def read_queue(reader: ChainReader, at: LidoContracts) -> Queue:
     """The queue as it stands. Raises ContractOutputUnexpected, the node's errors."""
-    queue = at["queue"]
+    queue = at.queue
     signatures = (UNFINALIZED, LEAST_REQUEST, MOST_REQUEST, QUEUE_PAUSED, BUNKER)
-    calls = [*(ReadCall(queue, each) for each in signatures), ReadCall(at["steth"], BUFFERED)]
+    calls = [*(ReadCall(queue, each) for each in signatures), ReadCall(at.steth, BUFFERED)]
     queued, least, most, paused, bunker, buffered = (each[0] for each in read_all(reader, calls))
     return Queue(int(queued), int(buffered), int(least), int(most), bool(paused), bool(bunker))
 
 
-def read_requests(reader: ChainReader, at: Mapping[str, str], ids: Sequence[int]) -> list[Request]:
+def read_requests(reader: ChainReader, at: LidoContracts, ids: Sequence[int]) -> list[Request]:
     """Requests by id, with what can be claimed. Raises ContractOutputUnexpected for an id that never was."""
     if not ids:
         return []
     asked = sorted(set(ids))
-    queue = at["queue"]
+    queue = at.queue
     statuses, last = read_all(reader, [ReadCall(queue, STATUS_OF, (asked,)), ReadCall(queue, LAST_CHECKPOINT)])
     final = [each for each, status in zip(asked, statuses[0], strict=True) if status[4]]
     hints: dict[int, int] = {}
@@ -226,15 +227,15 @@ def read_requests(reader: ChainReader, at: Mapping[str, str], ids: Sequence[int]
     ]
 
 
-def list_request_ids(reader: ChainReader, at: Mapping[str, str], account: str) -> list[int]:
+def list_request_ids(reader: ChainReader, at: LidoContracts, account: str) -> list[int]:
     """Ids of the requests an account owns, unclaimed ones only, oldest first."""
-    ((ids,),) = read_all(reader, [ReadCall(at["queue"], REQUESTS_OF, (account,))])
+    ((ids,),) = read_all(reader, [ReadCall(at.queue, REQUESTS_OF, (account,))])
     return sorted(int(each) for each in ids)
 
 
-def read_reports(reader: ChainReader, at: Mapping[str, str], oracle: Oracle) -> Reports:
+def read_reports(reader: ChainReader, at: LidoContracts, oracle: Oracle) -> Reports:
     """Who has reported for the current frame. Raises ContractOutputUnexpected, the node's errors."""
-    consensus = at["consensus"]
+    consensus = at.consensus
     calls = [ReadCall(consensus, QUORUM), ReadCall(consensus, MEMBERS), ReadCall(consensus, CONSENSUS_STATE)]
     quorum, members, state = read_all(reader, calls)
     reporting = sum(1 for slot in members[1] if int(slot) == oracle.frame_slot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.lido.addresses import NAME, deployment_on, deployments
+from tools_app.protocols.lido.addresses import NAME, contracts_on, deployment_on
 from tools_app.protocols.lido.history import read_rebases
 from tools_app.protocols.lido.math import yearly_bps
 from tools_app.toolkit.context import ChainReader
@@ -16,7 +16,7 @@ _DAY: Final = 86_400
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     """Staking, for the coin and what wraps it."""
-    if deployments(reader.chain_id) is None or not is_coin(reader, token):
+    if contracts_on(reader.chain_id) is None or not is_coin(reader, token):
         return ()
     now = reader.block.timestamp
     rebases = read_rebases(reader, deployment_on(reader), days=_WEEK_DAYS).rebases

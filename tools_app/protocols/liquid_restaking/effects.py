@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tools_app.protocols.liquid_restaking.addresses import deployments
+from tools_app.protocols.liquid_restaking.addresses import RestakingContracts, contracts_on, deployments
 from tools_app.standards.call_table import CallTable, Reading, Says
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, UnknownCall
@@ -20,8 +20,8 @@ _NOBODY: Final = "0x0000000000000000000000000000000000000000"
 _COIN: Final = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 _WAD: Final = 10**18
 _RATES: Final = {
-    "etherfi": ("etherfi_pool", "function amountForShare(uint256) view returns (uint256)", (_WAD,)),
-    "kelp": ("kelp_oracle", "function rsETHPrice() view returns (uint256)", ()),
+    "etherfi": ("function amountForShare(uint256) view returns (uint256)", (_WAD,)),
+    "kelp": ("function rsETHPrice() view returns (uint256)", ()),
 }
 _RENZO_HOLDS: Final = "function calculateTVLs() view returns (uint256[][],uint256[],uint256)"
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
@@ -42,13 +42,15 @@ class RestakedEtherEffects(CallTable):
 
     def read_claim(self, token: str, raw: int, *, chain: ChainReader) -> ChangeRead | None:
         """What a token that is traded takes from the position, or brings to it."""
-        at = deployments(chain.chain_id) or {}
-        issuers = {"weeth": "etherfi", "eeth": "etherfi", "rseth": "kelp", "ezeth": "renzo"}
-        key = next((key for key in issuers if at.get(key) == token), None)
-        if key is None:
+        at = contracts_on(chain.chain_id)
+        if at is None:
             return None
-        ether = abs(raw) if key == "eeth" else abs(raw) * _rate(chain, at, issuers[key]) // _WAD
-        ref = PositionRef("liquid_restaking", "stake", chain.chain_id, issuers[key])
+        issuers = {at.weeth: "etherfi", at.eeth: "etherfi", at.rseth: "kelp", at.ezeth: "renzo"}
+        issuer = issuers.get(token)
+        if issuer is None:
+            return None
+        ether = abs(raw) if token == at.eeth else abs(raw) * _rate(chain, at, issuer) // _WAD
+        ref = PositionRef("liquid_restaking", "stake", chain.chain_id, issuer)
         return ChangeRead("liquid_restaking", "stake", NATIVE, ether if raw > 0 else -ether, ref, is_exact=False)
 
 
@@ -95,7 +97,7 @@ def _ask_renzo(reading: Reading, tokens: int, asset: str) -> None:
 def _redeem_etherfi(reading: Reading, tokens: int, receiver: str, asset: str) -> None:
     reading.check_own(receiver, "the ether")
     _is_coin(asset)
-    fee = int(reading.chain.call(reading.at["etherfi_redemption"], _TERMS, asset)[2])
+    fee = int(reading.chain.call(_contracts(reading).etherfi_redemption, _TERMS, asset)[2])
     _redeem(reading, "etherfi", tokens, fee)
 
 
@@ -112,13 +114,13 @@ def _claim_etherfi(reading: Reading, number: int) -> None:
 
 def _claim_kelp(reading: Reading, asset: str, referral: str) -> None:
     _is_coin(asset, referral)
-    told = reading.chain.call(reading.at["kelp_withdrawals"], _OLDEST, asset, reading.account, 0)
+    told = reading.chain.call(_contracts(reading).kelp_withdrawals, _OLDEST, asset, reading.account, 0)
     _claim(reading, f"kelp-{int(told[3])}", int(told[1]))
 
 
 def _claim_renzo(reading: Reading, place: int, user: str) -> None:
     reading.check_own(user, "what is claimed")
-    _, number, amount, tokens, _ = reading.chain.call(reading.at["renzo_queue"], _ASKED, reading.account, place)
+    _, number, amount, tokens, _ = reading.chain.call(_contracts(reading).renzo_queue, _ASKED, reading.account, place)
     _claim(reading, f"renzo-{int(number)}", min(int(amount), _worth(reading, "renzo", int(tokens))))
 
 
@@ -147,16 +149,23 @@ def _stake(reading: Reading, issuer: str, ether: int) -> None:
 
 
 def _worth(reading: Reading, issuer: str, tokens: int) -> int:
-    return tokens * _rate(reading.chain, reading.at, issuer) // _WAD
+    return tokens * _rate(reading.chain, _contracts(reading), issuer) // _WAD
 
 
-def _rate(chain: ChainReader, at: Mapping[str, str], issuer: str) -> int:
+def _contracts(reading: Reading) -> RestakingContracts:
+    found = contracts_on(reading.chain.chain_id)
+    if found is None:
+        raise UnknownCall(f"no liquid restaking is known on chain {reading.chain.chain_id}")
+    return found
+
+
+def _rate(chain: ChainReader, at: RestakingContracts, issuer: str) -> int:
     """Wei of a whole token; of Renzo the share of all it holds."""
     if issuer == "renzo":
-        supply = int(chain.call(at["ezeth"], _SUPPLY)[0])
-        return int(chain.call(at["renzo_manager"], _RENZO_HOLDS)[2]) * _WAD // supply if supply else _WAD
-    contract, signature, arguments = _RATES[issuer]
-    return int(chain.call(at[contract], signature, *arguments)[0])
+        supply = int(chain.call(at.ezeth, _SUPPLY)[0])
+        return int(chain.call(at.renzo_manager, _RENZO_HOLDS)[2]) * _WAD // supply if supply else _WAD
+    signature, arguments = _RATES[issuer]
+    return int(chain.call(at.tellers[issuer], signature, *arguments)[0])
 
 
 def _is_coin(asset: str, referral: str = "") -> None:

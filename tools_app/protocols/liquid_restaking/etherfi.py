@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from tools_app.protocols.liquid_restaking.addresses import COIN, ETHERFI
+from tools_app.chain.abi_records import AbiEvent
+from tools_app.protocols.liquid_restaking.addresses import COIN, ETHERFI, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import WAD, Holding, Request, Standing
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -39,24 +41,43 @@ CREATED: Final = (
     "event WithdrawRequestCreated(uint32 indexed requestId, uint256 amountOfEEth, uint256 shareOfEEth, address owner,"
     " uint256 fee)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """All ether of the pool, and the shares of it."""
+
+    total_eth_locked: int
+    total_eeth_shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that was opened."""
+
+    request_id: int
+
+
+REBASES: Final = AbiEvent(REBASED, Rebased)
+REQUESTS: Final = AbiEvent(CREATED, Asked)
 _GWEI: Final = 10**9
 
 
-def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
+def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     """The reads of how it stands."""
-    pool, redemption = at["etherfi_pool"], at["etherfi_redemption"]
+    pool, redemption = at.etherfi_pool, at.etherfi_redemption
     return [
         ReadCall(pool, WORTH, (WAD,)),
         ReadCall(pool, PAUSED),
         ReadCall(pool, LIQUID),
-        erc20.balance_call(at["eeth"], at["etherfi_requests"]),
+        erc20.balance_call(at.eeth, at.etherfi_requests),
         ReadCall(redemption, PAUSED),
         ReadCall(redemption, REDEEMABLE, (COIN,)),
         ReadCall(redemption, TERMS, (COIN,)),
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
+def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
     """Their answers."""
     (rate,), (paused,), (liquid,), (waiting,), (is_shut,), (at_once,), terms = values
     return Standing(
@@ -71,12 +92,12 @@ def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> 
     )
 
 
-def account_calls(at: Mapping[str, str], account: str) -> list[ReadCall]:
+def account_calls(at: RestakingContracts, account: str) -> list[ReadCall]:
     """The reads of what an account holds, how many requests, and the number that the next of all will have."""
-    nft = at["etherfi_requests"]
+    nft = at.etherfi_requests
     return [
-        erc20.balance_call(at["weeth"], account),
-        ReadCall(at["eeth"], SHARES, (account,)),
+        erc20.balance_call(at.weeth, account),
+        ReadCall(at.eeth, SHARES, (account,)),
         erc20.balance_call(nft, account),
         ReadCall(nft, NEXT),
     ]
@@ -87,9 +108,9 @@ def list_newest(next_number: int) -> range:
     return range(max(1, (next_number - NEWEST) // NEWEST * NEWEST), next_number)
 
 
-def request_calls(at: Mapping[str, str], numbers: Sequence[int]) -> list[ReadCall]:
+def request_calls(at: RestakingContracts, numbers: Sequence[int]) -> list[ReadCall]:
     """The reads of requests by number, three each."""
-    nft = at["etherfi_requests"]
+    nft = at.etherfi_requests
     return [ReadCall(nft, each, (number,)) for number in numbers for each in (ASKED, OWNER, CLAIMABLE)]
 
 

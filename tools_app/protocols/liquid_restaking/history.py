@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.ratio import Ratio
 from tools_app.portfolio.logged_past import read_logs_since
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
-from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP, RENZO, TOKENS, deployments, issuers_of
+from tools_app.protocols.liquid_restaking.addresses import (
+    ETHERFI,
+    ISSUERS,
+    KELP,
+    RENZO,
+    RestakingContracts,
+    contracts_on,
+)
 from tools_app.protocols.liquid_restaking.issuers import WAD
 from tools_app.protocols.liquid_restaking.risk import Sample, yearly_bps
 from tools_app.toolkit.context import ChainReader
@@ -20,14 +25,6 @@ from tools_app.toolkit.views import LogEntry
 
 DAY_SECONDS: Final = 86_400
 WEEK, MONTH = 7, 30
-TELLS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        ETHERFI: (etherfi.REBASED, "etherfi_pool"),
-        KELP: (kelp.PRICED, "kelp_oracle"),
-        RENZO: (renzo.DEPOSITED, "renzo_manager"),
-    }
-)
-"""What tells each issuer's rate, and the key of the contract that does."""
 _LEAST_WEI: Final = 10**15
 """A deposit of less tells its rate too roughly."""
 
@@ -40,36 +37,37 @@ class IssuerRates:
     @property
     def topics(self) -> tuple[str, ...]:
         """Those of all issuers."""
-        return tuple(event_topic(event) for event, _ in TELLS.values())
+        return tuple(topic for topic, _ in _TELLS.values())
 
     def about(self, chain_id: int, token: str) -> PoolId | None:
         """Whose token it is."""
-        at = deployments(chain_id) or {}
-        found = (issuer for issuer in issuers_of(at) if at and at[TOKENS[issuer]] == token)
-        return next((PoolId(at[TELLS[issuer][1]]) for issuer in found), None)
+        at = contracts_on(chain_id)
+        if at is None:
+            return None
+        return next((PoolId(at.tellers[issuer]) for issuer in ISSUERS if at.tokens[issuer] == token), None)
 
     def held(self, chain_id: int, ref: PositionRef) -> Sequence[PoolId]:
         """All of them, which are few."""
-        at = deployments(chain_id)
-        return () if at is None else [PoolId(at[TELLS[issuer][1]]) for issuer in issuers_of(at)]
+        at = contracts_on(chain_id)
+        return () if at is None else [PoolId(at.tellers[issuer]) for issuer in ISSUERS]
 
     def read(self, log: LogEntry) -> Ratio | None:
         """Ether for a whole token."""
-        rates = (_rate(issuer, event, log) for issuer, (event, _) in TELLS.items())
+        rates = (tell(log) for _, tell in _TELLS.values())
         return next((Ratio(rate, WAD) for rate in rates if rate is not None), None)
 
 
-def read_rates(reader: ChainReader, at: Mapping[str, str], issuer: str, *, days: int) -> tuple[Sample, ...]:
+def read_rates(reader: ChainReader, at: RestakingContracts, issuer: str, *, days: int) -> tuple[Sample, ...]:
     """The rates an issuer told in the last `days`, oldest first. Raises the node's errors."""
-    event, contract = TELLS[issuer]
+    topic, tell = _TELLS[issuer]
     since = reader.block.timestamp - days * DAY_SECONDS
-    logs = read_logs_since(reader, at[contract], [event_topic(event)], since)
+    logs = read_logs_since(reader, at.tellers[issuer], [topic], since)
     ordered = sorted(logs, key=lambda log: (log.block_number, log.log_index))
-    return tuple(Sample(log.block_number, rate) for log in ordered if (rate := _rate(issuer, event, log)) is not None)
+    return tuple(Sample(log.block_number, rate) for log in ordered if (rate := tell(log)) is not None)
 
 
 def read_yearly_bps(
-    reader: ChainReader, at: Mapping[str, str], issuer: str, rate_now: int, *, days: int = WEEK
+    reader: ChainReader, at: RestakingContracts, issuer: str, rate_now: int, *, days: int = WEEK
 ) -> int | None:
     """Simple yearly rate since the first rate told in the last `days`; None where none is a day old."""
     samples = read_rates(reader, at, issuer, days=days)
@@ -79,15 +77,26 @@ def read_yearly_bps(
     return yearly_bps(samples[0].rate, rate_now, seconds=seconds)
 
 
-def _rate(issuer: str, event: str, log: LogEntry) -> int | None:
-    told = decode_log(event, log)
-    if told is None:
+def _tell_etherfi(log: LogEntry) -> int | None:
+    told = etherfi.REBASES.read(log)
+    return told.total_eth_locked * WAD // told.total_eeth_shares if told and told.total_eeth_shares else None
+
+
+def _tell_kelp(log: LogEntry) -> int | None:
+    told = kelp.PRICES.read(log)
+    return None if told is None else told.new_price
+
+
+def _tell_renzo(log: LogEntry) -> int | None:
+    told = renzo.DEPOSITS.read(log)
+    if told is None or int(told.token, 16) or not told.ezeth_minted or told.amount < _LEAST_WEI:
         return None
-    if issuer == ETHERFI:
-        return int(told["totalEthLocked"]) * WAD // int(told["totalEEthShares"]) if told["totalEEthShares"] else None
-    if issuer == KELP:
-        return int(told["newPrice"])
-    is_coin = int(str(told["token"]), 16) == 0
-    if not is_coin or not told["ezETHMinted"] or int(told["amount"]) < _LEAST_WEI:
-        return None
-    return int(told["amount"]) * WAD // int(told["ezETHMinted"])
+    return told.amount * WAD // told.ezeth_minted
+
+
+_TELLS: Final[Mapping[str, tuple[str, Callable[[LogEntry], int | None]]]] = {
+    ETHERFI: (etherfi.REBASES.topic, _tell_etherfi),
+    KELP: (kelp.PRICES.topic, _tell_kelp),
+    RENZO: (renzo.DEPOSITS.topic, _tell_renzo),
+}
+"""The log in which each issuer tells its rate, and how it is read."""

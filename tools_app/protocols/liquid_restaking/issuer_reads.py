@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
-from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP, RENZO, issuers_of
+from tools_app.protocols.liquid_restaking.addresses import ETHERFI, ISSUERS, KELP, RENZO, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
@@ -20,20 +20,20 @@ BLOCK: Final = "function getBlockNumber() view returns (uint256)"
 TIME: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
 
 
-def ask_standings(at: Mapping[str, str], issuers: Sequence[str]) -> Reads[dict[str, Standing]]:
+def ask_standings(at: RestakingContracts, issuers: Sequence[str]) -> Reads[dict[str, Standing]]:
     """How issuers stand, in one batch. Raises PositionsUnreadable."""
     told = yield from gather(*(MODULES[each].standing_calls(at) for each in issuers))
     return {each: MODULES[each].parse_standing(_values(part), at) for each, part in zip(issuers, told, strict=True)}
 
 
-def ask_holdings(at: Mapping[str, str], account: str, numbers: Sequence[int]) -> Reads[list[Holding]]:
+def ask_holdings(at: RestakingContracts, account: str, numbers: Sequence[int]) -> Reads[list[Holding]]:
     """What an account has, by issuer; `numbers` are those of ether.fi's requests to look for, which nothing lists.
 
     Where the account has more of them, the newest of all are looked at: a plan that opens one is measured so. One batch
     for who has nothing, two for who has, one more each for requests at Renzo and such new ones. Raises
     PositionsUnreadable.
     """
-    issuers = issuers_of(at)
+    issuers = ISSUERS
     *told, of_numbers = yield from gather(
         *(MODULES[each].account_calls(at, account) for each in issuers), etherfi.request_calls(at, numbers)
     )
@@ -85,7 +85,7 @@ def holding_of(holdings: Sequence[Holding], issuer: str, standing: Standing) -> 
     return Holding(issuer, standing, 0, 0, ()) if found is None else replace(found, standing=standing)
 
 
-def _listed(issuer: str, at: Mapping[str, str], account: str, count: int) -> list[ReadCall]:
+def _listed(issuer: str, at: RestakingContracts, account: str, count: int) -> list[ReadCall]:
     if issuer == KELP:
         return kelp.request_calls(at, account, count)
     return renzo.request_calls(at, account, count) if issuer == RENZO else []

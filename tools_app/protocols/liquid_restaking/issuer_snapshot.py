@@ -4,20 +4,18 @@ keep to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.protocols.liquid_restaking.addresses import (
-    ETHERFI,
     KELP,
     LABELS,
     NAME,
-    RENZO,
     SYMBOLS,
-    TOKENS,
+    RestakingContracts,
     deployment_on,
 )
 from tools_app.protocols.liquid_restaking.errors import (
@@ -36,7 +34,6 @@ from tools_app.toolkit.positions import WHEN_REPAID, drive
 
 SMALL_FEE_BPS: Final = 50
 """A redemption at once for so much is taken where nobody says which way out; a dearer one waits in the queue."""
-QUEUES: Final = {ETHERFI: "etherfi_requests", KELP: "kelp_withdrawals", RENZO: "renzo_queue"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Desk:
 
     ctx: WriteContext
     reader: ChainReader
-    at: Mapping[str, str]
+    at: RestakingContracts
     issuer: str
     holding: Holding
 
@@ -57,7 +54,7 @@ class Desk:
     @property
     def token(self) -> str:
         """The address of its token."""
-        return self.at[TOKENS[self.issuer]]
+        return self.at.tokens[self.issuer]
 
     def check_deposit(self, amount: int) -> None:
         """Raises RestakingAmountRefused for wei that it does not take."""
@@ -116,18 +113,18 @@ class Desk:
 def open_desk(ctx: WriteContext, issuer: str) -> Desk:
     """The issuer on the call's chain. Raises ChainNotSupported, PositionsUnreadable."""
     reader = ctx.begin("Reading the issuer")
-    at = deployment_on(reader, issuer)
+    at = deployment_on(reader)
     standing = drive(ask_standings(at, (issuer,)), reader.call_many)[issuer]
     held = holding_of(drive(ask_holdings(at, ctx.account, ()), reader.call_many), issuer, standing)
     return Desk(ctx, reader, at, issuer, held)
 
 
-def describe(issuer: str, at: Mapping[str, str], standing: Standing, amount: int) -> dict[str, Any]:
+def describe(issuer: str, at: RestakingContracts, standing: Standing, amount: int) -> dict[str, Any]:
     """What every plan tells: the issuer, its token and rate, and wei of ether that are about."""
     return {
         "venue": NAME,
         "protocol": issuer,
-        "token": at[TOKENS[issuer]],
+        "token": at.tokens[issuer],
         "symbol": SYMBOLS[issuer],
         "exchange_rate": rate_text(standing.rate),
         "amount": str(amount),

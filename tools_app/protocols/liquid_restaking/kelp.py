@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from tools_app.protocols.liquid_restaking.addresses import COIN, KELP
+from tools_app.chain.abi_records import AbiEvent
+from tools_app.protocols.liquid_restaking.addresses import COIN, KELP, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
@@ -37,15 +39,34 @@ QUEUED: Final = (
     "event AssetWithdrawalQueued(address indexed withdrawer, address indexed asset, uint256 rsETHUnstaked,"
     " uint256 indexed userNonce)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Wei of a whole token."""
+
+    new_price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A request that was opened."""
+
+    withdrawer: str
+    user_nonce: int
+
+
+PRICES: Final = AbiEvent(PRICED, Priced)
+REQUESTS: Final = AbiEvent(QUEUED, Queued)
 BLOCK_SECONDS: Final = 12
 """Seconds between blocks of the chain it counts them on."""
 
 
-def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
+def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     """The reads of how it stands."""
-    pool, manager, vault = at["kelp_pool"], at["kelp_withdrawals"], at["kelp_vault"]
+    pool, manager, vault = at.kelp_pool, at.kelp_withdrawals, at.kelp_vault
     return [
-        ReadCall(at["kelp_oracle"], PRICE),
+        ReadCall(at.kelp_oracle, PRICE),
         ReadCall(pool, PAUSED),
         ReadCall(pool, LEAST_IN),
         ReadCall(pool, ROOM, (COIN,)),
@@ -61,7 +82,7 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
+def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
     """Their answers."""
     told = [each[0] for each in values]
     rate, is_in_paused, least_in, room, is_out_paused, least_out, delay, waiting, instant, fee, unlocked = told[:11]
@@ -84,14 +105,14 @@ def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> 
     )
 
 
-def account_calls(at: Mapping[str, str], account: str) -> list[ReadCall]:
+def account_calls(at: RestakingContracts, account: str) -> list[ReadCall]:
     """The reads of what an account holds."""
-    return [erc20.balance_call(at["rseth"], account), ReadCall(at["kelp_withdrawals"], NONCES, (COIN, account))]
+    return [erc20.balance_call(at.rseth, account), ReadCall(at.kelp_withdrawals, NONCES, (COIN, account))]
 
 
-def request_calls(at: Mapping[str, str], account: str, count: int) -> list[ReadCall]:
+def request_calls(at: RestakingContracts, account: str, count: int) -> list[ReadCall]:
     """The reads of an account's oldest requests."""
-    return [ReadCall(at["kelp_withdrawals"], ASKED, (COIN, account, index)) for index in range(count)]
+    return [ReadCall(at.kelp_withdrawals, ASKED, (COIN, account, index)) for index in range(count)]
 
 
 def parse_requests(

@@ -13,7 +13,15 @@ from typing import Final
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
-from tools_app.protocols.liquid_restaking.addresses import COIN, ETHERFI, KELP, LABELS, NAME, SYMBOLS, TOKENS
+from tools_app.protocols.liquid_restaking.addresses import (
+    COIN,
+    ETHERFI,
+    KELP,
+    LABELS,
+    NAME,
+    SYMBOLS,
+    RestakingContracts,
+)
 from tools_app.protocols.liquid_restaking.issuers import BPS, Holding, Request, Standing
 from tools_app.protocols.liquid_restaking.positions import STAKE, request_ref, stake_ref
 from tools_app.standards import erc20
@@ -36,7 +44,7 @@ NO_REFERRAL: Final = ""
 def plan_deposit(
     reader: ChainReader,
     account: str,
-    at: Mapping[str, str],
+    at: RestakingContracts,
     holding: Holding,
     amount: int,
     details: Mapping[str, object],
@@ -45,11 +53,11 @@ def plan_deposit(
     issuer, standing = holding.issuer, holding.standing
     expected = standing.tokens_for(amount)
     if issuer == ETHERFI:
-        to, data = at["etherfi_adapter"], encode_call(etherfi.DEPOSIT, NOBODY)
+        to, data = at.etherfi_adapter, encode_call(etherfi.DEPOSIT, NOBODY)
     elif issuer == KELP:
-        to, data = at["kelp_pool"], encode_call(kelp.DEPOSIT, _lowered(expected), NO_REFERRAL)
+        to, data = at.kelp_pool, encode_call(kelp.DEPOSIT, _lowered(expected), NO_REFERRAL)
     else:
-        to, data = at["renzo_manager"], encode_call(renzo.DEPOSIT, 0)
+        to, data = at.renzo_manager, encode_call(renzo.DEPOSIT, 0)
     draft = PlanDraft(reader.chain_id, account)
     draft.call(Call(to, data, amount, f"Restake {format_units(amount, 18, 'ETH')} at {LABELS[issuer]}"))
     draft.spend(reader.native(), amount)
@@ -65,7 +73,7 @@ def plan_deposit(
 def plan_request(
     reader: ChainReader,
     account: str,
-    at: Mapping[str, str],
+    at: RestakingContracts,
     holding: Holding,
     tokens: int,
     details: Mapping[str, object],
@@ -76,8 +84,8 @@ def plan_request(
     if issuer == ETHERFI:
         _ask_etherfi(reader, draft, at, holding, tokens)
     else:
-        spender = at["kelp_withdrawals" if issuer == KELP else "renzo_queue"]
-        _approve(reader, draft, at[TOKENS[issuer]], spender, tokens)
+        spender = at.queues[issuer]
+        _approve(reader, draft, at.tokens[issuer], spender, tokens)
         data = (
             encode_call(kelp.REQUEST, COIN, tokens, NO_REFERRAL)
             if issuer == KELP
@@ -93,7 +101,7 @@ def plan_request(
 def plan_at_once(
     reader: ChainReader,
     account: str,
-    at: Mapping[str, str],
+    at: RestakingContracts,
     holding: Holding,
     tokens: int,
     details: Mapping[str, object],
@@ -105,10 +113,10 @@ def plan_at_once(
     draft = PlanDraft(reader.chain_id, account)
     said = f"Redeem {format_units(tokens, 18, SYMBOLS[issuer])} for ether, less a fee"
     if issuer == ETHERFI:
-        _approve(reader, draft, at["weeth"], at["etherfi_redemption"], tokens)
-        draft.call(Call(at["etherfi_redemption"], encode_call(etherfi.REDEEM, tokens, account, COIN), 0, said))
+        _approve(reader, draft, at.weeth, at.etherfi_redemption, tokens)
+        draft.call(Call(at.etherfi_redemption, encode_call(etherfi.REDEEM, tokens, account, COIN), 0, said))
     else:
-        draft.call(Call(at["kelp_withdrawals"], encode_call(kelp.REDEEM, COIN, tokens, NO_REFERRAL), 0, said))
+        draft.call(Call(at.kelp_withdrawals, encode_call(kelp.REDEEM, COIN, tokens, NO_REFERRAL), 0, said))
     draft.receive(reader.native(), paid, at_least=_lowered(paid))
     slack = worth * MOST_MOVE_BPS // BPS + ROUNDING
     draft.changes.append(_change(STAKE, -worth, -worth - slack, stake_ref(reader.chain_id, issuer)))
@@ -118,18 +126,18 @@ def plan_at_once(
 def plan_claim(
     reader: ChainReader,
     account: str,
-    at: Mapping[str, str],
+    at: RestakingContracts,
     request: Request,
     standing: Standing,
     details: Mapping[str, object],
 ) -> TxPlan:
     """The ether of a request that waited, to the account."""
     if request.issuer == ETHERFI:
-        to, data = at["etherfi_requests"], encode_call(etherfi.CLAIM, request.number)
+        to, data = at.etherfi_requests, encode_call(etherfi.CLAIM, request.number)
     elif request.issuer == KELP:
-        to, data = at["kelp_withdrawals"], encode_call(kelp.CLAIM, COIN, NO_REFERRAL)
+        to, data = at.kelp_withdrawals, encode_call(kelp.CLAIM, COIN, NO_REFERRAL)
     else:
-        to, data = at["renzo_queue"], encode_call(renzo.CLAIM, request.place, account)
+        to, data = at.renzo_queue, encode_call(renzo.CLAIM, request.place, account)
     draft = PlanDraft(reader.chain_id, account)
     draft.call(Call(to, data, 0, f"Claim {format_units(request.worth, 18, 'ETH')} of {LABELS[request.issuer]}"))
     draft.receive(reader.native(), request.worth, at_least=_lowered(request.worth))
@@ -140,17 +148,17 @@ def plan_claim(
     return draft.finish(action_class=ActionClass.CLOSE_POSITION, details=details)
 
 
-def _ask_etherfi(reader: ChainReader, draft: PlanDraft, at: Mapping[str, str], holding: Holding, tokens: int) -> None:
+def _ask_etherfi(reader: ChainReader, draft: PlanDraft, at: RestakingContracts, holding: Holding, tokens: int) -> None:
     """Its pool takes eETH back: what is loose is used first, and the rest unwrapped."""
     wrapped = max(0, tokens - holding.loose)
     if wrapped:
         said = f"Unwrap {format_units(wrapped, 18, 'weETH')}"
-        draft.call(Call(at["weeth"], encode_call(etherfi.UNWRAP, wrapped), 0, said))
+        draft.call(Call(at.weeth, encode_call(etherfi.UNWRAP, wrapped), 0, said))
     # Each of two roundings to whole shares may leave one.
     amount = holding.standing.worth(tokens) - (ROUNDING // 2 if wrapped else 0)
-    _approve(reader, draft, at["eeth"], at["etherfi_pool"], amount)
+    _approve(reader, draft, at.eeth, at.etherfi_pool, amount)
     data = encode_call(etherfi.REQUEST, draft.account, amount)
-    draft.call(Call(at["etherfi_pool"], data, 0, f"Ask {format_units(amount, 18, 'eETH')} back"))
+    draft.call(Call(at.etherfi_pool, data, 0, f"Ask {format_units(amount, 18, 'eETH')} back"))
 
 
 def _approve(reader: ChainReader, draft: PlanDraft, token: str, spender: str, amount: int) -> None:

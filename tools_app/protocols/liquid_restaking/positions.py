@@ -9,9 +9,11 @@ complete one: what is gone there has arrived, because it ends in no other way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi import encode_event_topics
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.liquid_restaking import kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import (
     ETHERFI,
@@ -20,8 +22,8 @@ from tools_app.protocols.liquid_restaking.addresses import (
     NAME,
     RENZO,
     SYMBOLS,
-    TOKENS,
-    deployments,
+    RestakingContracts,
+    contracts_on,
 )
 from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, parse_id
@@ -62,11 +64,11 @@ def request_ref(chain_id: int, request_id: str) -> PositionRef:
 
 def list_trails(chain_id: int, account: str) -> tuple[Trail, ...]:
     """The transfers by which requests of ether.fi came to an account."""
-    at = deployments(chain_id)
+    at = contracts_on(chain_id)
     if at is None:
         return ()
     topics = encode_event_topics(erc721.TRANSFER_EVENT, to=account)
-    return (Trail((at["etherfi_requests"],), tuple(topics)),)
+    return (Trail((at.etherfi_requests,), tuple(topics)),)
 
 
 def is_only_in_logs(ref: PositionRef) -> bool:
@@ -79,7 +81,7 @@ class RestakedEtherPositions:
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
         """Every position. Raises PositionsUnreadable."""
-        at = deployments(chain_id)
+        at = contracts_on(chain_id)
         if at is None:
             return ()
         hinted = [told for ref in hints if ref.kind == REQUEST_KIND and (told := parse_id(ref.id)) is not None]
@@ -106,22 +108,40 @@ class RestakedEtherPositions:
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """Requests that came to the account."""
-        at = deployments(chain_id) or {}
-        found = []
+        at = contracts_on(chain_id)
+        found: dict[str, None] = {}
+        if at is None:
+            return ()
         for log in logs:
-            if log.address == at.get("etherfi_requests"):
-                moved = decode_log(erc721.TRANSFER_EVENT, log)
-                if moved is not None and moved["to"] == account:
-                    found.append(f"{ETHERFI}-{moved['tokenId']}")
-            elif log.address == at.get("kelp_withdrawals"):
-                queued = decode_log(kelp.QUEUED, log)
-                if queued is not None and queued["withdrawer"] == account:
-                    found.append(f"{KELP}-{queued['userNonce']}")
-            elif log.address == at.get("renzo_queue"):
-                created = decode_log(renzo.CREATED, log)
-                if created is not None and created["user"] == account:
-                    found.append(f"{RENZO}-{created['withdrawRequestID']}")
-        return tuple(request_ref(chain_id, each) for each in dict.fromkeys(found))
+            if log.address == at.etherfi_requests and (moved := erc721.MOVED.read(log)) is not None:
+                if moved.to == account:
+                    found[f"{ETHERFI}-{moved.token_id}"] = None
+            elif log.address == at.kelp_withdrawals and (queued := kelp.REQUESTS.read(log)) is not None:
+                if queued.withdrawer == account:
+                    found[f"{KELP}-{queued.user_nonce}"] = None
+            elif log.address == at.renzo_queue and (created := renzo.REQUESTS.read(log)) is not None:
+                if created.user == account:
+                    found[f"{RENZO}-{created.withdraw_request_id}"] = None
+        return tuple(request_ref(chain_id, each) for each in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Issued:
+    issuer: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestFacts:
+    is_valid: bool
+    is_claim_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _StakeFacts:
+    worth: int
+    tokens: int
+    least_tokens: int
+    is_out_paused: bool
 
 
 class RestakedEtherExits:
@@ -129,36 +149,39 @@ class RestakedEtherExits:
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        chain_id = position.ref.chain_id
         if position.is_settled:
             return None
         if not position.is_whole:
             return Stuck("there are more requests than are read; claim the oldest first")
-        issuer = LABELS[str(facts["issuer"])]
+        issued_by = read_stored(_Issued, position.facts).issuer
+        issuer = LABELS[issued_by]
         if position.ref.kind == REQUEST_KIND:
-            if not facts["is_valid"]:
+            request = read_stored(_RequestFacts, position.facts)
+            if not request.is_valid:
                 return Stuck(f"{issuer} has struck the request: only its admins can let it out")
             free = position.legs[0].free_at if position.legs else None
             if free == WHEN_REPAID:
                 return Wait(None, f"{issuer} has not come to the request yet")
             if free is not None:
                 return Wait(max(free, now + 1), f"{issuer} lets every request wait so long")
-            if facts["is_claim_paused"]:
+            if request.is_claim_paused:
                 return Wait(None, f"{issuer} has paused claims")
             asked = {"request_id": position.ref.id, "chain_id": chain_id}
             return Act("lrt_claim_withdrawal", asked, "the request can be claimed")
-        if int(facts["worth"]) < DUST_WEI or int(facts["tokens"]) < int(facts["least_tokens"]):
+        stake = read_stored(_StakeFacts, position.facts)
+        if stake.worth < DUST_WEI or stake.tokens < stake.least_tokens:
             return None
-        if facts["is_out_paused"]:
+        if stake.is_out_paused:
             return Wait(None, f"{issuer} has paused its withdrawals")
-        asked = {"protocol": facts["issuer"], "amount": _ALL, "mode": "queue", "chain_id": chain_id}
+        asked = {"protocol": issued_by, "amount": _ALL, "mode": "queue", "chain_id": chain_id}
         return Act("lrt_withdraw", asked, "the tokens are asked back at full worth")
 
 
-def _stake(chain_id: int, at: Mapping[str, str], holding: Holding) -> Position:
+def _stake(chain_id: int, at: RestakingContracts, holding: Holding) -> Position:
     issuer, standing = holding.issuer, holding.standing
-    token = at[TOKENS[issuer]]
-    claims = {token, at["eeth"]} if issuer == ETHERFI else {token}
+    token = at.tokens[issuer]
+    claims = {token, at.eeth} if issuer == ETHERFI else {token}
     facts: dict[str, object] = {
         "issuer": issuer,
         "tokens": str(holding.tokens),
@@ -176,19 +199,19 @@ def _stake(chain_id: int, at: Mapping[str, str], holding: Holding) -> Position:
         facts=facts,
         share_index=ShareIndex(token, standing.rate, holding.tokens),
         locked=(Locked(NATIVE, holding.worth, "queue"),) if standing.is_out_paused and holding.worth else (),
-        relies_on=frozenset({at["kelp_oracle"]}) if issuer == KELP else frozenset(),
+        relies_on=frozenset({at.kelp_oracle}) if issuer == KELP else frozenset(),
         # Where an issuer counts no time, nobody knows when it comes to a request.
         leaving_seconds=standing.delay or None,
     )
 
 
-def _request(chain_id: int, at: Mapping[str, str], holding: Holding, request: Request) -> Position:
+def _request(chain_id: int, at: RestakingContracts, holding: Holding, request: Request) -> Position:
     is_stopped = holding.standing.is_claim_paused or not request.is_valid
     return Position(
         ref=request_ref(chain_id, request.id),
         label=f"{LABELS[request.issuer]} withdrawal request {request.number}",
         legs=(Leg(NATIVE, request.worth, free_at=request.free_at),),
-        claim_tokens=frozenset({at["etherfi_requests"]}) if request.issuer == ETHERFI else frozenset(),
+        claim_tokens=frozenset({at.etherfi_requests}) if request.issuer == ETHERFI else frozenset(),
         facts={
             "issuer": request.issuer,
             "number": str(request.number),

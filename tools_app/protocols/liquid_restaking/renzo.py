@@ -5,13 +5,15 @@ Requests are listed by place, and the last takes the place of one that is claime
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from tools_app.protocols.liquid_restaking.addresses import COIN, RENZO
+from tools_app.chain.abi_records import AbiEvent
+from tools_app.protocols.liquid_restaking.addresses import COIN, RENZO, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import WAD, Holding, Request, Standing
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
@@ -48,16 +50,37 @@ CREATED: Final = (
     " uint256 amountToRedeem, uint256 ezETHAmountLocked, uint256 withdrawRequestIndex, bool queued,"
     " uint256 queueFilled)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Deposited:
+    """What was put in, and the tokens that were made for it."""
+
+    token: str
+    amount: int
+    ezeth_minted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A request that was opened."""
+
+    user: str
+    withdraw_request_id: int
+
+
+DEPOSITS: Final = AbiEvent(DEPOSITED, Deposited)
+REQUESTS: Final = AbiEvent(CREATED, Created)
 _STRUCT: Final = "(address,uint256,uint256,uint256,uint256)"
 
 
-def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
+def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     """The reads of how it stands."""
-    manager, queue, risk = at["renzo_manager"], at["renzo_queue"], at["renzo_risk"]
+    manager, queue, risk = at.renzo_manager, at.renzo_queue, at.renzo_risk
     return [
-        ReadCall(at["renzo_deposits"], QUEUE),
+        ReadCall(at.renzo_deposits, QUEUE),
         ReadCall(queue, RISK),
-        ReadCall(at["ezeth"], SUPPLY),
+        ReadCall(at.ezeth, SUPPLY),
         ReadCall(manager, PAUSED),
         ReadCall(risk, DEPOSITS_PAUSED),
         ReadCall(manager, MOST_TVL),
@@ -73,7 +96,7 @@ def standing_calls(at: Mapping[str, str]) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> Standing:
+def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
     """Their answers.
 
     Nothing goes in where the chain names another queue or risk oracle than those that are known, and nothing is asked
@@ -82,7 +105,7 @@ def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> 
     told = [each[0] for each in values]
     named_queue, named_risk, supply, manager_paused, no_deposits, most = told[:6]
     tvl, (queue_paused, no_requests, no_claims, cool, risk_cool, free, short) = int(values[6][2]), told[7:14]
-    is_queue, is_risk = str(named_queue) == at["renzo_queue"], str(named_risk) == at["renzo_risk"]
+    is_queue, is_risk = str(named_queue) == at.renzo_queue, str(named_risk) == at.renzo_risk
     return Standing(
         rate=tvl * WAD // int(supply) if supply else WAD,
         is_in_paused=bool(manager_paused or no_deposits) or not (is_queue and is_risk),
@@ -96,20 +119,20 @@ def parse_standing(values: Sequence[tuple[Any, ...]], at: Mapping[str, str]) -> 
     )
 
 
-def account_calls(at: Mapping[str, str], account: str) -> list[ReadCall]:
+def account_calls(at: RestakingContracts, account: str) -> list[ReadCall]:
     """The reads of what an account holds."""
-    return [erc20.balance_call(at["ezeth"], account), ReadCall(at["renzo_queue"], COUNT, (account,))]
+    return [erc20.balance_call(at.ezeth, account), ReadCall(at.renzo_queue, COUNT, (account,))]
 
 
-def request_calls(at: Mapping[str, str], account: str, count: int) -> list[ReadCall]:
+def request_calls(at: RestakingContracts, account: str, count: int) -> list[ReadCall]:
     """The reads of an account's requests by place."""
-    return [ReadCall(at["renzo_queue"], ASKED, (account, index)) for index in range(count)]
+    return [ReadCall(at.renzo_queue, ASKED, (account, index)) for index in range(count)]
 
 
-def queued_calls(at: Mapping[str, str], account: str, values: Sequence[tuple[object, ...]]) -> list[ReadCall]:
+def queued_calls(at: RestakingContracts, account: str, values: Sequence[tuple[object, ...]]) -> list[ReadCall]:
     """The reads of whether requests wait for the buffer to be filled: by the hash of each and its owner."""
     names = [keccak(encode([_STRUCT, "address"], [tuple(each), account])) for each in values]
-    return [ReadCall(at["renzo_queue"], IS_QUEUED, (name,)) for name in names]
+    return [ReadCall(at.renzo_queue, IS_QUEUED, (name,)) for name in names]
 
 
 def parse_requests(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.units import format_units
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP
 from tools_app.standards import erc20
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen
@@ -137,31 +138,49 @@ class DepegRisk(OfChain):
     why_null: str
 
 
+@dataclass(frozen=True, slots=True)
+class _DepositDetails:
+    token: str
+    symbol: str
+    exchange_rate: str
+    current_apy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _WithdrawDetails:
+    protocol: str
+    queue: str
+    way: str
+    worth: int
+    fee_bps: int
+    estimated_completion: str | None
+
+
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """What arrived is what the token's own events say came to the account."""
-    details = outcome.plan.details
-    token = TokenMeta(outcome.plan.chain_id, str(details["token"]), str(details["symbol"]), 18, "", is_registered=False)
-    moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=token.address)
-    came = sum(int(each["value"]) for each in moved if each["to"] == outcome.account)
+    details = read_details(_DepositDetails, outcome)
+    token = TokenMeta(outcome.plan.chain_id, details.token, details.symbol, 18, "", is_registered=False)
+    moved = list_events(outcome, erc20.MOVED, contract=token.address)
+    came = sum(each.value for each in moved if each.to == outcome.account)
     return DepositReport(
         lrt_received=TokenAmount(came, token),
         lrt_token=token.symbol,
-        exchange_rate=str(details["exchange_rate"]),
-        current_apy=details["current_apy"],
+        exchange_rate=details.exchange_rate,
+        current_apy=details.current_apy,
     )
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     """From the issuer's own events, or from what arrived."""
-    details, coin = outcome.plan.details, _coin(outcome)
-    is_queued = details["way"] == "queued"
+    details, coin = read_details(_WithdrawDetails, outcome), _coin(outcome)
+    is_queued = details.way == "queued"
     return WithdrawReport(
-        way=str(details["way"]),
+        way=details.way,
         eth_received=None if is_queued else TokenAmount(outcome.deltas.get(NATIVE, 0), coin),
-        eth_requested=TokenAmount(int(details["worth"]), coin) if is_queued else None,
-        request_id=_find_request(outcome) if is_queued else None,
-        estimated_completion=details["estimated_completion"],
-        fee_bps=int(details["fee_bps"]),
+        eth_requested=TokenAmount(details.worth, coin) if is_queued else None,
+        request_id=_find_request(outcome, details) if is_queued else None,
+        estimated_completion=details.estimated_completion,
+        fee_bps=details.fee_bps,
     )
 
 
@@ -170,15 +189,15 @@ def rate_text(rate: int) -> str:
     return format_units(rate, 18)
 
 
-def _find_request(outcome: PlanOutcome) -> str | None:
-    details = outcome.plan.details
-    issuer, contract = str(details["protocol"]), str(details["queue"])
-    event, field = {
-        ETHERFI: (etherfi.CREATED, "requestId"),
-        KELP: (kelp.QUEUED, "userNonce"),
-    }.get(issuer, (renzo.CREATED, "withdrawRequestID"))
-    told = events_of(outcome, event, contract=contract)
-    return f"{issuer}-{told[-1][field]}" if told else None
+def _find_request(outcome: PlanOutcome, details: _WithdrawDetails) -> str | None:
+    """The last request that the issuer's queue logged."""
+    if details.protocol == ETHERFI:
+        numbers = [each.request_id for each in list_events(outcome, etherfi.REQUESTS, contract=details.queue)]
+    elif details.protocol == KELP:
+        numbers = [each.user_nonce for each in list_events(outcome, kelp.REQUESTS, contract=details.queue)]
+    else:
+        numbers = [each.withdraw_request_id for each in list_events(outcome, renzo.REQUESTS, contract=details.queue)]
+    return f"{details.protocol}-{numbers[-1]}" if numbers else None
 
 
 def _coin(outcome: PlanOutcome) -> TokenMeta:

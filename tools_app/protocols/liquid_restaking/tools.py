@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -16,12 +15,12 @@ from tools_app.protocols.liquid_restaking import plans
 from tools_app.protocols.liquid_restaking.addresses import (
     CHAINS,
     ETHERFI,
+    ISSUERS,
     LABELS,
     NAME,
     SYMBOLS,
-    TOKENS,
+    RestakingContracts,
     deployment_on,
-    issuers_of,
 )
 from tools_app.protocols.liquid_restaking.errors import (
     DepegRiskTooHigh,
@@ -31,7 +30,6 @@ from tools_app.protocols.liquid_restaking.errors import (
 from tools_app.protocols.liquid_restaking.history import DAY_SECONDS, MONTH, WEEK, read_rates, read_yearly_bps
 from tools_app.protocols.liquid_restaking.issuer_reads import ask_holdings, ask_standings, find_request
 from tools_app.protocols.liquid_restaking.issuer_snapshot import (
-    QUEUES,
     check_claimable,
     describe,
     open_desk,
@@ -178,7 +176,7 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
         "way": "redeemed" if is_at_once else "queued",
         "fee_bps": standing.fee_bps if is_at_once else 0,
         "estimated_completion": tell_unix_time(reader.block.timestamp + standing.delay) if is_timed else None,
-        "queue": at[QUEUES[protocol]],
+        "queue": at.queues[protocol],
     }
     make = plans.plan_at_once if is_at_once else plans.plan_request
     return make(reader, ctx.account, at, holding, tokens, details)
@@ -200,7 +198,7 @@ def lrt_claim_withdrawal(ctx: WriteContext, request_id: RequestName) -> TxPlan:
     """
     reader = ctx.begin("Reading requests")
     issuer = request_id.partition("-")[0]
-    at = deployment_on(reader, issuer)
+    at = deployment_on(reader)
     holdings = _read_all(reader, at, ctx.account, request_id)
     request = find_request(holdings, request_id)
     if request is None:
@@ -225,8 +223,8 @@ def lrt_get_apy(ctx: ReadContext, protocol: IssuerOrAll = "all") -> Apys:
     Does not split the growth, and does not count points: no chain tells either.
     """
     reader = ctx.begin("Reading issuers")
-    at = deployment_on(reader, None if protocol == "all" else protocol)
-    issuers = issuers_of(at) if protocol == "all" else (protocol,)
+    at = deployment_on(reader)
+    issuers = ISSUERS if protocol == "all" else (protocol,)
     standings = drive(ask_standings(at, issuers), reader.call_many)
     ctx.step("Reading the past")
     return Apys(
@@ -314,10 +312,10 @@ def lrt_get_depeg_risk(ctx: ReadContext, protocol: Issuer) -> DepegRisk:
     Does not read operators' slashing terms: a slash shows as a rate that fell.
     """
     reader = ctx.begin("Reading the issuer")
-    at = deployment_on(reader, protocol)
+    at = deployment_on(reader)
     standing = drive(ask_standings(at, (protocol,)), reader.call_many)[protocol]
     ctx.step("Asking markets")
-    token = at[TOKENS[protocol]]
+    token = at.tokens[protocol]
     prices = read_prices(reader, token)
     market = lowest(prices)
     ctx.step("Reading the past")
@@ -356,7 +354,7 @@ def lrt_get_depeg_risk(ctx: ReadContext, protocol: Issuer) -> DepegRisk:
 # ---- below ----------------------------------------------------------------------------------------------------------
 
 
-def _read_all(reader: ChainReader, at: Mapping[str, str], account: str, request_id: str = "") -> list[Holding]:
+def _read_all(reader: ChainReader, at: RestakingContracts, account: str, request_id: str = "") -> list[Holding]:
     """What an account has, with the requests at ether.fi that are known of it, and the one that is asked for."""
     hints = [ref.id for ref in list_hints(chain_id=reader.chain_id, account=account) if ref.protocol == NAME]
     told = [parse_id(each) for each in (*hints, request_id)]

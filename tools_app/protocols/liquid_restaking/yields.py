@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.liquid_restaking.addresses import LABELS, NAME, SYMBOLS, TOKENS, deployments, issuers_of
+from tools_app.protocols.liquid_restaking.addresses import ISSUERS, LABELS, NAME, SYMBOLS, contracts_on
 from tools_app.protocols.liquid_restaking.history import read_yearly_bps
 from tools_app.protocols.liquid_restaking.issuer_reads import ask_standings
 from tools_app.protocols.liquid_restaking.issuers import Standing
@@ -13,10 +13,10 @@ from tools_app.toolkit.yields import YieldKind, YieldOffer, is_coin
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     """Each issuer's token, for the coin and what wraps it."""
-    at = deployments(reader.chain_id)
+    at = contracts_on(reader.chain_id)
     if at is None or not is_coin(reader, token):
         return ()
-    issuers = issuers_of(at)
+    issuers = ISSUERS
     standings = drive(ask_standings(at, issuers), reader.call_many)
     found = []
     for issuer in issuers:
@@ -25,7 +25,7 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
         found.append(
             YieldOffer(
                 protocol=NAME,
-                place=at[TOKENS[issuer]],
+                place=at.tokens[issuer],
                 label=f"{SYMBOLS[issuer]} ({LABELS[issuer]})",
                 kind=YieldKind.STAKING,
                 yearly_ppm=None if rate is None else rate * 100,

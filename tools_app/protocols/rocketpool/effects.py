@@ -6,7 +6,7 @@ from typing import Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.protocols.rocketpool.addresses import deployments
+from tools_app.protocols.rocketpool.addresses import contracts_on, deployments
 from tools_app.standards.call_table import CallTable, Reading
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead
@@ -26,7 +26,8 @@ class RocketPoolEffects(CallTable):
 
     def read_claim(self, token: str, raw: int, *, chain: ChainReader) -> ChangeRead | None:
         """What rETH that is traded takes from the position, or brings to it."""
-        if token != (deployments(chain.chain_id) or {}).get("reth"):
+        at = contracts_on(chain.chain_id)
+        if at is None or token != at.reth:
             return None
         ether = (1 if raw > 0 else -1) * int(chain.call(token, _WORTH, abs(raw))[0])
         ref = PositionRef("rocketpool", "stake", chain.chain_id, "reth")

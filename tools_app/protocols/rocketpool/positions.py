@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from tools_app.protocols.rocketpool.addresses import NAME, deployments
+from tools_app.core.stored_json import read_stored
+from tools_app.protocols.rocketpool.addresses import NAME, contracts_on
 from tools_app.protocols.rocketpool.reads import COLLATERAL, ETH_VALUE, EXCHANGE_RATE
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
@@ -38,10 +40,10 @@ class RocketPoolPositions(Positions):
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
         """Every position. Raises PositionsUnreadable."""
-        at = deployments(chain_id)
+        at = contracts_on(chain_id)
         if at is None:
             return ()
-        reth = at["reth"]
+        reth = at.reth
         (balance,) = yield [erc20.balance_call(reth, account)]
         if not balance.ok:
             raise PositionsUnreadable("rETH does not tell balances")
@@ -64,15 +66,22 @@ class RocketPoolPositions(Positions):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    r_eth: int
+    collateral: int
+
+
 class RocketPoolExits:
     """Burn what there is ether for; wait for more."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """What to do next; dust counts as nothing."""
-        ether, amount = position.legs[0].raw, int(position.facts["r_eth"])
+        facts = read_stored(_Facts, position.facts)
+        ether, amount = position.legs[0].raw, facts.r_eth
         if ether <= DUST_WEI:
             return None
-        behind = int(position.facts["collateral"])
+        behind = facts.collateral
         # A little under, so that what rounds up against us is there too.
         part = amount if behind >= ether else max(0, (behind - 1) * amount // ether - 1)
         if part * ether // amount <= DUST_WEI:

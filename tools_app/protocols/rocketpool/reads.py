@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
+from tools_app.protocols.rocketpool.addresses import RocketPoolContracts
 from tools_app.protocols.rocketpool.math import ONE, Rate, RateReport
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
@@ -37,6 +38,16 @@ _DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
+class _Updated:
+    slot_timestamp: int
+    total_eth: int
+    reth_supply: int
+
+
+_UPDATED: Final = AbiEvent(UPDATED, _Updated)
+
+
+@dataclass(frozen=True, slots=True)
 class RocketPoolState:
     """Rates, the deposit pool, and of an account its rETH. Amounts in wei."""
 
@@ -60,20 +71,20 @@ class Operator:
     fee: int
 
 
-def read_network(reader: ChainReader, at: Mapping[str, str], account: str | None) -> RocketPoolState:
+def read_network(reader: ChainReader, at: RocketPoolContracts, account: str | None) -> RocketPoolState:
     """The network as it stands. Raises ContractOutputUnexpected, the node's errors."""
     calls = [
-        ReadCall(at["reth"], EXCHANGE_RATE),
-        ReadCall(at["settings"], DEPOSIT_FEE),
-        ReadCall(at["reth"], COLLATERAL),
-        ReadCall(at["deposit_pool"], POOL_BALANCE),
-        ReadCall(at["deposit_pool"], MOST_DEPOSIT),
-        ReadCall(at["settings"], LEAST_DEPOSIT),
-        ReadCall(at["settings"], POOL_SIZE),
-        ReadCall(at["settings"], ENABLED),
+        ReadCall(at.reth, EXCHANGE_RATE),
+        ReadCall(at.settings, DEPOSIT_FEE),
+        ReadCall(at.reth, COLLATERAL),
+        ReadCall(at.deposit_pool, POOL_BALANCE),
+        ReadCall(at.deposit_pool, MOST_DEPOSIT),
+        ReadCall(at.settings, LEAST_DEPOSIT),
+        ReadCall(at.settings, POOL_SIZE),
+        ReadCall(at.settings, ENABLED),
     ]
     if account is not None:
-        calls.append(erc20.balance_call(at["reth"], account))
+        calls.append(erc20.balance_call(at.reth, account))
     rate, fee, collateral, balance, most, least, size, enabled, *held = (v[0] for v in read_all(reader, calls))
     return RocketPoolState(
         Rate(int(rate), int(fee)),
@@ -87,9 +98,9 @@ def read_network(reader: ChainReader, at: Mapping[str, str], account: str | None
     )
 
 
-def read_operators(reader: ChainReader, at: Mapping[str, str], *, limit: int) -> tuple[list[Operator], int]:
+def read_operators(reader: ChainReader, at: RocketPoolContracts, *, limit: int) -> tuple[list[Operator], int]:
     """The first `limit` operators in the network's own order, and how many there are."""
-    nodes = at["nodes"]
+    nodes = at.nodes
     ((count,), (addresses,)) = read_all(
         reader, [ReadCall(nodes, NODE_COUNT), ReadCall(nodes, NODE_ADDRESSES, (0, limit))]
     )
@@ -98,8 +109,8 @@ def read_operators(reader: ChainReader, at: Mapping[str, str], *, limit: int) ->
         for node in addresses
         for call in (
             ReadCall(nodes, AVERAGE_FEE, (node,)),
-            ReadCall(at["minipools"], ACTIVE_OF, (node,)),
-            ReadCall(at["minipools"], STAKING_OF, (node,)),
+            ReadCall(at.minipools, ACTIVE_OF, (node,)),
+            ReadCall(at.minipools, STAKING_OF, (node,)),
         )
     ]
     figures = [int(values[0]) for values in read_all(reader, calls)] if calls else []
@@ -110,16 +121,16 @@ def read_operators(reader: ChainReader, at: Mapping[str, str], *, limit: int) ->
     return found, int(count)
 
 
-def read_reports(reader: ChainReader, at: Mapping[str, str], *, days: int) -> list[RateReport]:
+def read_reports(reader: ChainReader, at: RocketPoolContracts, *, days: int) -> list[RateReport]:
     """What watchers reported in the last `days`, oldest first. Raises the node's errors."""
     first = reader.first_block_since(reader.block.timestamp - days * _DAY_SECONDS).number
     logs = reader.logs(
-        address=at["balances"], topics=[event_topic(UPDATED)], from_block=first, to_block=reader.block.number
+        address=at.balances, topics=[event_topic(UPDATED)], from_block=first, to_block=reader.block.number
     )
     found = []
     for log in logs:
-        told = decode_log(UPDATED, log)
-        if told is not None and told["rethSupply"]:
-            rate = told["totalEth"] * ONE // told["rethSupply"]
-            found.append(RateReport(told["slotTimestamp"], rate, (log.block_number, log.log_index)))
+        told = _UPDATED.read(log)
+        if told is not None and told.reth_supply:
+            rate = told.total_eth * ONE // told.reth_supply
+            found.append(RateReport(told.slot_timestamp, rate, (log.block_number, log.log_index)))
     return sorted(found, key=lambda each: each.place)

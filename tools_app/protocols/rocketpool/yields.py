@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.rocketpool.addresses import NAME, deployments, find_contracts
+from tools_app.protocols.rocketpool.addresses import NAME, contracts_on, find_contracts
 from tools_app.protocols.rocketpool.math import ONE, yearly_bps
 from tools_app.protocols.rocketpool.reads import read_network, read_reports
 from tools_app.toolkit.context import ChainReader
@@ -18,7 +18,7 @@ _LOOK_BACK_DAYS: Final = 14
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     """rETH, for the coin and what wraps it."""
-    if deployments(reader.chain_id) is None or not is_coin(reader, token):
+    if contracts_on(reader.chain_id) is None or not is_coin(reader, token):
         return ()
     at, now = find_contracts(reader), reader.block.timestamp
     network = read_network(reader, at, None)
@@ -28,7 +28,7 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     return (
         YieldOffer(
             protocol=NAME,
-            place=at["reth"],
+            place=at.reth,
             label="rETH (Rocket Pool)",
             kind=YieldKind.STAKING,
             yearly_ppm=None if rate is None else rate * PPM // 10_000,

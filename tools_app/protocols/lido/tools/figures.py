@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS, format_units
-from tools_app.protocols.lido.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, deployment_on
+from tools_app.protocols.lido.addresses import (
+    BRIDGED,
+    CHAINS,
+    HELD_ON,
+    LOCAL_CHAIN_ID,
+    READ_ON,
+    LidoContracts,
+    deployment_on,
+)
 from tools_app.protocols.lido.history import read_past, read_rebases
 from tools_app.protocols.lido.math import measure_earned, rate_change, yearly_bps
 from tools_app.protocols.lido.positions import split_amount
@@ -152,8 +158,8 @@ def lido_get_position(ctx: ReadContext, account: Address | None = None) -> Stake
     queued = [_show(each, coin, ready) for each in requests]
     held = state.pool.ether_of(state.shares) + state.pool.ether_of(state.wrapped)
     return StakedPosition(
-        st_eth_balance=TokenAmount(state.pool.ether_of(state.shares), reader.token(at["steth"])),
-        wst_eth_balance=TokenAmount(state.wrapped, reader.token(at["wsteth"])),
+        st_eth_balance=TokenAmount(state.pool.ether_of(state.shares), reader.token(at.steth)),
+        wst_eth_balance=TokenAmount(state.wrapped, reader.token(at.wsteth)),
         shares=str(state.shares + state.wrapped),
         current_share_rate=rate_text(state.pool.rate),
         share_rate_delta_7d=_rate(rate_change(past.rebases, since=now - 7 * _DAY)),
@@ -259,7 +265,7 @@ def lido_exit_decision(ctx: ReadContext, account: Address | None = None) -> Exit
     ctx.step("Reading the pool")
     state, queue = read_staking(reader, at, owner if is_home else None), read_queue(reader, at)
     coin, now = reader.native(), reader.block.timestamp
-    token = at["wsteth"] if is_home else find_bridged(ctx.chain(), BRIDGED, symbol="wstETH")
+    token = at.wsteth if is_home else find_bridged(ctx.chain(), BRIDGED, symbol="wstETH")
     shares = state.shares + state.wrapped if is_home else read_balance(ctx.chain(), token, owner)
     worth = state.pool.ether_of(shares)
     ready = queue.ready_at(state.oracle, more=worth) if is_home else None
@@ -310,13 +316,13 @@ def _decide(
     return QUEUE, "the queue gives full worth; no market pays nearly as much"
 
 
-def _open_pool(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
+def _open_pool(ctx: ReadContext) -> tuple[ChainReader, LidoContracts]:
     """The chain that the pool is on, and its contracts. Raises ChainNotSupported, also where it has no node."""
     reader = ctx.chain(find_home(ctx.chain_id, CHAINS))
     return reader, deployment_on(reader)
 
 
-def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], owner: str) -> StakedPosition:
+def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: LidoContracts, owner: str) -> StakedPosition:
     """What an account has of wstETH on a chain without the pool."""
     here = ctx.begin("Reading the pool")
     token = find_bridged(here, BRIDGED, symbol="wstETH")
@@ -326,7 +332,7 @@ def _tell_bridged(ctx: ReadContext, pool: ChainReader, at: Mapping[str, str], ow
     held = read_balance(here, token, owner)
     coin = pool.native()
     return StakedPosition(
-        st_eth_balance=TokenAmount(0, pool.token(at["steth"])),
+        st_eth_balance=TokenAmount(0, pool.token(at.steth)),
         wst_eth_balance=TokenAmount(held, here.token(token)),
         shares=str(held),
         current_share_rate=rate_text(state.pool.rate),

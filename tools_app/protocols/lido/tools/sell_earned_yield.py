@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, format_units
@@ -14,9 +14,9 @@ from tools_app.protocols.lido.math import measure_earned
 from tools_app.protocols.lido.positions import WSTETH
 from tools_app.protocols.lido.reads import read_staking
 from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text, time_text
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED
 from tools_app.standards.market_orders import find_swap
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -42,20 +42,28 @@ class HarvestReport(Told):
     cumulative_yield_since_last_harvest: TokenAmount
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    wsteth: str
+    share_rate_delta: str
+    harvested_at: str | None
+    earned: int
+
+
 def report_harvest(outcome: PlanOutcome) -> HarvestReport:
     """What left, from the wrapped token's own events; what arrived, from balances."""
-    details = outcome.plan.details
+    details = read_details(_Details, outcome)
     chain_id = outcome.plan.chain_id
-    wsteth = TokenMeta(chain_id, str(details["wsteth"]), "wstETH", 18, "", is_registered=False)
+    wsteth = TokenMeta(chain_id, details.wsteth, "wstETH", 18, "", is_registered=False)
     coin = TokenMeta(chain_id, "", "ETH", 18, "", is_registered=True)
-    left = events_of(outcome, TRANSFER_EVENT, contract=wsteth.address)
+    left = list_events(outcome, MOVED, contract=wsteth.address)
     got = outcome.plan.receives[0].token
     return HarvestReport(
-        wst_eth_sold=TokenAmount(sum(each["value"] for each in left if each["from"] == outcome.account), wsteth),
+        wst_eth_sold=TokenAmount(sum(each.value for each in left if each.from_ == outcome.account), wsteth),
         usdc_received=TokenAmount(outcome.deltas.get(got.address, 0), got),
-        share_rate_delta_used=str(details["share_rate_delta"]),
-        harvest_date=details["harvested_at"],
-        cumulative_yield_since_last_harvest=TokenAmount(int(details["earned"]), coin),
+        share_rate_delta_used=details.share_rate_delta,
+        harvest_date=details.harvested_at,
+        cumulative_yield_since_last_harvest=TokenAmount(details.earned, coin),
     )
 
 
@@ -102,7 +110,7 @@ def lido_harvest_yield(
     into = reader.token(INTO)
     ether = state.pool.ether_of(sold)
     least = min_usdc_out if min_usdc_out is not None else _fair(reader, ether, into) * FAIR_BPS // BPS
-    plan = _sell(ctx, reader, wsteth=at["wsteth"], into=into, amount=sold, least=least)
+    plan = _sell(ctx, reader, wsteth=at.wsteth, into=into, amount=sold, least=least)
     ctx.step("Building calls")
     change = plans.shrinks(reader.chain_id, WSTETH, ether, pool=state.pool, in_shares=True)
     return replace(
@@ -114,7 +122,7 @@ def lido_harvest_yield(
         details={
             **plan.details,
             "venue": "lido",
-            "wsteth": at["wsteth"],
+            "wsteth": at.wsteth,
             "amount": str(sold),
             "amount_units": format_units(sold, 18, "wstETH"),
             "earned": str(earned.wei),

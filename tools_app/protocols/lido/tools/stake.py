@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
+from tools_app.core.stored_json import write_stored
 from tools_app.core.units import apply_bps_down, format_units
 from tools_app.protocols.lido import plans
-from tools_app.protocols.lido.addresses import deployment_on
+from tools_app.protocols.lido.addresses import LidoContracts, deployment_on
 from tools_app.protocols.lido.errors import StakeLimitReached, StakeTooSmall, StakingPaused
 from tools_app.protocols.lido.params import StakedToken
 from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Staking, read_staking
 from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -57,39 +56,65 @@ class UnwrapReport(Told):
     share_rate: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Token:
+    address: str
+    symbol: str
+    decimals: int
+    chain_id: int
+
+    @property
+    def meta(self) -> TokenMeta:
+        return TokenMeta(self.chain_id, self.address, self.symbol, self.decimals, "", is_registered=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Details:
+    amount: int
+    spent: _Token
+    received: _Token
+    share_rate: str
+
+
+@dataclass(frozen=True, slots=True)
+class _StakeDetails(_Details):
+    route: str
+    staking_limit_remaining: str | None
+
+
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """What arrived is what the token's own event says came to the account."""
-    details = outcome.plan.details
-    token = _token_of(details, "received")
+    details = read_details(_StakeDetails, outcome)
+    token = details.received.meta
     return StakeReport(
         eth_staked=TokenAmount(-outcome.deltas.get(NATIVE, 0), outcome.plan.spends[0].token),
         token_received=TokenAmount(_came(outcome, token.address), token),
         token_symbol=token.symbol,
-        share_rate=str(details["share_rate"]),
-        route=str(details["route"]),
-        staking_limit_remaining=details["staking_limit_remaining"],
+        share_rate=details.share_rate,
+        route=details.route,
+        staking_limit_remaining=details.staking_limit_remaining,
     )
 
 
 def report_wrap(outcome: PlanOutcome) -> WrapReport:
     """From the events of both tokens."""
-    details = outcome.plan.details
-    spent, received = _token_of(details, "spent"), _token_of(details, "received")
+    details = read_details(_Details, outcome)
+    spent, received = details.spent.meta, details.received.meta
     return WrapReport(
-        st_eth_wrapped=TokenAmount(int(details["amount"]), spent),
+        st_eth_wrapped=TokenAmount(details.amount, spent),
         wst_eth_received=TokenAmount(_came(outcome, received.address), received),
-        share_rate=str(details["share_rate"]),
+        share_rate=details.share_rate,
     )
 
 
 def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
     """From the events of both tokens."""
-    details = outcome.plan.details
-    spent, received = _token_of(details, "spent"), _token_of(details, "received")
+    details = read_details(_Details, outcome)
+    spent, received = details.spent.meta, details.received.meta
     return UnwrapReport(
-        wst_eth_unwrapped=TokenAmount(int(details["amount"]), spent),
+        wst_eth_unwrapped=TokenAmount(details.amount, spent),
         st_eth_received=TokenAmount(_came(outcome, received.address), received),
-        share_rate=str(details["share_rate"]),
+        share_rate=details.share_rate,
     )
 
 
@@ -122,7 +147,7 @@ def lido_stake(
     """
     reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
-    state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
+    state = read_staking(reader, at, ctx.account, allowance=(at.steth, at.wsteth))
     check_oracle(state.oracle)
     if state.is_queue_paused:
         raise MarketClosed(
@@ -143,7 +168,7 @@ def lido_stake(
 def _stake_directly(
     ctx: WriteContext,
     reader: ChainReader,
-    at: Mapping[str, str],
+    at: LidoContracts,
     state: Staking,
     *,
     key: str,
@@ -151,14 +176,14 @@ def _stake_directly(
     referral: str | None,
 ) -> TxPlan:
     pool, coin = state.pool, reader.native()
-    steth, chain_id = reader.token(at["steth"]), reader.chain_id
+    steth, chain_id = reader.token(at.steth), reader.chain_id
     draft = PlanDraft(chain_id, ctx.account)
     draft.spend(coin, amount)
     draft.call(plans.submit(at, amount, referral or plans.NOBODY))
     if key == WSTETH:
         # Rounding may leave a wei or two of what was staked; what is wrapped is there for certain.
         wrapped = amount - pool.dust
-        draft.approve(steth, spender=at["wsteth"], amount=wrapped, allowance=state.allowance)
+        draft.approve(steth, spender=at.wsteth, amount=wrapped, allowance=state.allowance)
         draft.call(plans.wrap(at, wrapped))
         draft.changes += [
             plans.grows(chain_id, STETH, pool.dust, pool=pool, least=0),
@@ -170,7 +195,7 @@ def _stake_directly(
     return draft.finish(
         action_class=_class_of(state, key),
         details={
-            **_describe(state, amount, received=reader.token(at[key]), spent=coin),
+            **_describe(state, amount, received=reader.token(at.tokens[key]), spent=coin),
             "route": DIRECT,
             "staking_limit_remaining": left,
         },
@@ -180,7 +205,7 @@ def _stake_directly(
 def _buy(
     ctx: WriteContext,
     reader: ChainReader,
-    at: Mapping[str, str],
+    at: LidoContracts,
     state: Staking,
     *,
     key: str,
@@ -188,7 +213,7 @@ def _buy(
     slippage_bps: int,
 ) -> TxPlan | None:
     """The trade that brings more than the pool, or what it brings where the pool takes no more; else None."""
-    token, coin = reader.token(at[key]), reader.native()
+    token, coin = reader.token(at.tokens[key]), reader.native()
     plan = find_swap(
         ctx, chain_id=reader.chain_id, sold=NATIVE, bought=token.address, amount=amount, slippage_bps=slippage_bps
     )
@@ -247,14 +272,14 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """
     reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
-    state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
+    state = read_staking(reader, at, ctx.account, allowance=(at.steth, at.wsteth))
     check_oracle(state.oracle)
-    steth = reader.token(at["steth"])
+    steth = reader.token(at.steth)
     check_enough(steth, balance=state.pool.ether_of(state.shares), needed=amount)
     _check_moved(state, amount)
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
-    draft.approve(steth, spender=at["wsteth"], amount=amount, allowance=state.allowance)
+    draft.approve(steth, spender=at.wsteth, amount=amount, allowance=state.allowance)
     draft.call(plans.wrap(at, amount))
     draft.changes += [
         plans.shrinks(reader.chain_id, STETH, amount, pool=state.pool),
@@ -262,7 +287,7 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     ]
     return draft.finish(
         action_class=ActionClass.INCREASE_POSITION,
-        details=_describe(state, amount, spent=steth, received=reader.token(at["wsteth"])),
+        details=_describe(state, amount, spent=steth, received=reader.token(at.wsteth)),
     )
 
 
@@ -283,7 +308,7 @@ def lido_unwrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     reader = ctx.begin("Reading the pool")
     at = deployment_on(reader)
     state = read_staking(reader, at, ctx.account)
-    wsteth = reader.token(at["wsteth"])
+    wsteth = reader.token(at.wsteth)
     check_enough(wsteth, balance=state.wrapped, needed=amount)
     ether = state.pool.ether_of(amount)
     _check_moved(state, ether)
@@ -297,7 +322,7 @@ def lido_unwrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     ]
     return draft.finish(
         action_class=ActionClass.REBALANCE,
-        details=_describe(state, amount, spent=wsteth, received=reader.token(at["steth"])),
+        details=_describe(state, amount, spent=wsteth, received=reader.token(at.steth)),
     )
 
 
@@ -306,7 +331,7 @@ def _check_moved(state: Staking, ether: int) -> None:
         raise StakeTooSmall("so little that rounding would take a good part of it", least=str(10 * state.pool.dust + 1))
 
 
-def _describe(state: Staking, amount: int, *, spent: TokenMeta, received: TokenMeta) -> dict[str, Any]:
+def _describe(state: Staking, amount: int, *, spent: TokenMeta, received: TokenMeta) -> dict[str, object]:
     return {
         "venue": "lido",
         "amount": str(amount),
@@ -318,18 +343,11 @@ def _describe(state: Staking, amount: int, *, spent: TokenMeta, received: TokenM
 
 
 def _note(token: TokenMeta) -> dict[str, object]:
-    return {"address": token.address, "symbol": token.symbol, "decimals": token.decimals, "chain_id": token.chain_id}
-
-
-def _token_of(details: Mapping[str, Any], name: str) -> TokenMeta:
-    note = details[name]
-    return TokenMeta(
-        int(note["chain_id"]), str(note["address"]), str(note["symbol"]), int(note["decimals"]), "", is_registered=False
-    )
+    return write_stored(_Token(token.address, token.symbol, token.decimals, token.chain_id))
 
 
 def _came(outcome: PlanOutcome, token: str) -> int:
     """Base units that came to the account, less what went on from it, as the token's events say."""
-    moved = events_of(outcome, TRANSFER_EVENT, contract=token)
-    came = sum(each["value"] for each in moved if each["to"] == outcome.account)
-    return int(came - sum(each["value"] for each in moved if each["from"] == outcome.account))
+    moved = list_events(outcome, MOVED, contract=token)
+    came = sum(each.value for each in moved if each.to == outcome.account)
+    return came - sum(each.value for each in moved if each.from_ == outcome.account)

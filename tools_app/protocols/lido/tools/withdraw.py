@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.lido import plans, reads
-from tools_app.protocols.lido.addresses import deployment_on
+from tools_app.protocols.lido.addresses import LidoContracts, deployment_on
 from tools_app.protocols.lido.errors import (
     RequestNotFinal,
     RequestNotFound,
@@ -20,7 +22,7 @@ from tools_app.protocols.lido.reads import Queue, Request, read_queue, read_requ
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
@@ -55,25 +57,51 @@ class ClaimReport(Told):
     eth_received: TokenAmount
 
 
+@dataclass(frozen=True, slots=True)
+class _Requested:
+    request_id: int
+    amount_of_steth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    request_id: int
+
+
+_REQUESTED: Final = AbiEvent(REQUESTED, _Requested)
+_CLAIMED: Final = AbiEvent(CLAIMED, _Claimed)
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimDetails:
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AskDetails(_ClaimDetails):
+    steth: str
+    estimated_wait_time: int | None
+    estimated_ready_at: str | None
+
+
 def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
     """From the queue's own events."""
-    details = outcome.plan.details
-    asked = events_of(outcome, REQUESTED, contract=str(details["queue"]))
-    steth = TokenMeta(outcome.plan.chain_id, str(details["steth"]), "stETH", 18, "", is_registered=False)
+    details = read_details(_AskDetails, outcome)
+    asked = list_events(outcome, _REQUESTED, contract=details.queue)
+    steth = TokenMeta(outcome.plan.chain_id, details.steth, "stETH", 18, "", is_registered=False)
     return UnstakeReport(
-        request_ids=tuple(str(each["requestId"]) for each in asked),
-        total_st_eth_queued=TokenAmount(sum(each["amountOfStETH"] for each in asked), steth),
-        estimated_wait_time=details["estimated_wait_time"],
-        estimated_ready_at=details["estimated_ready_at"],
+        request_ids=tuple(str(each.request_id) for each in asked),
+        total_st_eth_queued=TokenAmount(sum(each.amount_of_steth for each in asked), steth),
+        estimated_wait_time=details.estimated_wait_time,
+        estimated_ready_at=details.estimated_ready_at,
     )
 
 
 def report_claim(outcome: PlanOutcome) -> ClaimReport:
     """What arrived in the wallet."""
-    details = outcome.plan.details
-    claimed = events_of(outcome, CLAIMED, contract=str(details["queue"]))
+    claimed = list_events(outcome, _CLAIMED, contract=read_details(_ClaimDetails, outcome).queue)
     return ClaimReport(
-        requests_claimed=tuple(str(each["requestId"]) for each in claimed),
+        requests_claimed=tuple(str(each.request_id) for each in claimed),
         eth_received=TokenAmount(outcome.deltas.get(NATIVE, 0), outcome.plan.receives[0].token),
     )
 
@@ -115,17 +143,17 @@ def lido_unstake(
     token = token or _choose_token(reader, at, ctx.account, total)
     is_wrapped = token == "wstETH"  # noqa: S105 (a symbol)
     key = WSTETH if is_wrapped else STETH
-    state = read_staking(reader, at, ctx.account, allowance=(at[key], at["queue"]))
+    state = read_staking(reader, at, ctx.account, allowance=(at.tokens[key], at.queue))
     queue = read_queue(reader, at)
     if queue.is_paused:
         raise WithdrawalsPaused("the queue takes no new requests now; what is final can be claimed")
-    meta = reader.token(at[key])
+    meta = reader.token(at.tokens[key])
     check_enough(meta, balance=state.wrapped if is_wrapped else state.pool.ether_of(state.shares), needed=total)
     worth = [state.pool.ether_of(each) if is_wrapped else each for each in amounts]
     _check_amounts(amounts, worth, queue)
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
-    draft.approve(meta, spender=at["queue"], amount=total, allowance=state.allowance)
+    draft.approve(meta, spender=at.queue, amount=total, allowance=state.allowance)
     draft.call(plans.request(at, amounts, ctx.account, symbol=token))
     draft.changes += [
         plans.shrinks(reader.chain_id, key, sum(worth), pool=state.pool, in_shares=is_wrapped),
@@ -136,8 +164,8 @@ def lido_unstake(
         action_class=ActionClass.DECREASE_POSITION,
         details={
             "venue": "lido",
-            "queue": at["queue"],
-            "steth": at["steth"],
+            "queue": at.queue,
+            "steth": at.steth,
             "token": token,
             "amounts": [str(each) for each in amounts],
             "amount_units": format_units(total, meta.decimals, token),
@@ -164,7 +192,7 @@ def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
     reader = ctx.begin("Reading the queue")
     at = deployment_on(reader)
     asked = list(dict.fromkeys(int(each) for each in request_ids))
-    (last,) = read_all(reader, [ReadCall(at["queue"], reads.LAST_REQUEST)])
+    (last,) = read_all(reader, [ReadCall(at.queue, reads.LAST_REQUEST)])
     if any(not 0 < each <= int(last[0]) for each in asked):
         raise RequestNotFound("one of the requests does not exist", request_ids=[str(each) for each in asked])
     found = read_requests(reader, at, asked)
@@ -180,7 +208,7 @@ def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
         action_class=ActionClass.CLOSE_POSITION,
         details={
             "venue": "lido",
-            "queue": at["queue"],
+            "queue": at.queue,
             "request_ids": [str(each.id) for each in found],
             "amount": str(total),
             "amount_units": format_units(total, coin.decimals, coin.symbol),
@@ -188,7 +216,7 @@ def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
     )
 
 
-def _expected_at(reader: ChainReader, at: Mapping[str, str], found: list[Request]) -> int | None:
+def _expected_at(reader: ChainReader, at: LidoContracts, found: list[Request]) -> int | None:
     if all(each.is_final for each in found):
         return None
     state, queue = read_staking(reader, at, None), read_queue(reader, at)
@@ -202,7 +230,7 @@ def _read_amounts(amounts: list[int] | None, amount: int | None) -> list[int]:
     return amounts if amounts is not None else [amount or 0]
 
 
-def _choose_token(reader: ChainReader, at: Mapping[str, str], account: str, total: int) -> StakedToken:
+def _choose_token(reader: ChainReader, at: LidoContracts, account: str, total: int) -> StakedToken:
     """stETH where `total` of it is held, else wstETH, which staking gives, where that is."""
     state = read_staking(reader, at, account)
     plain, wrapped = state.pool.ether_of(state.shares), state.wrapped

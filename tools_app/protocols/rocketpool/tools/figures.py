@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi import encode_event_topics
 from tools_app.core.ratio import percent_text
 from tools_app.core.units import BPS
 from tools_app.protocols.rocketpool import reads
-from tools_app.protocols.rocketpool.addresses import BRIDGED, CHAINS, HELD_ON, LOCAL_CHAIN_ID, READ_ON, find_contracts
+from tools_app.protocols.rocketpool.addresses import (
+    BRIDGED,
+    CHAINS,
+    HELD_ON,
+    LOCAL_CHAIN_ID,
+    READ_ON,
+    RocketPoolContracts,
+    find_contracts,
+)
 from tools_app.protocols.rocketpool.math import ONE, RateReport, rate_change, yearly_bps
 from tools_app.protocols.rocketpool.reads import Operator, read_network, read_operators, read_reports
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool, share_text
 from tools_app.select_tool_for_venue import whose
 from tools_app.standards.bridged_stakes import find_bridged, find_home, read_balance
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED, TRANSFER_EVENT
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.params import Address, CommissionPercent, Count
@@ -110,7 +116,7 @@ def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) ->
     reader, at = _open_network(ctx)
     here = ctx.begin("Reading the network")
     is_home = here.chain_id == reader.chain_id
-    token = at["reth"] if is_home else find_bridged(here, BRIDGED, symbol="rETH")
+    token = at.reth if is_home else find_bridged(here, BRIDGED, symbol="rETH")
     network = read_network(reader, at, owner if is_home else None)
     held = network.held if is_home else read_balance(here, token, owner)
     ctx.step("Reading the past")
@@ -225,7 +231,7 @@ def rocketpool_get_operators(
     )
 
 
-def _open_network(ctx: ReadContext) -> tuple[ChainReader, Mapping[str, str]]:
+def _open_network(ctx: ReadContext) -> tuple[ChainReader, RocketPoolContracts]:
     """The chain that the network is on, and its contracts. Raises ChainNotSupported, also where it has no node."""
     reader = ctx.chain(find_home(ctx.chain_id, CHAINS))
     return reader, find_contracts(reader)
@@ -235,10 +241,10 @@ def _score(operator: Operator) -> str | None:
     return percent_text(operator.staking * BPS // operator.active) if operator.active else None
 
 
-def _tell_network(reader: ChainReader, at: Mapping[str, str]) -> tuple[int | None, int | None, int | None]:
+def _tell_network(reader: ChainReader, at: RocketPoolContracts) -> tuple[int | None, int | None, int | None]:
     """Commission, ether that stakes, active minipools; an upgrade of the network may take any of them away."""
-    wanted = (("fees", reads.NODE_FEE), ("balances", reads.STAKING_ETH), ("minipools", reads.ACTIVE_MINIPOOLS))
-    outcomes = reader.call_many([ReadCall(at[key], signature) for key, signature in wanted])
+    wanted = ((at.fees, reads.NODE_FEE), (at.balances, reads.STAKING_ETH), (at.minipools, reads.ACTIVE_MINIPOOLS))
+    outcomes = reader.call_many([ReadCall(address, signature) for address, signature in wanted])
     commission, staked, minipools = (int(each.values[0]) if each.ok and each.values else None for each in outcomes)
     return commission, staked, minipools
 
@@ -251,10 +257,10 @@ def _earned(reader: ChainReader, reth: str, account: str, held: int, reports: li
     for side in ({"from": account}, {"to": account}):
         topics = encode_event_topics(TRANSFER_EVENT, **side)
         for log in reader.logs(address=reth, topics=topics, from_block=first, to_block=reader.block.number):
-            told = decode_log(TRANSFER_EVENT, log)
+            told = MOVED.read(log)
             if told is not None:
-                sign = int(told["to"] == account) - int(told["from"] == account)
-                moves[log.block_number, log.log_index] = sign * told["value"]
+                sign = int(told.to == account) - int(told.from_ == account)
+                moves[log.block_number, log.log_index] = sign * told.value
     earned = 0
     for before, after in zip(reports, reports[1:], strict=False):
         if after.timestamp >= since:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import apply_bps_down, format_units
-from tools_app.protocols.rocketpool.addresses import NAME, find_contracts
+from tools_app.protocols.rocketpool.addresses import NAME, RocketPoolContracts, find_contracts
 from tools_app.protocols.rocketpool.errors import DepositPoolDry, DepositPoolFull, DepositRefused, DepositsDisabled
 from tools_app.protocols.rocketpool.positions import STAKE, stake_ref
 from tools_app.protocols.rocketpool.reads import ETH_VALUE, RocketPoolState, read_network
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool
-from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.standards.erc20 import MOVED
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer
@@ -52,29 +51,41 @@ class UnstakeReport(Told):
     exchange_rate: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Details:
+    reth: str
+    exchange_rate: str
+    deposit_pool_balance: str
+
+
+@dataclass(frozen=True, slots=True)
+class _UnstakeDetails(_Details):
+    route: str
+
+
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """rETH from its own event, ETH from balances."""
-    details = outcome.plan.details
-    reth = _reth(outcome)
-    came = events_of(outcome, TRANSFER_EVENT, contract=reth.address)
+    details = read_details(_Details, outcome)
+    reth = _reth(outcome, details)
+    came = list_events(outcome, MOVED, contract=reth.address)
     return StakeReport(
         eth_staked=TokenAmount(-outcome.deltas.get(NATIVE, 0), outcome.plan.spends[0].token),
-        r_eth_received=TokenAmount(sum(each["value"] for each in came if each["to"] == outcome.account), reth),
-        exchange_rate=str(details["exchange_rate"]),
-        deposit_pool_balance=str(details["deposit_pool_balance"]),
+        r_eth_received=TokenAmount(sum(each.value for each in came if each.to == outcome.account), reth),
+        exchange_rate=details.exchange_rate,
+        deposit_pool_balance=details.deposit_pool_balance,
     )
 
 
 def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
     """rETH from its own event, ETH from balances."""
-    details = outcome.plan.details
-    reth = _reth(outcome)
-    left = events_of(outcome, TRANSFER_EVENT, contract=reth.address)
+    details = read_details(_UnstakeDetails, outcome)
+    reth = _reth(outcome, details)
+    left = list_events(outcome, MOVED, contract=reth.address)
     return UnstakeReport(
-        r_eth_burned=TokenAmount(sum(each["value"] for each in left if each["from"] == outcome.account), reth),
+        r_eth_burned=TokenAmount(sum(each.value for each in left if each.from_ == outcome.account), reth),
         eth_received=TokenAmount(outcome.deltas.get(NATIVE, 0), outcome.plan.receives[0].token),
-        route=str(details["route"]),
-        exchange_rate=str(details["exchange_rate"]),
+        route=details.route,
+        exchange_rate=details.exchange_rate,
     )
 
 
@@ -107,7 +118,7 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     worth = network.rate.after_fee(amount)
     bound = worth - network.rate.slack(worth)
     call = Call(
-        at["deposit_pool"], encode_call(DEPOSIT), amount, f"Stake {format_units(amount, 18, 'ETH')} with Rocket Pool"
+        at.deposit_pool, encode_call(DEPOSIT), amount, f"Stake {format_units(amount, 18, 'ETH')} with Rocket Pool"
     )
     draft = PlanDraft(reader.chain_id, ctx.account)
     draft.spend(coin, amount)
@@ -142,9 +153,9 @@ def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: S
     reader = ctx.begin("Reading the network")
     at = find_contracts(reader)
     network = read_network(reader, at, ctx.account)
-    reth, coin = reader.token(at["reth"]), reader.native()
+    reth, coin = reader.token(at.reth), reader.native()
     check_enough(reth, balance=network.held, needed=amount)
-    ether = int(reader.call(at["reth"], ETH_VALUE, amount)[0])
+    ether = int(reader.call(at.reth, ETH_VALUE, amount)[0])
     if not ether:
         raise DepositRefused("so little rETH is worth nothing", least="2")
     ctx.step("Building calls")
@@ -153,7 +164,7 @@ def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: S
     details = {**_describe(network, at, amount), "amount_units": format_units(amount, reth.decimals, reth.symbol)}
     if network.collateral >= ether:
         draft = PlanDraft(reader.chain_id, ctx.account)
-        draft.call(Call(at["reth"], encode_call(BURN, amount), 0, f"Burn {format_units(amount, 18, 'rETH')}"))
+        draft.call(Call(at.reth, encode_call(BURN, amount), 0, f"Burn {format_units(amount, 18, 'rETH')}"))
         # A report in between can only make it more, but for a loss, which is refused.
         draft.receive(coin, ether)
         draft.changes.append(change)
@@ -169,10 +180,16 @@ def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: S
 
 
 def _sell(
-    ctx: WriteContext, reader: ChainReader, at: Mapping[str, str], *, amount: int, least: int, network: RocketPoolState
+    ctx: WriteContext,
+    reader: ChainReader,
+    at: RocketPoolContracts,
+    *,
+    amount: int,
+    least: int,
+    network: RocketPoolState,
 ) -> TxPlan:
     """The best market's plan, if it brings `least` in the worst case. Raises DepositPoolDry."""
-    ask = partial(find_swap, ctx, chain_id=reader.chain_id, sold=at["reth"], bought=NATIVE, amount=amount)
+    ask = partial(find_swap, ctx, chain_id=reader.chain_id, sold=at.reth, bought=NATIVE, amount=amount)
     offer = ask(slippage_bps=0)
     expected = offer.receives[0].expected if offer is not None else 0
     if offer is None or expected < least:
@@ -217,16 +234,15 @@ def _class_of(network: RocketPoolState, amount: int) -> ActionClass:
     return ActionClass.CLOSE_POSITION if amount >= network.held else ActionClass.DECREASE_POSITION
 
 
-def _describe(network: RocketPoolState, at: Mapping[str, str], amount: int) -> dict[str, str]:
+def _describe(network: RocketPoolState, at: RocketPoolContracts, amount: int) -> dict[str, str]:
     return {
         "venue": NAME,
-        "reth": at["reth"],
+        "reth": at.reth,
         "amount": str(amount),
         "exchange_rate": rate_text(network.rate.wei) or "",
         "deposit_pool_balance": format_units(network.pool_balance, 18),
     }
 
 
-def _reth(outcome: PlanOutcome) -> TokenMeta:
-    details = outcome.plan.details
-    return TokenMeta(outcome.plan.chain_id, str(details["reth"]), "rETH", 18, "", is_registered=False)
+def _reth(outcome: PlanOutcome, details: _Details) -> TokenMeta:
+    return TokenMeta(outcome.plan.chain_id, details.reth, "rETH", 18, "", is_registered=False)

@@ -6,8 +6,11 @@ and what comes for it stands in the witness, which that protocol reads word by w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.chain.abi_records import Fields, TypedStruct
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.position_logs import follow_trails
 from tools_app.toolkit.context import ChainReader
@@ -16,6 +19,52 @@ from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.typed_data import TypedData
 
 WITNESSED: Final = "PermitWitnessTransferFrom"
+PERMITTED: Final = (("token", "address"), ("amount", "uint256"))
+_PERMIT: Final = (
+    ("permitted", "TokenPermissions"),
+    ("spender", "address"),
+    ("nonce", "uint256"),
+    ("deadline", "uint256"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """So many base units of a token."""
+
+    token: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessedPermit:
+    """What Permit2 is told beside the witness: what `spender` may take once, until `deadline` in Unix seconds."""
+
+    permitted: Permitted
+    spender: str
+    nonce: int
+    deadline: int
+
+
+_PERMITS: Final = TypedStruct({WITNESSED: _PERMIT, "TokenPermissions": PERMITTED}, WITNESSED, WitnessedPermit)
+
+
+def read_permit(typed: TypedData) -> WitnessedPermit:
+    """What typed data that is WITNESSED tells Permit2. Raises KeyError for any other."""
+    return _PERMITS.read(typed.message)
+
+
+def read_witness(typed: TypedData) -> Mapping[str, object]:
+    """The struct that a protocol adds to it. Raises KeyError, TypeError for typed data without one."""
+    witness = typed.message["witness"]
+    if not isinstance(witness, Mapping):
+        raise TypeError("the witness is no struct")
+    return witness
+
+
+def list_witnessed(witness: str, structs: Mapping[str, Fields]) -> dict[str, Fields]:
+    """Every struct of what is signed with a witness of that name."""
+    return {WITNESSED: (*_PERMIT, ("witness", witness)), "TokenPermissions": PERMITTED, **structs}
 
 
 def find_reader(typed: TypedData) -> ProtocolDef | None:

@@ -8,6 +8,7 @@ that deploys there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -49,6 +50,24 @@ def deployments(chain_id: int) -> Mapping[str, str] | None:
     return _MAINNET if chain_id == 1 else None
 
 
+@dataclass(frozen=True, slots=True)
+class MakerContracts:
+    """The contracts of one chain; `joins` are those that take the collateral of each type that is served."""
+
+    vat: str
+    jug: str
+    spot: str
+    join_dai: str
+    cdp_manager: str
+    get_cdps: str
+    joins: Mapping[str, str]
+
+
+def contracts_at(chain_id: int) -> MakerContracts:
+    """The contracts of a chain. Raises KeyError where Maker is not."""
+    return _CONTRACTS[chain_id]
+
+
 def key_of(collateral_type: str) -> str:
     """The key of the contract that takes the collateral of `ETH-A`: `join_eth_a`."""
     return f"join_{collateral_type.lower().replace('-', '_')}"
@@ -58,3 +77,12 @@ def collateral_types(chain_id: int) -> tuple[str, ...]:
     """The kinds of vaults served on a chain, all of them over the wrapped coin."""
     keys = deployments(chain_id) or {}
     return tuple(kind for kind in ("ETH-A", "ETH-B", "ETH-C") if key_of(kind) in keys)
+
+
+def _arrange(chain_id: int, found: Mapping[str, str]) -> MakerContracts:
+    joins = {kind: found[key_of(kind)] for kind in collateral_types(chain_id)}
+    fixed = {key: address for key, address in found.items() if address not in joins.values()}
+    return MakerContracts(joins=joins, **fixed)
+
+
+_CONTRACTS: Final = {1: _arrange(1, _MAINNET), LOCAL_CHAIN_ID: _arrange(LOCAL_CHAIN_ID, _LOCAL)}

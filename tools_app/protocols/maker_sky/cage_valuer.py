@@ -4,11 +4,12 @@ chain.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from tools_app.protocols.maker_sky.addresses import collateral_types, deployments
+from tools_app.protocols.maker_sky.addresses import collateral_types, contracts_at
 from tools_app.protocols.maker_sky.positions import tokens_on
 from tools_app.protocols.maker_sky.reads import word_of
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
@@ -16,11 +17,11 @@ _PLACES: Final = "(address manager, address ledger, address fees, address dai)"
 _KINDS: Final = "(bytes32 ilk, address collateral)[]"
 
 
-def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+def _ask(chain_id: int) -> Reads[AbiValues]:
     yield []
-    place = deployments(chain_id) or {}
+    place = contracts_at(chain_id)
     collateral, dai = tokens_on(chain_id)
-    places = (place["cdp_manager"], place["vat"], place["jug"], dai)
+    places = (place.cdp_manager, place.vat, place.jug, dai)
     return places, [(word_of(kind), collateral) for kind in collateral_types(chain_id)]
 
 

@@ -6,13 +6,14 @@ ledger must be the account's own.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
-from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments
+from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, contracts_at, deployments
 from tools_app.standards.call_table import CallTable, Reading
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import RightRead, UnknownCall
 
 _KIND: Final = "vault"
@@ -25,7 +26,7 @@ _RATE: Final = "function ilks(bytes32) view returns (uint256,uint256,uint256,uin
 _GEM: Final = "function gem() view returns (address)"
 
 
-def _ask(reading: Reading, to: str, signature: str, *arguments: Any) -> tuple[Any, ...]:
+def _ask(reading: Reading, to: str, signature: str, *arguments: object) -> AbiValues:
     try:
         return reading.chain.call(reading.at.get(to, to), signature, *arguments)
     except (CallReverted, ContractOutputUnexpected) as error:
@@ -44,7 +45,7 @@ def _check_vault(reading: Reading, cdp: int) -> None:
 
 def _check_urn(reading: Reading, urn: str) -> None:
     """What goes into the ledger goes to a vault of the account."""
-    _, urns, _ = _ask(reading, "get_cdps", _COUNT, reading.at["cdp_manager"], reading.account)
+    _, urns, _ = _ask(reading, "get_cdps", _COUNT, contracts_at(reading.chain.chain_id).cdp_manager, reading.account)
     if urn not in urns:
         raise UnknownCall(f"{urn} is no vault of the account")
 

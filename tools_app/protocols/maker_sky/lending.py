@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Final
 
 from tools_app.chain.abi import encode_call
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.protocols.maker_sky import math
-from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments, key_of
+from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, contracts_at, deployments
 from tools_app.protocols.maker_sky.positions import SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import ask_vaults, list_kind_reads, read_kinds, word_of
 from tools_app.protocols.maker_sky.signatures import DRIP, EXIT, FLUX, FROB, JOIN
@@ -36,6 +37,11 @@ class VaultPair(LendingPair):
 
     account: str = ""
     vault: math.VaultState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    collateral_type: str
 
 
 class MakerLending:
@@ -112,7 +118,7 @@ class MakerLending:
         """A debt costs the fee of its type; collateral earns nothing, and what is not read has no legs."""
         if not position.legs:
             return ()
-        name = word_of(str(position.facts["collateral_type"]))
+        name = word_of(read_stored(_Facts, position.facts).collateral_type)
         outcomes = yield list_kind_reads(position.ref.chain_id, (name,))
         (kind,) = read_kinds((name,), outcomes)
         return tuple(_yearly_ppm(kind) if leg.raw < 0 else 0 for leg in position.legs)
@@ -121,7 +127,7 @@ class MakerLending:
         """The adapter of DAI. Raises MarketClosed for a supply."""
         if verb is not Verb.REPAY:
             raise MarketClosed(_LED_OUT, reason="closed")
-        return (deployments(pair.ref.chain_id) or {})["join_dai"]
+        return contracts_at(pair.ref.chain_id).join_dai
 
     def calls(
         self,
@@ -138,15 +144,15 @@ class MakerLending:
         """
         if not isinstance(pair, VaultPair) or pair.vault is None:
             raise ValueError("not a pair of Maker")
-        place = deployments(pair.ref.chain_id) or {}
+        place = contracts_at(pair.ref.chain_id)
         if verb is Verb.WITHDRAW:
             taken = pair.vault.ink - sum(earlier) if amount is None else amount
-            join = place[key_of(pair.vault.kind.name)]
-            return _withdraw(place["cdp_manager"], join, pair.vault, pair.account, taken)
+            join = place.joins[pair.vault.kind.name]
+            return _withdraw(place.cdp_manager, join, pair.vault, pair.account, taken)
         if verb is not Verb.REPAY:
             raise MarketClosed(_LED_OUT, reason="closed")
-        counted = () if earlier else (Call(place["jug"], encode_call(DRIP, word_of(pair.vault.kind.name)), 0, "Fee"),)
-        return (*counted, *_repay(place["cdp_manager"], place["join_dai"], pair.vault, amount, earlier))
+        counted = () if earlier else (Call(place.jug, encode_call(DRIP, word_of(pair.vault.kind.name)), 0, "Fee"),)
+        return (*counted, *_repay(place.cdp_manager, place.join_dai, pair.vault, amount, earlier))
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """None: the module that mints DAI for a transaction is not served here."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.maker_sky import math
-from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments
+from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, contracts_at, deployments
 from tools_app.protocols.maker_sky.reads import ask_live, ask_vaults
 from tools_app.standards.rays import RAY
 from tools_app.toolkit.positions import (
@@ -28,6 +30,17 @@ from tools_app.toolkit.views import LogEntry
 
 KIND: Final = "vault"
 NEW_CDP: Final = "event NewCdp(address indexed usr, address indexed own, uint256 indexed cdp)"
+
+
+@dataclass(frozen=True, slots=True)
+class NewVault:
+    """The number of a vault that was opened for `own`."""
+
+    own: str
+    cdp: int
+
+
+OPENED: Final = AbiEvent(NEW_CDP, NewVault)
 LEAST_INSIDE: Final = math.WAD // 10
 """Wads of DAI left inside a vault by rounding and unused fees; less than this is told as nothing."""
 SETTLING_SECONDS: Final = 900
@@ -68,13 +81,11 @@ class MakerPositions:
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """The vaults that logs say were opened for `account`."""
-        place = deployments(chain_id) or {}
-        found: dict[PositionRef, None] = {}
-        for log in logs:
-            told = decode_log(NEW_CDP, log) if log.address == place.get("cdp_manager") else None
-            if told is not None and told["own"] == account:
-                found[ref_of(chain_id, told["cdp"])] = None
-        return tuple(found)
+        if deployments(chain_id) is None:
+            return ()
+        manager = contracts_at(chain_id).cdp_manager
+        opened = OPENED.list(log for log in logs if log.address == manager)
+        return tuple(dict.fromkeys(ref_of(chain_id, each.cdp) for each in opened if each.own == account))
 
 
 def _make_unread(chain_id: int, vault: math.VaultState) -> Position:
@@ -86,7 +97,7 @@ def _make_unread(chain_id: int, vault: math.VaultState) -> Position:
 
 
 def _make(chain_id: int, vault: math.VaultState, *, is_live: bool) -> Position:
-    collateral, dai = tokens_on(chain_id)
+    (collateral, dai), place = tokens_on(chain_id), contracts_at(chain_id)
     inside = vault.inside // RAY
     legs = (
         Leg(collateral, vault.ink, cover_bps=math.BPS * RAY // vault.kind.ratio),
@@ -109,8 +120,8 @@ def _make(chain_id: int, vault: math.VaultState, *, is_live: bool) -> Position:
             "least_debt": str(vault.kind.least_debt),
             "debt_token": dai,
         },
-        relies_on=frozenset(found[key] for found in [deployments(chain_id) or {}] for key in ("vat", "jug", "spot")),
-        oracles=frozenset(found["spot"] for found in [deployments(chain_id) or {}]),
+        relies_on=frozenset({place.vat, place.jug, place.spot}),
+        oracles=frozenset({place.spot}),
         locked=() if is_live or not vault.ink else (Locked(collateral, vault.ink, "closed"),),
     )
 
@@ -119,24 +130,33 @@ LEAST_PART: Final = 10**18
 """Less DAI than this is not worth a transaction."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    collateral: int
+    owed: int
+    to_clear: int
+    least_debt: int
+    debt_token: str
+
+
 class MakerExits:
     """Out of a vault: pay all of its debt and take all of its collateral, in one plan; or pay what is there."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """Close it; where DAI is missing, pay what there is as long as a vault may owe the rest, then say how much."""
-        facts = position.facts
-        if not facts:
+        if not position.facts:
             return Stuck("it is of a kind that is not served here")
-        if not (int(facts["collateral"]) or int(facts["owed"])):
+        facts = read_stored(_Facts, position.facts)
+        if not (facts.collateral or facts.owed):
             return None
-        missing = (int(facts["to_clear"]) if int(facts["owed"]) else 0) - held.get(str(facts["debt_token"]), 0)
-        there = held.get(str(facts["debt_token"]), 0)
-        room = int(facts["owed"]) - int(facts["least_debt"]) - int(facts["to_clear"]) + int(facts["owed"])
+        there = held.get(facts.debt_token, 0)
+        missing = (facts.to_clear if facts.owed else 0) - there
+        room = facts.owed - facts.least_debt - facts.to_clear + facts.owed
         part = min(there, room)
         if missing > 0 and part >= LEAST_PART:
             params = {"vault_id": position.ref.id, "dai_amount": str(part), "chain_id": position.ref.chain_id}
             return Act("maker_repay_dai", params, "a part of the debt is paid with what is there")
         if missing > 0:
-            return NeedsTrade(str(facts["debt_token"]), missing, "the vault's debt is to be paid")
+            return NeedsTrade(facts.debt_token, missing, "the vault's debt is to be paid")
         params = {"vault_id": position.ref.id, "chain_id": position.ref.chain_id}
         return Act("maker_close_vault", params, "the debt is paid and the collateral taken back")

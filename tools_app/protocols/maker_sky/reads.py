@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.maker_sky import math
-from tools_app.protocols.maker_sky.addresses import deployments
+from tools_app.protocols.maker_sky.addresses import contracts_at, deployments
 from tools_app.standards.rays import RAY, rpow
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
 GET_CDPS: Final = (
@@ -31,15 +31,15 @@ NOW: Final = "function getCurrentBlockTimestamp() view returns (uint256 timestam
 
 def ask_vaults(chain_id: int, account: str) -> Reads[tuple[math.VaultState, ...]]:
     """Every vault the manager keeps for `account`; for one without any, one batch. Raises PositionsUnreadable."""
-    place = deployments(chain_id) or {}
-    (listed,) = yield [ReadCall(place["get_cdps"], GET_CDPS, (place["cdp_manager"], account))]
+    place = contracts_at(chain_id)
+    (listed,) = yield [ReadCall(place.get_cdps, GET_CDPS, (place.cdp_manager, account))]
     ids, urns, ilks = _answer(listed, "its vaults")
     if not ids:
         return ()
     names = tuple(dict.fromkeys(ilks))
     urns_found, dai_found, kinds_found = yield from gather(
-        [ReadCall(place["vat"], VAT_URN, (ilk, urn)) for ilk, urn in zip(ilks, urns, strict=True)],
-        [ReadCall(place["vat"], VAT_DAI, (urn,)) for urn in urns],
+        [ReadCall(place.vat, VAT_URN, (ilk, urn)) for ilk, urn in zip(ilks, urns, strict=True)],
+        [ReadCall(place.vat, VAT_DAI, (urn,)) for urn in urns],
         list_kind_reads(chain_id, names),
     )
     kinds = dict(zip(names, read_kinds(names, kinds_found), strict=True))
@@ -51,7 +51,7 @@ def ask_vaults(chain_id: int, account: str) -> Reads[tuple[math.VaultState, ...]
 
 def ask_live(chain_id: int) -> Reads[bool]:
     """Whether Maker runs: shut down, its vaults neither take nor give. One batch. Raises PositionsUnreadable."""
-    (live,) = yield [ReadCall((deployments(chain_id) or {})["vat"], VAT_LIVE)]
+    (live,) = yield [ReadCall(contracts_at(chain_id).vat, VAT_LIVE)]
     return bool(_answer(live, "whether it runs")[0])
 
 
@@ -63,14 +63,14 @@ def ask_contracts(chain_id: int, account: str) -> Reads[tuple[tuple[object, ...]
 
 def list_kind_reads(chain_id: int, names: Sequence[bytes]) -> list[ReadCall]:
     """What `read_kinds` reads."""
-    place = deployments(chain_id) or {}
+    place = contracts_at(chain_id)
     return [
         ReadCall(MULTICALL3, NOW),
-        ReadCall(place["jug"], JUG_BASE),
+        ReadCall(place.jug, JUG_BASE),
         *(
-            ReadCall(place[key], signature, (name,))
+            ReadCall(address, signature, (name,))
             for name in names
-            for key, signature in (("vat", VAT_ILK), ("jug", JUG_ILK), ("spot", SPOT_ILK))
+            for address, signature in ((place.vat, VAT_ILK), (place.jug, JUG_ILK), (place.spot, SPOT_ILK))
         ),
     ]
 
@@ -97,7 +97,7 @@ def word_of(collateral_type: str) -> bytes:
     return collateral_type.encode().ljust(32, b"\0")
 
 
-def _answer(outcome: ReadOutcome, what: str) -> tuple[Any, ...]:
+def _answer(outcome: ReadOutcome, what: str) -> AbiValues:
     if not outcome.ok:
         raise PositionsUnreadable(f"Maker does not tell {what}: {outcome.revert_reason}")
     return outcome.values

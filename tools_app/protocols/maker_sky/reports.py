@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.maker_sky.positions import NEW_CDP
-from tools_app.standards.receipts import events_of
+from dataclasses import dataclass
+
+from tools_app.protocols.maker_sky.positions import OPENED
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, received, received_as, spent, spent_as, told
@@ -54,14 +56,22 @@ class CloseReport(Told):
     collateral_withdrawn: TokenAmount
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenDetails:
+    manager: str
+    collateral_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class _CloseDetails:
+    vault_id: str
+
+
 def report_open(outcome: PlanOutcome) -> VaultReport:
     """The number from the manager's event."""
-    details = outcome.plan.details
-    (opened, *_) = events_of(outcome, NEW_CDP, contract=str(details["manager"])) or [{"cdp": ""}]
-    return VaultReport(
-        vault_id=str(opened["cdp"]),
-        collateral_type=str(details["collateral_type"]),
-    )
+    details = read_details(_OpenDetails, outcome)
+    opened = list_events(outcome, OPENED, contract=details.manager)
+    return VaultReport(vault_id=str(opened[0].cdp) if opened else "", collateral_type=details.collateral_type)
 
 
 def report_close(outcome: PlanOutcome) -> CloseReport:
@@ -69,7 +79,7 @@ def report_close(outcome: PlanOutcome) -> CloseReport:
     plan = outcome.plan
     paid, taken = (plan.spends[0].token if plan.spends else None), plan.receives[0].token
     return CloseReport(
-        vault_id=str(plan.details["vault_id"]),
+        vault_id=read_details(_CloseDetails, outcome).vault_id,
         dai_repaid=TokenAmount(-outcome.deltas.get(paid.address, 0), paid) if paid else None,
         collateral_withdrawn=TokenAmount(outcome.deltas.get(taken.address, 0), taken),
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.maker_sky import math
-from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_types, deployments, key_of
+from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, MakerContracts, collateral_types, contracts_at
 from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_live, ask_vaults, word_of
@@ -54,7 +54,7 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
     """
     reader = ctx.chain()
     _check_live(reader)
-    place = deployments(reader.chain_id) or {}
+    place = contracts_at(reader.chain_id)
     kind = collateral_type
     if kind not in collateral_types(reader.chain_id):
         kinds = ", ".join(collateral_types(reader.chain_id))
@@ -66,10 +66,10 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
     ctx.step("Building calls")
     data = encode_call(OPEN, word_of(kind), ctx.account)
     draft = PlanDraft(reader.chain_id, ctx.account)
-    draft.call(Call(place["cdp_manager"], data, 0, f"Open a Maker vault for {kind}"))
+    draft.call(Call(place.cdp_manager, data, 0, f"Open a Maker vault for {kind}"))
     return draft.finish(
         action_class=ActionClass.NEW_POSITION,
-        details={"venue": "Maker", "manager": place["cdp_manager"], "collateral_type": kind},
+        details={"venue": "Maker", "manager": place.cdp_manager, "collateral_type": kind},
     )
 
 
@@ -95,7 +95,7 @@ def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: Ra
     draft.pay(opened.reader, token, amount, to=opened.join)
     draft.call(
         Call(opened.join, encode_call(JOIN, vault.urn, amount), 0, f"Bring {_shown(amount, token)} to Maker"),
-        opened.call("cdp_manager", FROB, vault.id, amount, 0, label=f"Lock it in vault {vault.id}"),
+        opened.call(opened.place.cdp_manager, FROB, vault.id, amount, 0, label=f"Lock it in vault {vault.id}"),
     )
     draft.changes.append(opened.change(token, amount, amount))
     return draft.finish(
@@ -147,23 +147,30 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
             f"the ceiling of {kind.name} leaves {_shown(kind.room, dai)}", reason="ceiling", room=str(kind.room)
         )
     ctx.step("Building calls")
-    manager, adapter, account = opened.place["cdp_manager"], opened.place["join_dai"], ctx.account
-    allowed = opened.reader.call(opened.place["vat"], VAT_CAN, account, adapter)[0]
-    give = (opened.call("vat", HOPE, adapter, label="Let Maker's DAI adapter take what was drawn"),)
-    take = (opened.call("vat", NOPE, adapter, label="Take that right back"),)
+    manager, adapter, account = opened.place.cdp_manager, opened.place.join_dai, ctx.account
+    allowed = opened.reader.call(opened.place.vat, VAT_CAN, account, adapter)[0]
+    give = (opened.call(opened.place.vat, HOPE, adapter, label="Let Maker's DAI adapter take what was drawn"),)
+    take = (opened.call(opened.place.vat, NOPE, adapter, label="Take that right back"),)
     ratio = _ratio_bps(vault.ink, price, owed) or 0
     # What a unit of collateral must not fall to: where the ratio is the least Maker allows.
     liquidation = owed * kind.ratio // RAY * math.WAD // vault.ink
     most = dai_amount + kind.growth(owed, SETTLING_SECONDS) + _ROUNDING
     draft = PlanDraft(opened.reader.chain_id, account)
     draft.call(
-        opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
+        opened.call(opened.place.jug, DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
         opened.call(
-            "cdp_manager", FROB, vault.id, 0, kind.art_for(dai_amount), label=f"Draw {_shown(dai_amount, dai)}"
+            opened.place.cdp_manager,
+            FROB,
+            vault.id,
+            0,
+            kind.art_for(dai_amount),
+            label=f"Draw {_shown(dai_amount, dai)}",
         ),
-        opened.call("cdp_manager", MOVE, vault.id, account, dai_amount * RAY, label="Take it out of the vault"),
+        opened.call(
+            opened.place.cdp_manager, MOVE, vault.id, account, dai_amount * RAY, label="Take it out of the vault"
+        ),
         *(() if allowed else give),
-        opened.call("join_dai", EXIT, account, dai_amount, label="Take it as tokens"),
+        opened.call(opened.place.join_dai, EXIT, account, dai_amount, label="Take it as tokens"),
         *(() if allowed else take),
     )
     draft.receive(dai, dai_amount)
@@ -217,11 +224,15 @@ def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmou
         )
     ctx.step("Building calls")
     cleared, draft = art * kind.rate // RAY, PlanDraft(opened.reader.chain_id, ctx.account)
-    draft.call(opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"))
-    draft.pay(opened.reader, dai, dai_amount, to=opened.place["join_dai"])
+    draft.call(opened.call(opened.place.jug, DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"))
+    draft.pay(opened.reader, dai, dai_amount, to=opened.place.join_dai)
     draft.call(
-        opened.call("join_dai", JOIN, vault.urn, dai_amount, label=f"Pay {_shown(dai_amount, dai)} into the vault"),
-        opened.call("cdp_manager", FROB, vault.id, 0, -art, label=f"Clear it from the debt of vault {vault.id}"),
+        opened.call(
+            opened.place.join_dai, JOIN, vault.urn, dai_amount, label=f"Pay {_shown(dai_amount, dai)} into the vault"
+        ),
+        opened.call(
+            opened.place.cdp_manager, FROB, vault.id, 0, -art, label=f"Clear it from the debt of vault {vault.id}"
+        ),
     )
     room = kind.growth(vault.owed, SETTLING_SECONDS) + _ROUNDING
     draft.changes.append(opened.change(dai, cleared, cleared - room))
@@ -260,14 +271,20 @@ def maker_close_vault(ctx: WriteContext, vault_id: PositionId) -> TxPlan:
     if vault.art:
         # What is inside already counts for the debt.
         paid = max(1, vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1 - vault.inside // RAY)
-        draft.call(opened.call("jug", DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}"))
-        draft.pay(opened.reader, dai, paid, to=opened.place["join_dai"])
-        draft.call(opened.call("join_dai", JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault"))
+        draft.call(
+            opened.call(opened.place.jug, DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}")
+        )
+        draft.pay(opened.reader, dai, paid, to=opened.place.join_dai)
+        draft.call(
+            opened.call(opened.place.join_dai, JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault")
+        )
         draft.changes.append(opened.change(dai, vault.owed, vault.owed - _ROUNDING))
-    draft.call(opened.call("cdp_manager", FROB, vault.id, -vault.ink, -vault.art, label=f"Clear vault {vault.id}"))
+    draft.call(
+        opened.call(opened.place.cdp_manager, FROB, vault.id, -vault.ink, -vault.art, label=f"Clear vault {vault.id}")
+    )
     if vault.ink:
         draft.call(
-            opened.call("cdp_manager", FLUX, vault.id, account, vault.ink, label="Take the collateral out"),
+            opened.call(opened.place.cdp_manager, FLUX, vault.id, account, vault.ink, label="Take the collateral out"),
             Call(opened.join, encode_call(EXIT, account, vault.ink), 0, f"Take {_shown(vault.ink, token)} as tokens"),
         )
         draft.changes.append(opened.change(token, -vault.ink, -vault.ink))
@@ -292,27 +309,25 @@ class _Opened:
     dai: TokenMeta
 
     @property
-    def place(self) -> dict[str, str]:
-        return dict(deployments(self.reader.chain_id) or {})
+    def place(self) -> MakerContracts:
+        return contracts_at(self.reader.chain_id)
 
     @property
     def join(self) -> str:
-        return self.place[key_of(self.vault.kind.name)]
+        return self.place.joins[self.vault.kind.name]
 
     @property
-    def details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, object]:
         return {"venue": "Maker", "vault_id": str(self.vault.id), "collateral_type": self.vault.kind.name}
 
     @property
     def no_right(self) -> GaugeBound:
         """Afterwards the adapter may take nothing more; the ledger tells rights by no event."""
-        arguments = (self.account, self.place["join_dai"])
-        return GaugeBound(
-            Gauge("the DAI adapter's right over the account", self.place["vat"], VAT_CAN, arguments), most=0
-        )
+        arguments = (self.account, self.place.join_dai)
+        return GaugeBound(Gauge("the DAI adapter's right over the account", self.place.vat, VAT_CAN, arguments), most=0)
 
-    def call(self, key: str, signature: str, *arguments: Any, label: str) -> Call:
-        return Call(self.place[key], encode_call(signature, *arguments), 0, label)
+    def call(self, to: str, signature: str, *arguments: object, label: str) -> Call:
+        return Call(to, encode_call(signature, *arguments), 0, label)
 
     def change(
         self, token: TokenMeta, expected: int, bound: int, *, least_health_bps: int | None = None

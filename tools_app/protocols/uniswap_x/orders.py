@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import encode_args
+from tools_app.chain.abi_records import Fields, TypedStruct
 from tools_app.chain.typed_hash import hash_struct
 from tools_app.protocols.uniswap_x.addresses import DUTCH_V2, DUTCH_V3, LIMIT, PRIORITY
 from tools_app.standards.auctions import Decaying
 from tools_app.standards.permit2 import domain_of
-from tools_app.standards.signed_order_tracking import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED, list_witnessed, read_witness
 from tools_app.toolkit.typed_data import TypedData
 
 ZERO: Final = "0x" + "0" * 40
-Fields = tuple[tuple[str, str], ...]
 
 _INFO: Final[Fields] = (
     ("reactor", "address"),
@@ -29,7 +29,6 @@ _INFO: Final[Fields] = (
     ("additionalValidationContract", "address"),
     ("additionalValidationData", "bytes"),
 )
-_PERMITTED: Final[Fields] = (("token", "address"), ("amount", "uint256"))
 _OUTPUT: Final[Fields] = (
     ("token", "address"),
     ("startAmount", "uint256"),
@@ -59,87 +58,331 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderInfo:
+    """What every order says of itself: its reactor, its maker, its nonce and its end in Unix seconds."""
+
+    reactor: str
+    swapper: str
+    nonce: int
+    deadline: int
+    additional_validation_contract: str
+    additional_validation_data: str
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """As its reactor takes it."""
+        data = bytes.fromhex(self.additional_validation_data[2:])
+        return (
+            self.reactor,
+            self.swapper,
+            self.nonce,
+            self.deadline,
+            self.additional_validation_contract,
+            data,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedOrder:
+    """An order that was read: `values` are those of its encoding."""
+
+    info: OrderInfo
+    sides: Sides
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OrderKind:
     """A kind of order. `key` names its reactor, `wire` the order's type for its desk, `struct` its type.
 
-    `structs` are its types beside those of all orders, `read` tells both sides of its message, `abi` its encoding and
-    `values` the values for that. `is_cosigned` orders are filled only with a signature of their cosigner.
+    `structs` are its types beside those of all orders, `open` reads its message, `abi` is its encoding.
+    `is_cosigned` orders are filled only with a signature of their cosigner.
     """
 
     key: str
     wire: str
     struct: str
     structs: Mapping[str, Fields]
-    read: Callable[[Mapping[str, Any]], Sides]
+    open: Callable[[Mapping[str, object]], OpenedOrder]
     abi: str
-    values: Callable[[Mapping[str, Any]], tuple[Any, ...]]
     is_cosigned: bool = True
 
     @property
     def types(self) -> dict[str, Fields]:
         """Every struct of what is signed."""
-        return {
-            WITNESSED: (
-                ("permitted", "TokenPermissions"),
-                ("spender", "address"),
-                ("nonce", "uint256"),
-                ("deadline", "uint256"),
-                ("witness", self.struct),
-            ),
-            "TokenPermissions": _PERMITTED,
-            "OrderInfo": _INFO,
-            **self.structs,
-        }
+        return list_witnessed(self.struct, self.structs)
 
 
-def _info(order: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(bytes.fromhex(each[2:]) if kind == "bytes" else each for each, kind in _pairs(order["info"], _INFO))
+@dataclass(frozen=True, slots=True)
+class _DutchOutput:
+    token: str
+    start_amount: int
+    end_amount: int
+    recipient: str
+
+    @property
+    def side(self) -> Side:
+        return Side(Decaying(self.token, self.start_amount, self.end_amount), self.recipient)
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return self.token, self.start_amount, self.end_amount, self.recipient
 
 
-def _pairs(values: Mapping[str, object], fields: Fields) -> list[tuple[Any, str]]:
-    return [(values[name], kind) for name, kind in fields]
+@dataclass(frozen=True, slots=True)
+class _LimitOrder:
+    info: OrderInfo
+    decay_start_time: int
+    decay_end_time: int
+    exclusive_filler: str
+    exclusivity_override_bps: int
+    input_token: str
+    input_start_amount: int
+    input_end_amount: int
+    outputs: tuple[_DutchOutput, ...]
 
 
-def _outputs(order: Mapping[str, Any], field: str) -> list[tuple[Any, ...]]:
-    return [tuple(each[name] for name, _ in _OUTPUT) for each in order[field]]
+@dataclass(frozen=True, slots=True)
+class _V2Order:
+    info: OrderInfo
+    cosigner: str
+    base_input_token: str
+    base_input_start_amount: int
+    base_input_end_amount: int
+    base_outputs: tuple[_DutchOutput, ...]
 
 
-def _read_dutch(order: Mapping[str, Any], given: str, start: str, end: str, outputs: str) -> Sides:
-    return Sides(
-        Side(Decaying(order[given], order[start], order[end])),
-        tuple(
-            Side(Decaying(each["token"], each["startAmount"], each["endAmount"]), each["recipient"])
-            for each in order[outputs]
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    relative_blocks: int
+    relative_amounts: tuple[int, ...]
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return self.relative_blocks, list(self.relative_amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class _V3Input:
+    token: str
+    start_amount: int
+    curve: _Curve
+    max_amount: int
+    adjustment_per_gwei_base_fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class _V3Output:
+    token: str
+    start_amount: int
+    curve: _Curve
+    recipient: str
+    min_amount: int
+    adjustment_per_gwei_base_fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class _V3Order:
+    info: OrderInfo
+    cosigner: str
+    starting_base_fee: int
+    base_input: _V3Input
+    base_outputs: tuple[_V3Output, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PriorityInput:
+    token: str
+    amount: int
+    mps_per_priority_fee_wei: int
+
+
+@dataclass(frozen=True, slots=True)
+class _PriorityOutput:
+    token: str
+    amount: int
+    mps_per_priority_fee_wei: int
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True)
+class _PriorityOrder:
+    info: OrderInfo
+    cosigner: str
+    auction_start_block: int
+    baseline_priority_fee_wei: int
+    input: _PriorityInput
+    outputs: tuple[_PriorityOutput, ...]
+
+
+_LIMIT: Final[Mapping[str, Fields]] = {
+    "ExclusiveDutchOrder": (
+        ("info", "OrderInfo"),
+        ("decayStartTime", "uint256"),
+        ("decayEndTime", "uint256"),
+        ("exclusiveFiller", "address"),
+        ("exclusivityOverrideBps", "uint256"),
+        ("inputToken", "address"),
+        ("inputStartAmount", "uint256"),
+        ("inputEndAmount", "uint256"),
+        ("outputs", "DutchOutput[]"),
+    ),
+    "DutchOutput": _OUTPUT,
+}
+_V2: Final[Mapping[str, Fields]] = {
+    "V2DutchOrder": (
+        ("info", "OrderInfo"),
+        ("cosigner", "address"),
+        ("baseInputToken", "address"),
+        ("baseInputStartAmount", "uint256"),
+        ("baseInputEndAmount", "uint256"),
+        ("baseOutputs", "DutchOutput[]"),
+    ),
+    "DutchOutput": _OUTPUT,
+}
+_V3: Final[Mapping[str, Fields]] = {
+    "V3DutchOrder": (
+        ("info", "OrderInfo"),
+        ("cosigner", "address"),
+        ("startingBaseFee", "uint256"),
+        ("baseInput", "V3DutchInput"),
+        ("baseOutputs", "V3DutchOutput[]"),
+    ),
+    "V3DutchInput": (
+        ("token", "address"),
+        ("startAmount", "uint256"),
+        ("curve", "NonlinearDutchDecay"),
+        ("maxAmount", "uint256"),
+        ("adjustmentPerGweiBaseFee", "uint256"),
+    ),
+    "V3DutchOutput": (
+        ("token", "address"),
+        ("startAmount", "uint256"),
+        ("curve", "NonlinearDutchDecay"),
+        ("recipient", "address"),
+        ("minAmount", "uint256"),
+        ("adjustmentPerGweiBaseFee", "uint256"),
+    ),
+    "NonlinearDutchDecay": _CURVE,
+}
+_PRIORITY: Final[Mapping[str, Fields]] = {
+    "PriorityOrder": (
+        ("info", "OrderInfo"),
+        ("cosigner", "address"),
+        ("auctionStartBlock", "uint256"),
+        ("baselinePriorityFeeWei", "uint256"),
+        ("input", "PriorityInput"),
+        ("outputs", "PriorityOutput[]"),
+    ),
+    "PriorityInput": (("token", "address"), ("amount", "uint256"), ("mpsPerPriorityFeeWei", "uint256")),
+    "PriorityOutput": (
+        ("token", "address"),
+        ("amount", "uint256"),
+        ("mpsPerPriorityFeeWei", "uint256"),
+        ("recipient", "address"),
+    ),
+}
+_ALL: Final[Mapping[str, Fields]] = {"OrderInfo": _INFO}
+_LIMITS: Final = TypedStruct({**_ALL, **_LIMIT}, "ExclusiveDutchOrder", _LimitOrder)
+_V2_ORDERS: Final = TypedStruct({**_ALL, **_V2}, "V2DutchOrder", _V2Order)
+_V3_ORDERS: Final = TypedStruct({**_ALL, **_V3}, "V3DutchOrder", _V3Order)
+_PRIORITIES: Final = TypedStruct({**_ALL, **_PRIORITY}, "PriorityOrder", _PriorityOrder)
+
+
+def _open_limit(message: Mapping[str, object]) -> OpenedOrder:
+    order = _LIMITS.read(message)
+    given = (order.input_token, order.input_start_amount, order.input_end_amount)
+    return OpenedOrder(
+        order.info,
+        Sides(Side(Decaying(*given)), tuple(each.side for each in order.outputs)),
+        (
+            order.info.values,
+            order.decay_start_time,
+            order.decay_end_time,
+            order.exclusive_filler,
+            order.exclusivity_override_bps,
+            given,
+            [each.values for each in order.outputs],
         ),
     )
 
 
-def _read_v3(order: Mapping[str, Any]) -> Sides:
-    given = order["baseInput"]
+def _open_v2(message: Mapping[str, object]) -> OpenedOrder:
+    order = _V2_ORDERS.read(message)
+    given = (order.base_input_token, order.base_input_start_amount, order.base_input_end_amount)
+    return OpenedOrder(
+        order.info,
+        Sides(Side(Decaying(*given)), tuple(each.side for each in order.base_outputs)),
+        (
+            order.info.values,
+            order.cosigner,
+            given,
+            [each.values for each in order.base_outputs],
+            (0, 0, ZERO, 0, 0, []),
+            b"",
+        ),
+    )
+
+
+def _open_v3(message: Mapping[str, object]) -> OpenedOrder:
+    order = _V3_ORDERS.read(message)
+    given = order.base_input
     # Whatever its curve and the base fee do to it, the reactor keeps it within these.
-    return Sides(
-        Side(Decaying(given["token"], given["startAmount"], given["maxAmount"])),
+    sides = Sides(
+        Side(Decaying(given.token, given.start_amount, given.max_amount)),
         tuple(
-            Side(Decaying(each["token"], each["startAmount"], each["minAmount"]), each["recipient"])
-            for each in order["baseOutputs"]
+            Side(Decaying(each.token, each.start_amount, each.min_amount), each.recipient)
+            for each in order.base_outputs
         ),
+    )
+    outputs = [
+        (
+            each.token,
+            each.start_amount,
+            each.curve.values,
+            each.recipient,
+            each.min_amount,
+            each.adjustment_per_gwei_base_fee,
+        )
+        for each in order.base_outputs
+    ]
+    taken = (
+        given.token,
+        given.start_amount,
+        given.curve.values,
+        given.max_amount,
+        given.adjustment_per_gwei_base_fee,
+    )
+    return OpenedOrder(
+        order.info,
+        sides,
+        (order.info.values, order.cosigner, order.starting_base_fee, taken, outputs, (0, ZERO, 0, 0, []), b""),
     )
 
 
-def _read_priority(order: Mapping[str, Any]) -> Sides:
-    given = order["input"]
+def _open_priority(message: Mapping[str, object]) -> OpenedOrder:
+    order = _PRIORITIES.read(message)
+    given = order.input
     # A filler's priority fee makes the output more or the input less.
-    return Sides(
-        Side(Decaying(given["token"], given["amount"], given["amount"])),
-        tuple(
-            Side(Decaying(each["token"], each["amount"], each["amount"]), each["recipient"])
-            for each in order["outputs"]
+    sides = Sides(
+        Side(Decaying(given.token, given.amount, given.amount)),
+        tuple(Side(Decaying(each.token, each.amount, each.amount), each.recipient) for each in order.outputs),
+    )
+    outputs = [(each.token, each.amount, each.mps_per_priority_fee_wei, each.recipient) for each in order.outputs]
+    return OpenedOrder(
+        order.info,
+        sides,
+        (
+            order.info.values,
+            order.cosigner,
+            order.auction_start_block,
+            order.baseline_priority_fee_wei,
+            (given.token, given.amount, given.mps_per_priority_fee_wei),
+            outputs,
+            (0,),
+            b"",
         ),
     )
-
-
-def _curve(value: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (value["relativeBlocks"], list(value["relativeAmounts"]))
 
 
 KINDS: Final[Mapping[str, OrderKind]] = {
@@ -147,155 +390,37 @@ KINDS: Final[Mapping[str, OrderKind]] = {
         LIMIT,
         "Limit",
         "ExclusiveDutchOrder",
-        {
-            "ExclusiveDutchOrder": (
-                ("info", "OrderInfo"),
-                ("decayStartTime", "uint256"),
-                ("decayEndTime", "uint256"),
-                ("exclusiveFiller", "address"),
-                ("exclusivityOverrideBps", "uint256"),
-                ("inputToken", "address"),
-                ("inputStartAmount", "uint256"),
-                ("inputEndAmount", "uint256"),
-                ("outputs", "DutchOutput[]"),
-            ),
-            "DutchOutput": _OUTPUT,
-        },
-        lambda order: _read_dutch(order, "inputToken", "inputStartAmount", "inputEndAmount", "outputs"),
+        {**_ALL, **_LIMIT},
+        _open_limit,
         f"({_INFO_ABI},uint256,uint256,address,uint256,(address,uint256,uint256),{_OUTPUTS_ABI})",
-        lambda order: (
-            _info(order),
-            order["decayStartTime"],
-            order["decayEndTime"],
-            order["exclusiveFiller"],
-            order["exclusivityOverrideBps"],
-            (order["inputToken"], order["inputStartAmount"], order["inputEndAmount"]),
-            _outputs(order, "outputs"),
-        ),
         is_cosigned=False,
     ),
     DUTCH_V2: OrderKind(
         DUTCH_V2,
         "Dutch_V2",
         "V2DutchOrder",
-        {
-            "V2DutchOrder": (
-                ("info", "OrderInfo"),
-                ("cosigner", "address"),
-                ("baseInputToken", "address"),
-                ("baseInputStartAmount", "uint256"),
-                ("baseInputEndAmount", "uint256"),
-                ("baseOutputs", "DutchOutput[]"),
-            ),
-            "DutchOutput": _OUTPUT,
-        },
-        lambda order: _read_dutch(order, "baseInputToken", "baseInputStartAmount", "baseInputEndAmount", "baseOutputs"),
+        {**_ALL, **_V2},
+        _open_v2,
         f"({_INFO_ABI},address,(address,uint256,uint256),{_OUTPUTS_ABI},"
         "(uint256,uint256,address,uint256,uint256,uint256[]),bytes)",
-        lambda order: (
-            _info(order),
-            order["cosigner"],
-            (order["baseInputToken"], order["baseInputStartAmount"], order["baseInputEndAmount"]),
-            _outputs(order, "baseOutputs"),
-            (0, 0, ZERO, 0, 0, []),
-            b"",
-        ),
     ),
     DUTCH_V3: OrderKind(
         DUTCH_V3,
         "Dutch_V3",
         "V3DutchOrder",
-        {
-            "V3DutchOrder": (
-                ("info", "OrderInfo"),
-                ("cosigner", "address"),
-                ("startingBaseFee", "uint256"),
-                ("baseInput", "V3DutchInput"),
-                ("baseOutputs", "V3DutchOutput[]"),
-            ),
-            "V3DutchInput": (
-                ("token", "address"),
-                ("startAmount", "uint256"),
-                ("curve", "NonlinearDutchDecay"),
-                ("maxAmount", "uint256"),
-                ("adjustmentPerGweiBaseFee", "uint256"),
-            ),
-            "V3DutchOutput": (
-                ("token", "address"),
-                ("startAmount", "uint256"),
-                ("curve", "NonlinearDutchDecay"),
-                ("recipient", "address"),
-                ("minAmount", "uint256"),
-                ("adjustmentPerGweiBaseFee", "uint256"),
-            ),
-            "NonlinearDutchDecay": _CURVE,
-        },
-        _read_v3,
+        {**_ALL, **_V3},
+        _open_v3,
         f"({_INFO_ABI},address,uint256,(address,uint256,{_CURVE_ABI},uint256,uint256),"
         f"(address,uint256,{_CURVE_ABI},address,uint256,uint256)[],(uint256,address,uint256,uint256,uint256[]),bytes)",
-        lambda order: (
-            _info(order),
-            order["cosigner"],
-            order["startingBaseFee"],
-            (
-                order["baseInput"]["token"],
-                order["baseInput"]["startAmount"],
-                _curve(order["baseInput"]["curve"]),
-                order["baseInput"]["maxAmount"],
-                order["baseInput"]["adjustmentPerGweiBaseFee"],
-            ),
-            [
-                (
-                    each["token"],
-                    each["startAmount"],
-                    _curve(each["curve"]),
-                    each["recipient"],
-                    each["minAmount"],
-                    each["adjustmentPerGweiBaseFee"],
-                )
-                for each in order["baseOutputs"]
-            ],
-            (0, ZERO, 0, 0, []),
-            b"",
-        ),
     ),
     PRIORITY: OrderKind(
         PRIORITY,
         "Priority",
         "PriorityOrder",
-        {
-            "PriorityOrder": (
-                ("info", "OrderInfo"),
-                ("cosigner", "address"),
-                ("auctionStartBlock", "uint256"),
-                ("baselinePriorityFeeWei", "uint256"),
-                ("input", "PriorityInput"),
-                ("outputs", "PriorityOutput[]"),
-            ),
-            "PriorityInput": (("token", "address"), ("amount", "uint256"), ("mpsPerPriorityFeeWei", "uint256")),
-            "PriorityOutput": (
-                ("token", "address"),
-                ("amount", "uint256"),
-                ("mpsPerPriorityFeeWei", "uint256"),
-                ("recipient", "address"),
-            ),
-        },
-        _read_priority,
+        {**_ALL, **_PRIORITY},
+        _open_priority,
         f"({_INFO_ABI},address,uint256,uint256,(address,uint256,uint256),"
         "(address,uint256,uint256,address)[],(uint256),bytes)",
-        lambda order: (
-            _info(order),
-            order["cosigner"],
-            order["auctionStartBlock"],
-            order["baselinePriorityFeeWei"],
-            tuple(order["input"][name] for name in ("token", "amount", "mpsPerPriorityFeeWei")),
-            [
-                tuple(each[name] for name in ("token", "amount", "mpsPerPriorityFeeWei", "recipient"))
-                for each in order["outputs"]
-            ],
-            (0,),
-            b"",
-        ),
     ),
 }
 
@@ -306,34 +431,42 @@ def kind_of(typed: TypedData) -> OrderKind | None:
     return found if found is not None and dict(typed.types) == found.types else None
 
 
-def type_order(kind: OrderKind, order: Mapping[str, Any], *, chain_id: int) -> TypedData:
+def type_order(kind: OrderKind, order: Mapping[str, object], *, chain_id: int) -> TypedData:
     """What is signed for an order: the most it gives, for its reactor, once."""
-    given, info = kind.read(order).gives.amount, order["info"]
+    opened = kind.open(order)
+    given, info = opened.sides.gives.amount, opened.info
     return TypedData(
         domain=domain_of(chain_id),
         primary_type=WITNESSED,
         types=kind.types,
         message={
             "permitted": {"token": given.token, "amount": given.most},
-            "spender": info["reactor"],
-            "nonce": info["nonce"],
-            "deadline": info["deadline"],
+            "spender": info.reactor,
+            "nonce": info.nonce,
+            "deadline": info.deadline,
             "witness": dict(order),
         },
     )
 
 
+def open_order(typed: TypedData) -> OpenedOrder:
+    """The order that is signed. Raises KeyError for what is no order."""
+    return _known_kind(typed).open(read_witness(typed))
+
+
 def hash_order(typed: TypedData) -> str:
     """By what its reactor and its desk know an order. Raises KeyError for what is no order."""
-    kind = kind_of(typed)
-    if kind is None:
-        raise KeyError("no order of UniswapX")
-    return "0x" + hash_struct(kind.struct, typed.message["witness"], kind.types).hex()
+    kind = _known_kind(typed)
+    return "0x" + hash_struct(kind.struct, read_witness(typed), kind.types).hex()
 
 
 def encode_order(typed: TypedData) -> bytes:
     """As its reactor takes it, not co-signed yet. Raises KeyError."""
+    return encode_args((_known_kind(typed).abi,), (open_order(typed).values,))
+
+
+def _known_kind(typed: TypedData) -> OrderKind:
     kind = kind_of(typed)
     if kind is None:
         raise KeyError("no order of UniswapX")
-    return encode_args((kind.abi,), (kind.values(typed.message["witness"]),))
+    return kind

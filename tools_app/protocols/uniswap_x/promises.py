@@ -7,10 +7,10 @@ from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.protocols.uniswap_x.addresses import deployments
-from tools_app.protocols.uniswap_x.orders import ZERO, encode_order, hash_order, kind_of
+from tools_app.protocols.uniswap_x.orders import ZERO, encode_order, hash_order, kind_of, open_order
 from tools_app.standards.permit2 import domain_of
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
-from tools_app.standards.signed_order_tracking import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED, Permitted, read_permit
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
@@ -27,51 +27,50 @@ class UniswapXPromises:
 
     def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add the worst of a fill."""
-        kind, message = kind_of(typed), typed.message
+        kind = kind_of(typed)
         at = deployments(typed.chain_id) or {}
         if kind is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain_of(typed.chain_id):
             raise UnknownCall("UniswapX takes orders signed for Permit2 and nothing else")
-        order = message["witness"]
-        info, sides = order["info"], kind.read(order)
-        if message["spender"] != at.get(kind.key) or info["reactor"] != message["spender"]:
-            raise UnknownCall(f"{message['spender']} is not the reactor of {kind.struct} on chain {typed.chain_id}")
-        if info["swapper"] != account:
-            raise UnknownCall(f"the order is {info['swapper']}'s")
-        if (info["nonce"], info["deadline"]) != (message["nonce"], message["deadline"]):
+        permit, order = read_permit(typed), open_order(typed)
+        info, sides = order.info, order.sides
+        if permit.spender != at.get(kind.key) or info.reactor != permit.spender:
+            raise UnknownCall(f"{permit.spender} is not the reactor of {kind.struct} on chain {typed.chain_id}")
+        if info.swapper != account:
+            raise UnknownCall(f"the order is {info.swapper}'s")
+        if (info.nonce, info.deadline) != (permit.nonce, permit.deadline):
             raise UnknownCall("the order has another nonce or end than what Permit2 is told")
-        if info["additionalValidationContract"] != ZERO or info["additionalValidationData"] != "0x":
+        if info.additional_validation_contract != ZERO or info.additional_validation_data != "0x":
             raise UnknownCall("another contract would have a word in the order")
         given = sides.gives.amount
-        if message["permitted"] != {"token": given.token, "amount": given.most}:
+        if permit.permitted != Permitted(given.token, given.most):
             raise UnknownCall("Permit2 is told another amount or token than the most that the order gives")
         into.spends[given.token] += given.most
         for each in sides.brings:
             into.receives[each.amount.token] += each.amount.least
             into.recipients.append(each.recipient)
-        into.deadlines.append(info["deadline"])
+        into.deadlines.append(info.deadline)
 
     def ask(self, typed: TypedData) -> list[ReadCall]:
         """Whether its nonce is used."""
-        swapper = typed.message["witness"]["info"]["swapper"]
-        return [ask_nonce(swapper, typed.message["nonce"])]
+        return [ask_nonce(open_order(typed).info.swapper, read_permit(typed).nonce)]
 
     def trails(self, typed: TypedData) -> Sequence[Trail]:
         """Its fill, and what its maker invalidated."""
         return (
-            Trail((typed.message["spender"],), (event_topic(FILLED), hash_order(typed))),
-            trail_of_invalidations(typed.message["witness"]["info"]["swapper"]),
+            Trail((read_permit(typed).spender,), (event_topic(FILLED), hash_order(typed))),
+            trail_of_invalidations(open_order(typed).info.swapper),
         )
 
     def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate | None:
         """A used nonce was filled or cancelled: only a fill's log says filled, only an invalidation's cancelled."""
         [told] = outcomes
-        nonce = typed.message["nonce"]
+        permit = read_permit(typed)
+        nonce = permit.nonce
         if not is_used(nonce, told):
             return Fate.OPEN
         if logs is None:
             return None
-        at = typed.message["spender"]
-        if any(log.address == at and decode_log(FILLED, log) is not None for log in logs):
+        if any(log.address == permit.spender and decode_log(FILLED, log) is not None for log in logs):
             return Fate.FILLED
         if was_invalidated(nonce, logs):
             return Fate.CANCELLED
@@ -93,5 +92,5 @@ class UniswapXPromises:
 
     def cancel(self, typed: TypedData) -> Act:
         """By its nonce, which Permit2 then takes from nobody."""
-        asked = {"nonce": str(typed.message["nonce"]), "chain_id": typed.chain_id}
+        asked = {"nonce": str(read_permit(typed).nonce), "chain_id": typed.chain_id}
         return Act("uniswap_cancel_uniswapx_order", asked, "the order is taken back")

@@ -26,14 +26,14 @@ from tools_app.protocols.uniswap_x.errors import (
     OrderRefused,
     OrderUnknown,
 )
-from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, hash_order, kind_of, type_order
+from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, hash_order, kind_of, open_order, type_order
 from tools_app.protocols.uniswap_x.promises import UniswapXPromises
 from tools_app.standards import erc20
 from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
-from tools_app.standards.signed_order_tracking import read_fate
+from tools_app.standards.signed_order_tracking import read_fate, read_permit
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -217,7 +217,7 @@ def uniswap_submit_uniswapx_order(
         "additionalValidationData": "0x",
     }
     desk = _find_desk(ctx, reader.chain_id) if kind.is_cosigned else None
-    terms = _Terms(sold, bought, amount, start, end, ctx.account, now, decay_start_time, decay_end_time)
+    terms = _Terms(sold, bought, amount, start, end, ctx.account, now, decay_start_time, decay_end_time, deadline)
     order = _write_order(reader, key, info, terms, desk.cosigner if desk is not None else "")
     typed = type_order(kind, order, chain_id=reader.chain_id)
     # A priority order has no start: what fillers pay for the block comes on top of its least.
@@ -263,7 +263,7 @@ def uniswap_cancel_uniswapx_order(
         text = "one of the two is needed: order_hash, or the order's nonce"
         raise InvalidParams(text, fields={"order_hash": text, "nonce": text})
     reader = ctx.begin("Reading the order")
-    named = nonce if order_hash is None else _find_signed(ctx, reader, order_hash).typed.message["nonce"]
+    named = nonce if order_hash is None else read_permit(_find_signed(ctx, reader, order_hash).typed).nonce
     number = int(named or 0)
     (told,) = reader.call_many([ask_nonce(ctx.account, number)])
     if is_used(number, told):
@@ -315,9 +315,9 @@ def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -
     if kind is None:
         raise OrderUnknown(f"what this golem signed as {order_hash} is no order of UniswapX")
     typed = found.typed
-    sides = kind.read(typed.message["witness"])
+    permit, sides = read_permit(typed), open_order(typed).sides
     fate = read_fate(reader, typed, UniswapXPromises(), since=found.since_block)
-    is_over = reader.block.timestamp > typed.message["deadline"]
+    is_over = reader.block.timestamp > permit.deadline
     words = {Fate.FILLED: "filled", Fate.CANCELLED: "cancelled", Fate.PARTLY: "used"}
     is_waiting = found.handed_in_at is None and bool(found.hand_in_error)
     status = words.get(fate) or ("expired" if is_over else "pending" if is_waiting else "open")
@@ -326,10 +326,10 @@ def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -
         order_hash=hash_order(typed),
         order_type=kind.wire,
         status=status,
-        deadline=typed.message["deadline"],
+        deadline=permit.deadline,
         amount_in=TokenAmount(sides.gives.amount.most, reader.token(sides.gives.amount.token)),
         least_amount_out=TokenAmount(brings.least, reader.token(brings.token)),
-        nonce=str(typed.message["nonce"]),
+        nonce=str(permit.nonce),
         handed_in=found.handed_in_at is not None,
         note=found.hand_in_error or None,
     )
@@ -360,6 +360,7 @@ class _Terms:
     now: int
     decay_start: int
     decay_end: int
+    deadline: int
 
 
 def _write_order(
@@ -375,7 +376,7 @@ def _write_order(
         return {
             "info": info,
             "decayStartTime": terms.now,
-            "decayEndTime": info["deadline"],
+            "decayEndTime": terms.deadline,
             "exclusiveFiller": ZERO,
             "exclusivityOverrideBps": 0,
             "inputToken": terms.sold.address,

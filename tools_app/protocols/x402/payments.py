@@ -13,12 +13,12 @@ from typing import Final
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum
+from tools_app.chain.abi_records import Fields, TypedStruct
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.standards.permit2 import domain_of
-from tools_app.standards.signed_order_tracking import WITNESSED
+from tools_app.standards.signed_order_tracking import WITNESSED, list_witnessed, read_permit, read_witness
 from tools_app.toolkit.typed_data import TypedData
 
-Fields = tuple[tuple[str, str], ...]
 _TO: Final = ("to", "address")
 _FACILITATOR: Final = ("facilitator", "address")
 _VALID_AFTER: Final = ("validAfter", "uint256")
@@ -48,19 +48,67 @@ class Terms:
     facilitator: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SignedTerms:
+    """What was signed: at most `amount` base units of `token` to `payee`, through `spender`, once. With the scheme upto
+    `facilitator` says how much; with exact there is none.
+    """
+
+    token: str
+    amount: int
+    spender: str
+    nonce: int
+    deadline: int
+    payee: str
+    valid_after: int
+    facilitator: str | None
+
+    @property
+    def payer(self) -> str:
+        """With whom its nonce begins."""
+        return payer_of(self.nonce)
+
+
+@dataclass(frozen=True, slots=True)
+class _Witness:
+    to: str
+    valid_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Facilitated:
+    facilitator: str
+
+
+_WITNESS: Final = TypedStruct({"Witness": _WITNESSES[EXACT]}, "Witness", _Witness)
+_UPTO_WITNESS: Final = TypedStruct({"Witness": _WITNESSES[UPTO]}, "Witness", _Facilitated)
+
+
 def types_of(scheme: str) -> dict[str, Fields]:
     """Every struct of what is signed."""
-    return {
-        WITNESSED: (
-            ("permitted", "TokenPermissions"),
-            ("spender", "address"),
-            ("nonce", "uint256"),
-            ("deadline", "uint256"),
-            ("witness", "Witness"),
-        ),
-        "TokenPermissions": (("token", "address"), ("amount", "uint256")),
-        "Witness": _WITNESSES[scheme],
-    }
+    return list_witnessed("Witness", {"Witness": _WITNESSES[scheme]})
+
+
+def scheme_of(typed: TypedData) -> str | None:
+    """exact or upto, None where the types are those of neither."""
+    return next((scheme for scheme in (EXACT, UPTO) if dict(typed.types) == types_of(scheme)), None)
+
+
+def read_terms(typed: TypedData) -> SignedTerms:
+    """What a signed payment says. Raises KeyError for what is none."""
+    permit, witness = read_permit(typed), read_witness(typed)
+    upto = _UPTO_WITNESS.read(witness) if scheme_of(typed) == UPTO else None
+    exact = _WITNESS.read(witness)
+    return SignedTerms(
+        token=permit.permitted.token,
+        amount=permit.permitted.amount,
+        spender=permit.spender,
+        nonce=permit.nonce,
+        deadline=permit.deadline,
+        payee=exact.to,
+        valid_after=exact.valid_after,
+        facilitator=None if upto is None else upto.facilitator,
+    )
 
 
 def number_payment(*, chain_id: int, payer: str, resource: str, reference: str) -> int:
@@ -84,9 +132,7 @@ def name_payment(nonce: int) -> str:
 
 def type_payment(terms: Terms, *, chain_id: int) -> TypedData:
     """What is signed."""
-    witness: dict[str, object] = {"to": terms.payee, "validAfter": 0}
-    if terms.scheme == UPTO:
-        witness["facilitator"] = terms.facilitator
+    named = {"facilitator": terms.facilitator} if terms.scheme == UPTO else {}
     return TypedData(
         domain=domain_of(chain_id),
         primary_type=WITNESSED,
@@ -96,16 +142,14 @@ def type_payment(terms: Terms, *, chain_id: int) -> TypedData:
             "spender": terms.proxy,
             "nonce": terms.nonce,
             "deadline": terms.ends_at,
-            "witness": witness,
+            "witness": {"to": terms.payee, "validAfter": 0, **named},
         },
     )
 
 
 def write_payload(terms: Terms) -> dict[str, object]:
     """`payload` of the header PAYMENT-SIGNATURE, without the signature; integers as text, as its makers write them."""
-    witness = {"to": terms.payee, "validAfter": "0"}
-    if terms.scheme == UPTO:
-        witness["facilitator"] = terms.facilitator
+    named = {"facilitator": terms.facilitator} if terms.scheme == UPTO else {}
     return {
         "permit2Authorization": {
             "from": terms.payer,
@@ -113,6 +157,6 @@ def write_payload(terms: Terms) -> dict[str, object]:
             "spender": terms.proxy,
             "nonce": str(terms.nonce),
             "deadline": str(terms.ends_at),
-            "witness": witness,
+            "witness": {"to": terms.payee, "validAfter": "0", **named},
         }
     }

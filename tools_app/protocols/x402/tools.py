@@ -11,8 +11,17 @@ from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.protocols.x402.addresses import CHAINS, NAME, proxy_on
 from tools_app.protocols.x402.errors import PaymentNeedsApproval, PaymentRefused, PaymentSigned, PaymentUnknown
-from tools_app.protocols.x402.payments import VERSION, Terms, name_payment, number_payment, type_payment, write_payload
-from tools_app.protocols.x402.promises import Payments, read_paid, scheme_of
+from tools_app.protocols.x402.payments import (
+    VERSION,
+    Terms,
+    name_payment,
+    number_payment,
+    read_terms,
+    scheme_of,
+    type_payment,
+    write_payload,
+)
+from tools_app.protocols.x402.promises import Payments, read_paid
 from tools_app.protocols.x402.requirements import Asked, read_asked
 from tools_app.standards import erc20
 from tools_app.standards.paused_tokens import StillReads
@@ -200,7 +209,7 @@ def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32) -> TxPlan:
     if read_fate(reader, found.typed, Payments(), since=found.since_block) is not Fate.OPEN:
         raise PaymentSigned("nobody can settle that payment any more: it was settled or taken back")
     ctx.step("Building calls")
-    nonce = int(found.typed.message["nonce"])
+    nonce = read_terms(found.typed).nonce
     call, statement = use_up(nonce, label=f"Take payment {payment_id[:10]} back")
     return TxPlan(
         chain_id=reader.chain_id,
@@ -238,25 +247,25 @@ def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
     """
     reader = ctx.begin("Reading the payment")
     found = _find(ctx, reader, payment_id)
-    typed, message = found.typed, found.typed.message
+    typed, terms = found.typed, read_terms(found.typed)
     fate = read_fate(reader, typed, Payments(), since=found.since_block)
-    meta = reader.token(message["permitted"]["token"])
-    is_over = reader.block.timestamp > message["deadline"]
+    meta = reader.token(terms.token)
+    is_over = reader.block.timestamp > terms.deadline
     words = {Fate.FILLED: "settled", Fate.CANCELLED: "cancelled", Fate.PARTLY: "used"}
     paid = None
     if fate is Fate.FILLED:
         logs = follow_trails(
             reader, Payments().trails(typed), from_block=found.since_block or 0, to_block=reader.block.number
         )
-        paid = max(each for each in read_paid(typed, logs) if each <= message["permitted"]["amount"])
+        paid = max(each for each in read_paid(typed, logs) if each <= terms.amount)
     return PaymentTold(
-        payment_id=name_payment(int(message["nonce"])),
+        payment_id=name_payment(terms.nonce),
         scheme=str(scheme_of(typed)),
         status=words.get(fate) or ("expired" if is_over else "open"),
-        recipient=message["witness"]["to"],
-        amount=TokenAmount(message["permitted"]["amount"], meta),
+        recipient=terms.payee,
+        amount=TokenAmount(terms.amount, meta),
         paid=TokenAmount(paid, meta) if paid is not None else None,
-        ends_at=tell_unix_time(message["deadline"]),
+        ends_at=tell_unix_time(terms.deadline),
     )
 
 
@@ -331,10 +340,10 @@ def _check_first(ctx: WriteContext, reader: ChainReader, nonce: int, now: tuple[
         raise PaymentSigned(
             "this was settled or taken back already; say another reference to pay again", payment_id=name
         )
-    if earlier is None or reader.block.timestamp > earlier.typed.message["deadline"]:
+    first = None if earlier is None else read_terms(earlier.typed)
+    if first is None or reader.block.timestamp > first.deadline:
         return
-    first = earlier.typed.message
-    before = (first["permitted"]["token"], first["permitted"]["amount"], first["witness"]["to"])
+    before = (first.token, first.amount, first.payee)
     changed = [word for word, one, two in zip(("token", "amount", "payee"), before, now, strict=True) if one != two]
     raise PaymentSigned(
         "this is signed and may be settled until its end; hand that signature in again"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import contracts_on
 from tools_app.standards.aave_like.reads import answer_of
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import AbiValues, ReadCall
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
@@ -24,8 +24,11 @@ def list_reserve_tokens(pool: str) -> Reads[list[tuple[str, str, str]]]:
 def describe_valuer(deployments: Callable[[int], Mapping[str, str] | None]) -> Valuer:
     """Over every reserve that the pool has when it is made; a debt in a later one is refused by it."""
 
-    def ask(chain_id: int) -> Reads[tuple[Any, ...]]:
-        pool = (deployments(chain_id) or {})["pool"]
+    def ask(chain_id: int) -> Reads[AbiValues]:
+        where = contracts_on(deployments, chain_id)
+        if where is None:
+            raise ValueError(f"the lender is not on chain {chain_id}")
+        pool = where.pool
         return pool, (yield from list_reserve_tokens(pool))
 
     return Valuer(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.signatures import parse_signature
+from tools_app.standards.aave_like.contracts import contracts_on
 from tools_app.standards.loan_callback import is_announced
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import AbiValues, ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import PositionRef
@@ -42,8 +43,8 @@ class PoolEffects:
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall, and what the chain raises."""
-        where = self.deployments(chain.chain_id)
-        if where is None or call.to != where["pool"] or call.value:
+        where = contracts_on(self.deployments, chain.chain_id)
+        if where is None or call.to != where.pool or call.value:
             raise UnknownCall("only the pool is called, and it takes no coin")
         signature, args = _decode(call.data)
         ref = PositionRef(self.protocol, "account", chain.chain_id, account)
@@ -52,7 +53,7 @@ class PoolEffects:
             if args[3] and not is_announced(bytes(args[3]), lender=call.to, earlier=earlier):
                 raise UnknownCall("the pool hands data to the account's own code")
             _is(args[4], 0, "a referral is named")
-            premium = int(chain.call(where["pool"], _PREMIUM)[0])
+            premium = int(chain.call(where.pool, _PREMIUM)[0])
             into.lent[str(args[1])] += int(args[2])
             into.spends[str(args[1])] += -(-int(args[2]) * premium // 10_000)
             into.recipients.append(account)
@@ -70,7 +71,7 @@ class PoolEffects:
         elif signature == _WITHDRAW:
             _is(args[2], account, "the pool pays somebody else")
             if amount == _ALL:
-                there = int(chain.call(where["data_provider"], _USER_RESERVE, asset, account)[0])
+                there = int(chain.call(where.data_provider, _USER_RESERVE, asset, account)[0])
                 amount = max(0, there + _moved_before(earlier, call.to, asset))
                 is_exact = False
                 into.open_minimums.add(asset)
@@ -110,7 +111,7 @@ def _is(found: object, wanted: object, problem: str) -> None:
         raise UnknownCall(problem)
 
 
-def _decode(data: bytes) -> tuple[str, tuple[Any, ...]]:
+def _decode(data: bytes) -> tuple[str, AbiValues]:
     for signature in (_SUPPLY, _WITHDRAW, _BORROW, _REPAY, _COLLATERAL, _FLASH):
         if data[:4] == parse_signature(signature).selector:
             try:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import PoolContracts
 from tools_app.standards.aave_like.plans import Lender
 from tools_app.standards.aave_like.reads import (
     HeldReserve,
@@ -51,10 +50,10 @@ class AccountStatement:
         return earned // net if net > 0 else None
 
 
-def read_statement(where: Mapping[str, str], account: str) -> Reads[AccountStatement]:
+def read_statement(where: PoolContracts, account: str) -> Reads[AccountStatement]:
     """Three batches, two when nothing is held. Raises PositionsUnreadable."""
     listed, about = yield from gather(
-        [ReadCall(where["pool"], signatures.RESERVES_LIST)], account_calls(where["pool"], account)
+        [ReadCall(where.pool, signatures.RESERVES_LIST)], account_calls(where.pool, account)
     )
     if not listed[0].ok:
         raise PositionsUnreadable("the pool does not list its reserves")
@@ -69,12 +68,12 @@ def read_statement(where: Mapping[str, str], account: str) -> Reads[AccountState
     return AccountStatement(read_account(about), tuple(parts))
 
 
-def read_one_reserve(where: Mapping[str, str], asset: str, label: str) -> Reads[Reserve]:
+def read_one_reserve(where: PoolContracts, asset: str, label: str) -> Reads[Reserve]:
     """One batch. Raises MarketNotFound, PositionsUnreadable."""
     return read_reserve(asset, (yield reserve_calls(where, asset)), label=label)
 
 
-def health_factor(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
+def health_factor(ctx: ReadContext, lender: Lender, account: str) -> dict[str, object]:
     """The account as the pool sees it."""
     reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
@@ -102,7 +101,7 @@ def health_factor(ctx: ReadContext, lender: Lender, account: str) -> dict[str, A
     }
 
 
-def rates(ctx: ReadContext, lender: Lender, asset: str) -> dict[str, Any]:
+def rates(ctx: ReadContext, lender: Lender, asset: str) -> dict[str, object]:
     """A reserve's rates, caps and state."""
     reader = ctx.chain()
     token = lender.asset(reader, asset)
@@ -134,7 +133,7 @@ def rates(ctx: ReadContext, lender: Lender, asset: str) -> dict[str, Any]:
     }
 
 
-def user_summary(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
+def user_summary(ctx: ReadContext, lender: Lender, account: str) -> dict[str, object]:
     """Everything an account has and owes."""
     reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
@@ -153,7 +152,7 @@ def user_summary(ctx: ReadContext, lender: Lender, account: str) -> dict[str, An
     }
 
 
-def liquidation_risk(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
+def liquidation_risk(ctx: ReadContext, lender: Lender, account: str) -> dict[str, object]:
     """How far prices are from a liquidation, collateral by collateral."""
     reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
@@ -201,7 +200,7 @@ def _liquidation_price(
     }
 
 
-def _supplied(reader: ChainReader, reserve: Reserve, held: HeldReserve) -> dict[str, Any]:
+def _supplied(reader: ChainReader, reserve: Reserve, held: HeldReserve) -> dict[str, object]:
     token = reader.token(reserve.asset)
     return {
         "asset": reserve.asset,

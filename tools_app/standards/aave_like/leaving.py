@@ -6,10 +6,10 @@ is, and named.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import PoolContracts
 from tools_app.standards.aave_like.reads import Reserve, answer_of, held_call, read_held, read_reserve, reserve_calls
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import Reads, gather
@@ -24,12 +24,12 @@ class Supplied:
     closed: str = ""
 
 
-def list_supplied(where: Mapping[str, str], account: str, *, label: str) -> Reads[tuple[Supplied, ...]]:
+def list_supplied(where: PoolContracts, account: str, *, label: str) -> Reads[tuple[Supplied, ...]]:
     """All that `account` supplied, in the lender's order: two batches, a third when something is there.
 
     Raises PositionsUnreadable.
     """
-    [listed] = yield [ReadCall(where["pool"], signatures.RESERVES_LIST)]
+    [listed] = yield [ReadCall(where.pool, signatures.RESERVES_LIST)]
     assets = [str(asset) for asset in answer_of(listed, label)[0]]
     outcomes = yield [held_call(where, asset, account) for asset in assets]
     told = {asset: read_held(outcome) for asset, outcome in zip(assets, outcomes, strict=True)}

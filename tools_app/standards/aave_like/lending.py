@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from tools_app.chain.abi import encode_call
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import PoolContracts, contracts_on
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import (
     EModeCategory,
@@ -42,7 +43,7 @@ class PoolLending:
 
     def markets(self, chain_id: int, asset: str) -> Reads[tuple[LendingMarket, ...]]:
         """The reserve of `asset`, if there is one."""
-        where = self.deployments(chain_id)
+        where = contracts_on(self.deployments, chain_id)
         if where is None:
             return ()
         outcomes = yield reserve_calls(where, asset)
@@ -83,7 +84,7 @@ class PoolLending:
         given, lent, about, held = yield from gather(
             reserve_calls(where, collateral),
             reserve_calls(where, debt),
-            account_calls(where["pool"], account),
+            account_calls(where.pool, account),
             [held_call(where, asset, account) for asset in (collateral, debt)],
         )
         put, taken = (
@@ -93,7 +94,7 @@ class PoolLending:
         categories: list[EModeCategory] = []
         if found.e_mode:
             for reserve in (put, taken):
-                categories.append((yield from read_category(where["pool"], found.e_mode, reserve)))
+                categories.append((yield from read_category(where.pool, found.e_mode, reserve)))
         isolated_by = yield from read_isolation(where, found)
         is_used = mine.is_collateral or not mine.supplied
         boosted = categories[0] if categories and categories[0].has_collateral else None
@@ -144,7 +145,7 @@ class PoolLending:
 
     def spender(self, pair: LendingPair, verb: Verb) -> str:
         """The pool."""
-        return self._where(pair.ref.chain_id)["pool"]
+        return self._where(pair.ref.chain_id).pool
 
     def calls(
         self,
@@ -171,9 +172,7 @@ class PoolLending:
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """What is in the reserve, at the pool's premium."""
         where = self._where(chain_id)
-        told, premium = yield from gather(
-            reserve_calls(where, asset), [ReadCall(where["pool"], signatures.FLASH_PREMIUM)]
-        )
+        told, premium = yield from gather(reserve_calls(where, asset), [ReadCall(where.pool, signatures.FLASH_PREMIUM)])
         try:
             reserve = read_reserve(asset, told, label=self.label)
         except MarketNotFound:
@@ -189,10 +188,10 @@ class PoolLending:
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """Pays premium and amount back out of the receiver's allowance."""
         encoded = encode_call(signatures.FLASH_LOAN_SIMPLE, receiver, asset, amount, data, 0)
-        return Call(self._where(chain_id)["pool"], encoded, 0, f"Flash loan at {self.label}")
+        return Call(self._where(chain_id).pool, encoded, 0, f"Flash loan at {self.label}")
 
-    def _where(self, chain_id: int) -> Mapping[str, str]:
-        where = self.deployments(chain_id)
+    def _where(self, chain_id: int) -> PoolContracts:
+        where = contracts_on(self.deployments, chain_id)
         if where is None:
             raise MarketNotFound(f"{self.label} is not on chain {chain_id}")
         return where

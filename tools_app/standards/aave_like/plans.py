@@ -12,6 +12,7 @@ from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.checks import Checks
+from tools_app.standards.aave_like.contracts import PoolContracts, contracts_on
 from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
@@ -43,9 +44,9 @@ class Lender:
     label: str
     deployments: Callable[[int], Mapping[str, str] | None]
 
-    def where(self, chain_id: int) -> Mapping[str, str]:
+    def where(self, chain_id: int) -> PoolContracts:
         """Its contracts on a chain. Raises ChainNotSupported."""
-        found = self.deployments(chain_id)
+        found = contracts_on(self.deployments, chain_id)
         if found is None:
             raise ChainNotSupported(f"{self.label} is not served on chain {chain_id}", chain_id=chain_id)
         return found
@@ -69,7 +70,7 @@ class Lender:
         ctx.step("Reading the account")
         wallet = [
             erc20.balance_call(token.address, ctx.account),
-            erc20.allowance_call(token.address, ctx.account, where["pool"]),
+            erc20.allowance_call(token.address, ctx.account, where.pool),
         ]
         stand = drive(read_stand(where, ctx.account, token.address, wallet, label=self.label), reader.call_many)
         ref = ref_of(self.name, reader.chain_id, ctx.account)
@@ -325,7 +326,7 @@ class LendingDesk:
         """What the pool shall say afterwards of the asset as the account's collateral."""
         gauge = Gauge(
             f"whether {self.token.symbol} is collateral",
-            self.lender.where(self.reader.chain_id)["data_provider"],
+            self.lender.where(self.reader.chain_id).data_provider,
             signatures.USER_RESERVE,
             (self.asset, self.account),
             signatures.IS_COLLATERAL,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.chain.abi import checksum
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import contracts_on
 from tools_app.standards.aave_like.reads import ZERO, HeldReserve, account_calls, held_call, read_account, read_held
 from tools_app.standards.aave_like.signatures import Configuration
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -50,10 +51,10 @@ class AccountPositions:
         """One batch while the reserves are those of the last time, two where they are not, and one more when something
         is held. Raises PositionsUnreadable.
         """
-        where = self.deployments(chain_id)
+        where = contracts_on(self.deployments, chain_id)
         if where is None:
             return ()
-        pool = where["pool"]
+        pool = where.pool
         expected = RECALLED.get(chain_id, pool)
         listed, about, outcomes = yield from gather(
             [ReadCall(pool, signatures.RESERVES_LIST)],
@@ -73,14 +74,14 @@ class AccountPositions:
             return ()
         details, totals, category, sources = yield from gather(
             [ReadCall(pool, signatures.RESERVE, (asset,)) for asset in held],
-            [ReadCall(where["data_provider"], signatures.RESERVE_TOTALS, (asset,)) for asset in held],
+            [ReadCall(where.data_provider, signatures.RESERVE_TOTALS, (asset,)) for asset in held],
             _category_calls(pool, found.e_mode),
-            [ReadCall(where["oracle"], signatures.ASSET_SOURCE, (asset,)) for asset in held],
+            [ReadCall(where.oracle, signatures.ASSET_SOURCE, (asset,)) for asset in held],
         )
         kept: list[Leg] = []
         claims: set[str] = set()
         # An oracle that does not say where a price is from is bound alone.
-        oracles = {where["oracle"], *(checksum(source.values[0]) for source in sources if source.ok)}
+        oracles = {where.oracle, *(checksum(source.values[0]) for source in sources if source.ok)}
         relied = set(oracles)
         locked: list[Locked] = []
         for (asset, each), detail, total in zip(held.items(), details, totals, strict=True):
@@ -112,11 +113,10 @@ class AccountPositions:
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """The account's own, once a log of the pool names it."""
-        where = self.deployments(chain_id)
+        where = contracts_on(self.deployments, chain_id)
         name = account.lower().removeprefix("0x")
         spoke = where is not None and any(
-            log.address == where["pool"] and any(topic.lower().endswith(name) for topic in log.topics[1:])
-            for log in logs
+            log.address == where.pool and any(topic.lower().endswith(name) for topic in log.topics[1:]) for log in logs
         )
         return (ref_of(self.protocol, chain_id, account),) if spoke else ()
 

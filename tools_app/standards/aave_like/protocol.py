@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tools_app.standards.aave_like import signatures
 from tools_app.standards.aave_like.cage_valuer import describe_valuer, list_reserve_tokens
+from tools_app.standards.aave_like.contracts import contracts_on
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
@@ -30,10 +31,10 @@ def describe_lender(
     """
 
     def ask_for_debt_tokens(chain_id: int) -> Reads[tuple[str, ...]]:
-        where = deployments(chain_id)
+        where = contracts_on(deployments, chain_id)
         if where is None:
             return ()
-        return tuple(debt for _, _, debt in (yield from list_reserve_tokens(where["pool"])))
+        return tuple(debt for _, _, debt in (yield from list_reserve_tokens(where.pool)))
 
     return ProtocolDef(
         name=name,

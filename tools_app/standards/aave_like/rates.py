@@ -8,6 +8,7 @@ from typing import Final
 
 from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.ratio import Ratio
+from tools_app.standards.aave_like.contracts import contracts_on
 from tools_app.standards.aave_like.signatures import RATES_UPDATED, RAY
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
@@ -39,8 +40,8 @@ class ReserveRates:
 
     def about(self, chain_id: int, token: str) -> PoolId | None:
         """The pool tells, and names the reserve by its asset in 32 bytes."""
-        at = self.deployments(chain_id)
-        return None if at is None else PoolId("0x" + token.lower().removeprefix("0x").rjust(64, "0"), at["pool"])
+        at = contracts_on(self.deployments, chain_id)
+        return None if at is None else PoolId("0x" + token.lower().removeprefix("0x").rjust(64, "0"), at.pool)
 
     def held(self, chain_id: int, ref: PositionRef) -> Sequence[PoolId]:
         """None: the name of a position is the account's and says no reserve."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from tools_app.standards.aave_like import signatures
+from tools_app.standards.aave_like.contracts import PoolContracts
 from tools_app.standards.aave_like.signatures import RAY, WAD, Configuration
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.lending import PPM, MarketNotFound
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
@@ -198,12 +198,12 @@ def read_account(outcomes: Sequence[ReadOutcome]) -> LendingAccount:
     return LendingAccount(collateral, debt, available, threshold, ltv, health, e_mode[0], bitmap[0])
 
 
-def reserve_calls(where: Mapping[str, str], asset: str) -> list[ReadCall]:
+def reserve_calls(where: PoolContracts, asset: str) -> list[ReadCall]:
     """What `read_reserve` reads."""
     return [
-        ReadCall(where["pool"], signatures.RESERVE, (asset,)),
-        ReadCall(where["data_provider"], signatures.RESERVE_TOTALS, (asset,)),
-        ReadCall(where["oracle"], signatures.ASSET_PRICE, (asset,)),
+        ReadCall(where.pool, signatures.RESERVE, (asset,)),
+        ReadCall(where.data_provider, signatures.RESERVE_TOTALS, (asset,)),
+        ReadCall(where.oracle, signatures.ASSET_PRICE, (asset,)),
     ]
 
 
@@ -235,9 +235,9 @@ def read_reserve(asset: str, outcomes: Sequence[ReadOutcome], *, label: str = "t
     )
 
 
-def held_call(where: Mapping[str, str], asset: str, account: str) -> ReadCall:
+def held_call(where: PoolContracts, asset: str, account: str) -> ReadCall:
     """What `read_held` reads."""
-    return ReadCall(where["data_provider"], signatures.USER_RESERVE, (asset, account))
+    return ReadCall(where.data_provider, signatures.USER_RESERVE, (asset, account))
 
 
 def read_held(outcome: ReadOutcome) -> HeldReserve:
@@ -247,14 +247,14 @@ def read_held(outcome: ReadOutcome) -> HeldReserve:
 
 
 def read_stand(
-    where: Mapping[str, str], account: str, asset: str, wallet_calls: Sequence[ReadCall], *, label: str
+    where: PoolContracts, account: str, asset: str, wallet_calls: Sequence[ReadCall], *, label: str
 ) -> Reads[Stand]:
     """Everything about one asset for one account: one batch, and two more in e-mode or with a single collateral.
 
     `wallet_calls` read the balance and the allowance. Raises MarketNotFound, PositionsUnreadable.
     """
     about, reserve_told, held_told, wallet = yield from gather(
-        account_calls(where["pool"], account),
+        account_calls(where.pool, account),
         reserve_calls(where, asset),
         [held_call(where, asset, account)],
         wallet_calls,
@@ -262,9 +262,9 @@ def read_stand(
     reserve = read_reserve(asset, reserve_told, label=label)
     found, held = read_account(about), read_held(held_told[0])
     balance, allowance = (answer_of(outcome, "the token")[0] for outcome in wallet)
-    category = (yield from read_category(where["pool"], found.e_mode, reserve)) if found.e_mode else None
+    category = (yield from read_category(where.pool, found.e_mode, reserve)) if found.e_mode else None
     isolated_by = yield from read_isolation(where, found)
-    return Stand(where["pool"], found, reserve, held, balance, allowance, category, isolated_by)
+    return Stand(where.pool, found, reserve, held, balance, allowance, category, isolated_by)
 
 
 def read_category(pool: str, number: int, reserve: Reserve) -> Reads[EModeCategory]:
@@ -281,17 +281,17 @@ def read_category(pool: str, number: int, reserve: Reserve) -> Reads[EModeCatego
     return EModeCategory(number, about[0], about[1], has_collateral, has_debt)
 
 
-def read_isolation(where: Mapping[str, str], account: LendingAccount) -> Reads[Reserve | None]:
+def read_isolation(where: PoolContracts, account: LendingAccount) -> Reads[Reserve | None]:
     """The one collateral whose debt ceiling binds the account; None when nothing does."""
     if len(account.collateral_ids) != 1:
         return None
-    [told] = yield [ReadCall(where["pool"], signatures.RESERVE_BY_ID, account.collateral_ids)]
+    [told] = yield [ReadCall(where.pool, signatures.RESERVE_BY_ID, account.collateral_ids)]
     asset = str(answer_of(told, "the pool")[0])
     only = read_reserve(asset, (yield reserve_calls(where, asset)))
     return only if only.configuration.debt_ceiling else None
 
 
-def answer_of(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
+def answer_of(outcome: ReadOutcome, who: str) -> AbiValues:
     if not outcome.ok:
         raise PositionsUnreadable(f"{who} does not answer: {outcome.revert_reason}")
     return outcome.values

@@ -22,7 +22,7 @@ from tests.tools_app.protocols.liquid_restaking.issuers import (
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.portfolio.markets import ChainMarkets, markets_on
-from tools_app.protocols.liquid_restaking.addresses import deployments
+from tools_app.protocols.liquid_restaking.addresses import deployment_on
 from tools_app.protocols.liquid_restaking.history import read_rates
 from tools_app.protocols.liquid_restaking.issuers import Standing
 from tools_app.protocols.liquid_restaking.market import read_prices
@@ -146,5 +146,5 @@ def test_a_deposit_of_next_to_nothing_tells_no_rate(golem: Golem) -> None:
     for wei in (10**15 - 1, 10**15):
         golem.chain.transact(stranger, at("renzo_manager"), "depositETH(uint256)", 0, value=wei)
         reader = make_context(golem.chain, address=golem.address).chain()
-        reads.append(len(read_rates(reader, deployments(CHAIN_ID) or {}, "renzo", days=7)))
+        reads.append(len(read_rates(reader, deployment_on(reader), "renzo", days=7)))
     assert reads == [0, 1]

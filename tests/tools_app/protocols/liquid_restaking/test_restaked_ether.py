@@ -22,7 +22,7 @@ from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.liquid_restaking import renzo
-from tools_app.protocols.liquid_restaking.addresses import COIN, deployments
+from tools_app.protocols.liquid_restaking.addresses import COIN, contracts_on, deployments
 from tools_app.protocols.liquid_restaking.etherfi import NEWEST, list_newest
 from tools_app.protocols.liquid_restaking.issuer_reads import MOST_REQUESTS
 from tools_app.protocols.liquid_restaking.positions import DUST_WEI, request_ref
@@ -263,8 +263,9 @@ def test_deposits_that_renzo_s_risk_oracle_pauses_are_refused_and_what_is_there_
 def test_a_queue_or_a_risk_oracle_that_renzo_replaced_is_entered_by_nobody(
     queue: str, risk: str, in_paused: bool, out_paused: bool
 ) -> None:
-    known = deployments(1) or {}
-    calls = renzo.standing_calls(known)
+    known, contracts = deployments(1) or {}, contracts_on(1)
+    assert contracts is not None
+    calls = renzo.standing_calls(contracts)
     told = {
         renzo.QUEUE: (known[queue],),
         renzo.RISK: (known[risk],),
@@ -273,7 +274,7 @@ def test_a_queue_or_a_risk_oracle_that_renzo_replaced_is_entered_by_nobody(
         renzo.LINE: (0, 0),
     }
     values: list[tuple[object, ...]] = [told.get(each.signature, (0,)) for each in calls]
-    found = renzo.parse_standing(values, known)
+    found = renzo.parse_standing(values, contracts)
     assert (found.rate, found.is_in_paused, found.is_out_paused) == (107 * ETH // 100, in_paused, out_paused)
 
 

@@ -68,7 +68,7 @@ WITHDRAW_EVENT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PaidIn:
+class AssetsIn:
     """Assets that somebody paid in, and the shares that `owner` got for them."""
 
     owner: str
@@ -77,7 +77,7 @@ class PaidIn:
 
 
 @dataclass(frozen=True, slots=True)
-class PaidOut:
+class AssetsOut:
     """Assets that were paid to `receiver`, and the shares of the owner that were burned for them."""
 
     receiver: str
@@ -85,8 +85,8 @@ class PaidOut:
     shares: int
 
 
-PAID_IN: Final = AbiEvent(DEPOSIT_EVENT, PaidIn)
-PAID_OUT: Final = AbiEvent(WITHDRAW_EVENT, PaidOut)
+PAID_IN: Final = AbiEvent(DEPOSIT_EVENT, AssetsIn)
+PAID_OUT: Final = AbiEvent(WITHDRAW_EVENT, AssetsOut)
 
 KIND: Final = "vault"
 MOST_LOSS_BPS: Final = 10

@@ -57,11 +57,11 @@ OUT: Final = "withdrawal"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedFor:
     controller: str
 
 
-_ASKED: Final = ((AbiEvent(ASKED_IN_EVENT, _Asked), IN), (AbiEvent(ASKED_OUT_EVENT, _Asked), OUT))
+_ASKED: Final = ((AbiEvent(ASKED_IN_EVENT, _AskedFor), IN), (AbiEvent(ASKED_OUT_EVENT, _AskedFor), OUT))
 
 
 @dataclass(frozen=True, slots=True)

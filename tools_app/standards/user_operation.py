@@ -119,7 +119,7 @@ class UserOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _OperationLogged:
     nonce: int
     paymaster: str
     success: bool
@@ -127,7 +127,7 @@ class _Told:
     actual_gas_used: int
 
 
-_OPERATION: Final = AbiEvent(OPERATION_EVENT, _Told)
+_OPERATION: Final = AbiEvent(OPERATION_EVENT, _OperationLogged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def _read_event(log: LogEntry) -> OperationSeen:
     )
 
 
-def _read(log: LogEntry) -> _Told:
+def _read(log: LogEntry) -> _OperationLogged:
     said = _OPERATION.read(log)
     if said is None:
         raise ValueError("the EntryPoint's event has another shape")

@@ -49,7 +49,7 @@ class Priced:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class KelpQueued:
     """A request that was opened."""
 
     withdrawer: str
@@ -57,7 +57,7 @@ class Queued:
 
 
 PRICES: Final = AbiEvent(PRICED, Priced)
-REQUESTS: Final = AbiEvent(QUEUED, Queued)
+REQUESTS: Final = AbiEvent(QUEUED, KelpQueued)
 BLOCK_SECONDS: Final = 12
 """Seconds between blocks of the chain it counts them on."""
 

@@ -40,7 +40,7 @@ class VaultPair(LendingPair):
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _KindFacts:
     collateral_type: str
 
 
@@ -118,7 +118,7 @@ class MakerLending:
         """A debt costs the fee of its type; collateral earns nothing, and what is not read has no legs."""
         if not position.legs:
             return ()
-        name = word_of(read_stored(_Facts, position.facts).collateral_type)
+        name = word_of(read_stored(_KindFacts, position.facts).collateral_type)
         outcomes = yield list_kind_reads(position.ref.chain_id, (name,))
         (kind,) = read_kinds((name,), outcomes)
         return tuple(_yearly_ppm(kind) if leg.raw < 0 else 0 for leg in position.legs)

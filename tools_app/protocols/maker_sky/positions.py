@@ -131,7 +131,7 @@ LEAST_PART: Final = 10**18
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _VaultFacts:
     collateral: int
     owed: int
     to_clear: int
@@ -146,7 +146,7 @@ class MakerExits:
         """Close it; where DAI is missing, pay what there is as long as a vault may owe the rest, then say how much."""
         if not position.facts:
             return Stuck("it is of a kind that is not served here")
-        facts = read_stored(_Facts, position.facts)
+        facts = read_stored(_VaultFacts, position.facts)
         if not (facts.collateral or facts.owed):
             return None
         there = held.get(facts.debt_token, 0)

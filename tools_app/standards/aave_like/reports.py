@@ -35,24 +35,24 @@ _BORROWED: Final = AbiEvent(signatures.BORROWED, _Borrowed)
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _PoolDetails:
     pool: str
     health_factor_after: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _SupplyDetails(_Details):
+class _SupplyDetails(_PoolDetails):
     supplied_before: int
 
 
 @dataclass(frozen=True, slots=True)
-class _DebtDetails(_Details):
+class _DebtDetails(_PoolDetails):
     owed_before: int
     interest_rate_mode: str
 
 
 @dataclass(frozen=True, slots=True)
-class _CollateralDetails(_Details):
+class _CollateralDetails(_PoolDetails):
     asset: str
     use_as_collateral: bool
 
@@ -72,7 +72,7 @@ def report_supply(outcome: PlanOutcome) -> dict[str, object]:
 
 def report_withdraw(outcome: PlanOutcome) -> dict[str, object]:
     """What came out; of what was sold as it came, what the pool says that it gave."""
-    token, details = outcome.plan.receives[0].token, read_details(_Details, outcome)
+    token, details = outcome.plan.receives[0].token, read_details(_PoolDetails, outcome)
     amount = _amount(_last(outcome, _WITHDRAWN, details))
     is_sold = "sold_with_it" in outcome.plan.details
     return {
@@ -119,7 +119,7 @@ def report_collateral(outcome: PlanOutcome) -> dict[str, object]:
     }
 
 
-def _last(outcome: PlanOutcome, event: AbiEvent[T], details: _Details) -> T | None:
+def _last(outcome: PlanOutcome, event: AbiEvent[T], details: _PoolDetails) -> T | None:
     """The last event of a kind that the pool emitted for the plan; None where it emitted none."""
     found = list_events(outcome, event, contract=details.pool)
     return found[-1] if found else None

@@ -43,7 +43,7 @@ class HarvestReport(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _HarvestDetails:
     wsteth: str
     share_rate_delta: str
     harvested_at: str | None
@@ -52,7 +52,7 @@ class _Details:
 
 def report_harvest(outcome: PlanOutcome) -> HarvestReport:
     """What left, from the wrapped token's own events; what arrived, from balances."""
-    details = read_details(_Details, outcome)
+    details = read_details(_HarvestDetails, outcome)
     chain_id = outcome.plan.chain_id
     wsteth = TokenMeta(chain_id, details.wsteth, "wstETH", 18, "", is_registered=False)
     coin = TokenMeta(chain_id, "", "ETH", 18, "", is_registered=True)

@@ -69,7 +69,7 @@ class _Token:
 
 
 @dataclass(frozen=True, slots=True)
-class _Details:
+class _WrapDetails:
     amount: int
     spent: _Token
     received: _Token
@@ -77,7 +77,7 @@ class _Details:
 
 
 @dataclass(frozen=True, slots=True)
-class _StakeDetails(_Details):
+class _StakeDetails(_WrapDetails):
     route: str
     staking_limit_remaining: str | None
 
@@ -98,7 +98,7 @@ def report_stake(outcome: PlanOutcome) -> StakeReport:
 
 def report_wrap(outcome: PlanOutcome) -> WrapReport:
     """From the events of both tokens."""
-    details = read_details(_Details, outcome)
+    details = read_details(_WrapDetails, outcome)
     spent, received = details.spent.meta, details.received.meta
     return WrapReport(
         st_eth_wrapped=TokenAmount(details.amount, spent),
@@ -109,7 +109,7 @@ def report_wrap(outcome: PlanOutcome) -> WrapReport:
 
 def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
     """From the events of both tokens."""
-    details = read_details(_Details, outcome)
+    details = read_details(_WrapDetails, outcome)
     spent, received = details.spent.meta, details.received.meta
     return UnwrapReport(
         wst_eth_unwrapped=TokenAmount(details.amount, spent),

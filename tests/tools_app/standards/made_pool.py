@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools_app.standards.aave_like.contracts import PoolContracts
 from tools_app.standards.aave_like.reads import HeldReserve, LendingAccount, Reserve, Stand
 from tools_app.standards.aave_like.signatures import RAY, WAD, Configuration
 from tools_app.toolkit.views import TokenMeta
 
 ME: Final = "0x" + "1" * 40
 POOL, PROVIDER, ORACLE = ("0x" + each * 40 for each in "abc")
-WHERE: Final = {"pool": POOL, "data_provider": PROVIDER, "oracle": ORACLE}
+WHERE: Final = PoolContracts(pool=POOL, data_provider=PROVIDER, oracle=ORACLE)
 TWO: Final = TokenMeta(1, "0x" + "2" * 40, "TWO", 6, "Two dollars", True)
 KILO: Final = TokenMeta(1, "0x" + "3" * 40, "KILO", 18, "Two thousand dollars", True)
 DOLLAR: Final = 10**8

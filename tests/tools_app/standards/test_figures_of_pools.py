@@ -168,7 +168,7 @@ def test_an_account_is_told_in_dollars_and_percent_of_the_year() -> None:
 def test_what_is_held_without_counting_and_what_owes_all_it_has_is_told_as_that() -> None:
     poor = replace(ACCOUNT, collateral=2_000 * DOLLAR, debt=2_000 * DOLLAR)
     ctx, lender = open_pool(poor)
-    told: dict[str, Any] = figures.health_factor(ctx, lender, ME)
+    told = figures.health_factor(ctx, lender, ME)
     assert told["net_apy"] is None and told["current_ltv"] == "100.0000"
     assert figures.user_summary(ctx, lender, ME)["net_apy"] is None
     idle = _tell_held(TWO.address, replace(HELD, is_collateral=False))
@@ -177,7 +177,8 @@ def test_what_is_held_without_counting_and_what_owes_all_it_has_is_told_as_that(
     free = _in_context(reader)
     told = figures.health_factor(free, lender, ME)
     assert (told["health_factor"], told["current_ltv"]) == (None, "0.0000")
-    assert [each["token"] for each in told["assets"]] == [KILO]
+    assets: Any = told["assets"]
+    assert [each["token"] for each in assets] == [KILO]
     assert figures.liquidation_risk(free, lender, ME)["collateral_can_fall_pct"] is None
     assert figures.liquidation_risk(free, lender, ME)["liquidation_prices"] == []
 

@@ -6,8 +6,8 @@ The document is the owner's view of the rows; an edited one is applied to them, 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -23,6 +23,7 @@ from memory_app.text_cleaning import clean_text
 from tools_app.core import audit_log
 from tools_app.core.bounded_parsing import read_toml
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
 
 _MOST = 500
@@ -41,16 +42,62 @@ _PLAIN = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class HeuristicTable:
+    """One `[[heuristic]]` as an owner wrote it; numbers and marks are checked where they are read."""
+
+    tool_name: str
+    token_keys: list[object]
+    parameter: str
+    text: str
+    episode_ids: list[str]
+    category: str
+    confidence_percent: object
+    factor_bps: object
+    identity_hash: object
+    chain_id: object = None
+    is_pinned: object = False
+    route: object = ""
+    route_from: object = ""
+    is_archived: object = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeuristicEdit:
+    """One heuristic as its owner wants it: what its row is to hold."""
+
+    tool_name: str
+    chain_id: object
+    token_keys: list[str]
+    parameter: Tunable
+    factor_bps: int
+    confidence_percent: int
+    is_pinned: bool
+    text: str
+    route: str
+    route_from: str
+    episode_ids: list[UUID]
+    category: InsightCategory
+    identity_hash: str
+    is_archived: bool
+
+    def list_columns(self) -> dict[str, object]:
+        """The row's columns; when it is archived is a time of its own."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "is_archived"}
+
+
 def render_heuristics(rows: Iterable[Insight]) -> str:
     """One `[[heuristic]]` a row, in the order of tool, tokens and parameter."""
     ordered = sorted(rows, key=lambda row: (row.tool_name, row.chain_id or 0, row.token_keys, row.parameter))
     parts = []
     for row in ordered:
-        values = {name: getattr(row, name) for name in _PLAIN if getattr(row, name) is not None}
-        values["episode_ids"] = [str(episode_id) for episode_id in row.episode_ids]
-        values["category"] = str(row.category)
-        values["identity_hash"] = row.identity_hash
-        values["is_archived"] = row.archived_at is not None
+        values = {
+            **{name: getattr(row, name) for name in _PLAIN if getattr(row, name) is not None},
+            "episode_ids": [str(episode_id) for episode_id in row.episode_ids],
+            "category": str(row.category),
+            "identity_hash": row.identity_hash,
+            "is_archived": row.archived_at is not None,
+        }
         parts.append(f"[[heuristic]]\n{dump_toml(values)}")
     return "\n".join(parts)
 
@@ -74,9 +121,9 @@ def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now:
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
         rows = Insight.objects.select_for_update(no_key=True, of=("self",))
         known = {row.identity_hash: row for row in rows.filter(golem_id=golem_id, kind=Kind.HEURISTIC).order_by("pk")}
-        for columns in wanted:
-            row = known.pop(columns["identity_hash"], None)
-            changed += _apply(golem_id, row, columns, actor, reason, now)
+        for edit in wanted:
+            row = known.pop(edit.identity_hash, None)
+            changed += _apply(golem_id, row, edit, actor, reason, now)
         for row in known.values():
             if row.archived_at is None and not row.is_quarantined:
                 row.archived_at = now
@@ -94,10 +141,8 @@ def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now:
     return changed
 
 
-def _apply(
-    golem_id: UUID, row: Insight | None, columns: dict[str, object], actor: str, reason: str, now: datetime
-) -> int:
-    is_archived = columns.pop("is_archived")
+def _apply(golem_id: UUID, row: Insight | None, edit: HeuristicEdit, actor: str, reason: str, now: datetime) -> int:
+    is_archived, columns = edit.is_archived, edit.list_columns()
     if row is None:
         row = Insight(
             golem_id=golem_id,
@@ -125,7 +170,7 @@ def _apply(
     return 1
 
 
-def _parse(text: str) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
+def _parse(text: str) -> list[HeuristicEdit]:
     try:
         rows = read_toml(text, most_bytes=_MOST_BYTES).get("heuristic", [])
         if not isinstance(rows, list) or len(rows) > _MOST:
@@ -135,26 +180,27 @@ def _parse(text: str) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
         raise InvalidParams(f"no valid heuristics: {error}", fields={"text": "TOML of heuristics"}) from None
 
 
-def _read(row: dict[str, Any]) -> dict[str, Any]:  # Any: JSON, as agents see it
-    percent, factor = row["confidence_percent"], row["factor_bps"]
-    if not isinstance(percent, int) or not isinstance(factor, int) or not 0 <= percent <= 100:
-        raise ValueError("confidence_percent is 0 to 100 and factor_bps a whole number")
-    unknown = set(row) - {*_PLAIN, "episode_ids", "category", "identity_hash", "is_archived"}
+def _read(table: dict[str, object]) -> HeuristicEdit:
+    unknown = set(table) - {*_PLAIN, "episode_ids", "category", "identity_hash", "is_archived"}
     if unknown:
         raise ValueError(f"unknown keys {', '.join(sorted(unknown))}")
-    return {
-        "tool_name": clean_text(row["tool_name"], longest=96),
-        "chain_id": row.get("chain_id"),
-        "token_keys": [str(key)[:64] for key in row["token_keys"]],
-        "parameter": Tunable(row["parameter"]),
-        "factor_bps": factor,
-        "confidence_percent": percent,
-        "is_pinned": bool(row.get("is_pinned", False)),
-        "text": clean_text(row["text"], longest=2_000),
-        "route": str(row.get("route", ""))[:96],
-        "route_from": str(row.get("route_from", ""))[:64].lower(),
-        "episode_ids": [UUID(found) for found in row["episode_ids"]],
-        "category": InsightCategory(row["category"]),
-        "identity_hash": str(row["identity_hash"])[:66],
-        "is_archived": bool(row.get("is_archived", False)),
-    }
+    row = read_stored(HeuristicTable, table)
+    percent, factor = row.confidence_percent, row.factor_bps
+    if not isinstance(percent, int) or not isinstance(factor, int) or not 0 <= percent <= 100:
+        raise ValueError("confidence_percent is 0 to 100 and factor_bps a whole number")
+    return HeuristicEdit(
+        tool_name=clean_text(row.tool_name, longest=96),
+        chain_id=row.chain_id,
+        token_keys=[str(key)[:64] for key in row.token_keys],
+        parameter=Tunable(row.parameter),
+        factor_bps=factor,
+        confidence_percent=percent,
+        is_pinned=bool(row.is_pinned),
+        text=clean_text(row.text, longest=2_000),
+        route=str(row.route)[:96],
+        route_from=str(row.route_from)[:64].lower(),
+        episode_ids=[UUID(found) for found in row.episode_ids],
+        category=InsightCategory(row.category),
+        identity_hash=str(row.identity_hash)[:66],
+        is_archived=bool(row.is_archived),
+    )

@@ -10,11 +10,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS, LEAST_EPISODES_TO_TUNE
 from memory_app.reflection import NOTABLE_ERROR_BPS, PRICE_MOVED, TOO_SHALLOW
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS
 from tools_app.toolkit.params import ROUTE_PATTERN
 
@@ -68,40 +68,80 @@ class Preference:
         return f"{self.route}@{self.cost_bps}"
 
 
+@dataclass(frozen=True, slots=True)
+class SwapSides:
+    """One side of a swap's episode, as much of it as it tells: what was predicted, or what came of it."""
+
+    details: object = None
+    slippage_bps: object = None
+    balance_deltas: object = None
+    ground_truth_source: object = "balance"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapDetails:
+    """What a swap's prediction says of its tokens and route, as much of it as it tells."""
+
+    token_in: object = ""
+    token_out: object = None
+    route_name: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwapLesson:
+    """What was concluded of a swap, as much of it as it tells."""
+
+    verdict: object = None
+    why: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceDelta:
+    """What came or went of one token; `raw` is decimal text in base units."""
+
+    raw: object = ""
+    symbol: object = None
+
+
 def read_fill(
     *,
     episode_id: UUID,
     token_in: str,
     prediction: Mapping[str, object],
     outcome: Mapping[str, object],
-    reflection: Mapping[str, Any],  # Any: JSON, as agents see it
+    reflection: Mapping[str, object],
 ) -> Fill | None:
     """The fill of an episode that started from `token_in` (a token key); None when it tells nothing about its route.
 
     A swap that reverted because of its route fell short by its whole slippage at least; for another reason by nothing.
     """
-    details = prediction.get("details")
-    if not isinstance(details, Mapping) or str(details.get("token_in", "")).lower() != token_in:
+    told = read_stored(SwapSides, prediction)
+    if not isinstance(told.details, Mapping):
         return None
-    route = details.get("route_name")
+    details = read_stored(SwapDetails, told.details)
+    if str(details.token_in).lower() != token_in:
+        return None
+    route = details.route_name
     if not isinstance(route, str) or not _ROUTE.fullmatch(route) or "@" in route or len(route) > _LONGEST_ROUTE:
         return None
-    if reflection.get("verdict") == "reverted":
-        slippage = prediction.get("slippage_bps")
-        if not _BLAMED_ON_ROUTE & set(reflection.get("why") or ()) or not isinstance(slippage, int):
+    lesson = read_stored(SwapLesson, reflection)
+    expected = _deltas(told.balance_deltas)
+    if lesson.verdict == "reverted":
+        slippage = told.slippage_bps
+        if not _BLAMED_ON_ROUTE & set(lesson.why or ()) or not isinstance(slippage, int):
             return None
-        spent = abs(_deltas(prediction).get(str(details["token_in"]), 0))
+        spent = abs(expected.get(str(details.token_in), 0))
         return Fill(episode_id, route, slippage, spent, _is_measured(outcome)) if spent else None
-    expected = _deltas(prediction)
-    shortfall = _shortfall(expected, _deltas(outcome), str(details["token_in"]), str(details["token_out"]))
+    sold, bought = str(details.token_in), str(details.token_out)
+    shortfall = _shortfall(expected, _deltas(read_stored(SwapSides, outcome).balance_deltas), sold, bought)
     if shortfall is None:
         return None
-    return Fill(episode_id, route, shortfall, abs(expected[str(details["token_in"])]), _is_measured(outcome))
+    return Fill(episode_id, route, shortfall, abs(expected[sold]), _is_measured(outcome))
 
 
 def _is_measured(outcome: Mapping[str, object]) -> bool:
     # An outcome that does not say how it was read was written before it did.
-    return str(outcome.get("ground_truth_source", "balance")).startswith("balance")
+    return str(read_stored(SwapSides, outcome).ground_truth_source).startswith("balance")
 
 
 def choose_route(fills: Iterable[Fill]) -> Preference | None:
@@ -151,11 +191,10 @@ def _shortfall(expected: Mapping[str, int], actual: Mapping[str, int], token_in:
     return received + spent
 
 
-def _deltas(side: Mapping[str, object]) -> dict[str, int]:
+def _deltas(rows: object) -> dict[str, int]:
     found = {}
-    rows = side.get("balance_deltas")
     for row in rows if isinstance(rows, list) else ():
-        raw = str(row.get("raw", "")) if isinstance(row, Mapping) else ""
-        if re.fullmatch(r"-?[0-9]{1,78}", raw):
-            found[str(row.get("symbol"))] = int(raw)
+        delta = read_stored(BalanceDelta, row) if isinstance(row, Mapping) else BalanceDelta()
+        if re.fullmatch(r"-?[0-9]{1,78}", str(delta.raw)):
+            found[str(delta.symbol)] = int(str(delta.raw))
     return found

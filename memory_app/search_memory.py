@@ -7,16 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from memory_app.ask_memory_worker import request_query_grimoire
+from memory_app.found_memories import read_answer, read_found
 
 
 def search_memory(
     *, golem_id: UUID, query: str, limit: int, now: datetime, wait_seconds: float
 ) -> list[dict[str, Any]]:  # Any: JSON, as agents see it
     """Episodes like the question, the best first: content, when, and the score as text. Raises InvalidParams."""
-    answer = request_query_grimoire(
-        golem_id=golem_id, query=query, limit=limit, now=now, wait_seconds=wait_seconds, reinforce=False
+    answer = read_answer(
+        request_query_grimoire(
+            golem_id=golem_id, query=query, limit=limit, now=now, wait_seconds=wait_seconds, reinforce=False
+        )
     )
     return [
-        {"id": str(found["id"]), "content": str(found["content"]), "score": str(found["score"]), "untrusted": True}
-        for found in answer.get("episodes", [])
+        {"id": found.id, "content": found.content, "score": found.score, "untrusted": True}
+        for found in map(read_found, answer.episodes)
     ]

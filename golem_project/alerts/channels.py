@@ -30,6 +30,7 @@ from golem_project.stream import delivery_turns, sealed_secrets
 from golem_project.stream.delivery_turns import DeliveryTurn, Wanting
 from golem_project.stream.models import TurnKind
 from tools_app.core import clock, event_log, guarded_http
+from tools_app.core.event_body import EventBody, read_body
 from tools_app.core.event_log import EventFilter
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
 from tools_app.core.transaction_retry import retry_aborted
@@ -181,16 +182,15 @@ def _add_link(alert: Alert) -> str:
     return f"{alert.text} {settings.GOLEM_PUBLIC_URL}{alert.path}" if has_link else alert.text
 
 
-def _find_page(event: Mapping[str, Any]) -> str:  # Any: JSON of an event
+def _find_page(event: EventBody) -> str:
     """Where what an event tells is seen or decided: its request, its permit, else its golem."""
-    payload = event["payload"]
     # Protocols have requests too; only an approval's is a page of ours.
-    pages = _PAGES if event["type"].startswith("approval:") else _PAGES[1:]
+    pages = _PAGES if event.type.startswith("approval:") else _PAGES[1:]
     for name, page in pages:
-        if isinstance(payload.get(name), str):
+        if isinstance(row_id := event.payload.get(name), str):
             with suppress(NoReverseMatch):
-                return reverse(page, args=[payload[name]])
-    return reverse("admin:archetypes_app_golem_change", args=[event["golem_id"]])
+                return reverse(page, args=[row_id])
+    return reverse("admin:archetypes_app_golem_change", args=[event.golem_id])
 
 
 def _is_due(channel: AlertChannel, now: datetime) -> bool:
@@ -220,32 +220,28 @@ def _gather(channel_id: UUID) -> int:
         names = _list_seen(channel)
         wanted = EventFilter(golem_ids=frozenset(names), types=list_events(channel.topics))
         page = event_log.read_after(max(start, head.forgotten), head=head, wanted=wanted, limit=_PAGE)
-        events = [json.loads(event.body) for event in page.events]
+        events = [read_body(event.body) for event in page.events]
         alerts = [_make_alert(channel, event, names) for event in events if _is_wanted(channel, event)]
         Alert.objects.bulk_create(alerts, ignore_conflicts=True)
         AlertChannel.objects.filter(pk=channel.pk).update(log_id=head.log_id, position=page.reached)
     return len(alerts)
 
 
-def _is_wanted(channel: AlertChannel, event: Mapping[str, Any]) -> bool:  # Any: JSON of an event
-    return not channel.topics or find_topic(event["type"], event["payload"]) in channel.topics
+def _is_wanted(channel: AlertChannel, event: EventBody) -> bool:
+    return not channel.topics or find_topic(event.type, event.payload) in channel.topics
 
 
-def _make_alert(
-    channel: AlertChannel,
-    event: Mapping[str, Any],  # Any: JSON of an event
-    names: Mapping[str, str],
-) -> Alert:
-    text, is_urgent = tell_event(event["type"], event["payload"], golem=names[event["golem_id"]])
+def _make_alert(channel: AlertChannel, event: EventBody, names: Mapping[str, str]) -> Alert:
+    text, is_urgent = tell_event(event.type, event.payload, golem=names[event.golem_id])
     return Alert(
         channel=channel,
-        golem_id=UUID(event["golem_id"]),
-        event_id=event["event_id"],
+        golem_id=UUID(event.golem_id),
+        event_id=event.event_id,
         text=text,
         path=_find_page(event),
         is_urgent=is_urgent,
-        rank=rank_topic(find_topic(event["type"], event["payload"])),
-        happened_at=datetime.fromisoformat(event["occurred_at"]),
+        rank=rank_topic(find_topic(event.type, event.payload)),
+        happened_at=datetime.fromisoformat(event.occurred_at),
     )
 
 

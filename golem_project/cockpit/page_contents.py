@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -49,6 +49,7 @@ from permits_app.permits.tick_decisions import list_decisions
 from permits_app.words.address_book import read_book, read_page_of
 from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
+from tools_app.core.stored_json import read_stored
 from tools_app.models import SpeculationRecord
 from tools_app.pages.html import show_badge
 from tools_app.pages.plots import LinePlot
@@ -57,7 +58,6 @@ from tools_app.wording.formats import format_age, format_chain, format_seconds, 
 
 SHOWN_DECISIONS: Final = 8
 SHOWN_GOLEMS: Final = 200
-_read_trouble: Final = itemgetter("deliberation", "costs", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,33 @@ class PulseWords:
     missed_ticks: int
     regime: str
     advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAction:
+    """One action of a decision as its record is told."""
+
+    action_type: str
+    state: str
+    reason: str
+    block_reason: str | None = None
+    venue: str | None = None
+    permit_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldDecision:
+    """One decision as its record is told, as far as the cockpit shows it."""
+
+    heartbeat_tick: int
+    decided_at: str
+    tier: str
+    reason: str
+    is_live: bool
+    deliberation: Mapping[str, object]
+    costs: Mapping[str, object]
+    outcome: Mapping[str, object]
+    actions: tuple[ToldAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,24 +366,25 @@ def _describe_read_ahead(archetype: str) -> ReadAhead:
 
 
 def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
+    rows = (read_stored(ToldDecision, row) for row in list_decisions(golem=golem, limit=SHOWN_DECISIONS))
     return tuple(
         Decision(
-            heartbeat_tick=row["heartbeat_tick"],
-            age=format_age(datetime.fromisoformat(row["decided_at"]), now=now),
-            tier=InferenceTier(row["tier"]).label,
-            reason=name_addresses(row["reason"], golem.home_chain_id) or "quiet: nothing asked for thinking",
-            is_live=row["is_live"],
-            failure=tell_trouble(*_read_trouble(row)),
+            heartbeat_tick=row.heartbeat_tick,
+            age=format_age(datetime.fromisoformat(row.decided_at), now=now),
+            tier=InferenceTier(row.tier).label,
+            reason=name_addresses(row.reason, golem.home_chain_id) or "quiet: nothing asked for thinking",
+            is_live=row.is_live,
+            failure=tell_trouble(row.deliberation, row.costs, row.outcome),
             actions=tuple(
                 (
-                    f"{each['action_type'].replace('_', ' ')} {each['venue'] or ''}".strip(),
-                    show_badge(each["state"]),
-                    each["block_reason"] or each["reason"],
-                    each["permit_id"] or "",
-                    bool(each["reason"]) and not each["block_reason"],
+                    f"{each.action_type.replace('_', ' ')} {each.venue or ''}".strip(),
+                    show_badge(each.state),
+                    each.block_reason or each.reason,
+                    each.permit_id or "",
+                    bool(each.reason) and not each.block_reason,
                 )
-                for each in row["actions"]
+                for each in row.actions
             ),
         )
-        for row in list_decisions(golem=golem, limit=SHOWN_DECISIONS)
+        for row in rows
     )

@@ -8,14 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from golem_project.cockpit.risk_answers import (
+    ToldAction,
+    ToldAlerts,
+    ToldBreaches,
+    ToldDashboard,
+    ToldDebtRisk,
+    ToldExposure,
+    ToldFall,
+    ToldLiquidationRisks,
+    ToldShare,
+    ToldStress,
+    ToldUnwinding,
+    ToldWayOut,
+)
 from permits_app.performance.prediction_accuracy import KeptPredictions
 from tools_app import runner
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import usd_to_micro
 from tools_app.subsystems.intel.calibration import (
     LEAST_ACTIONS,
@@ -33,6 +48,7 @@ from tools_app.toolkit.tooldef import ReadTool
 from tools_app.wording.address_names import known_deployment, name_address
 from tools_app.wording.formats import format_seconds, format_usd
 
+Answer = TypeVar("Answer")
 _EVERY_CHAIN: Final = {"chain_id": 0}
 _PREDICTIONS: Final = (
     ("Chance that the price runs away", PredictionKind.REVERT),
@@ -47,16 +63,8 @@ _JUDGED: Final = {
     PredictionJudgement.MORE_OFTEN: ("more often", "bad"),
     PredictionJudgement.LESS_OFTEN: ("less often", "warn"),
 }
-_GROUPS: Final = (
-    ("By protocol", "by_protocol", _HELD),
-    ("By chain", "by_chain", _HELD),
-    ("By token", "by_asset", _HELD),
-    ("Dollar tokens and others", "by_asset_type", _HELD),
-    ("By issuer", "by_issuer", "Nothing that is held depends on an issuer that is known here."),
-    ("By bridge", "by_bridge", "Nothing that is held came, or is under way, over a bridge that is known here."),
-    ("By oracle", "by_oracle", "No position believes an oracle that is known here."),
-)
-"""Shares by what they are of: the title, the member of the answer, and what an empty one says."""
+_BY_CHAIN: Final = "By chain"
+_BY_ORACLE: Final = "By oracle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,54 +188,66 @@ class RiskBoard:
 def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
     """The board of a golem at this moment, over every chain of this server."""
     try:
-        board = _ask(golem, "safety_get_risk_dashboard", now)
-        exposure = _ask(golem, "safety_get_protocol_exposure", now)
-        risks = _ask(golem, "safety_get_liquidation_risks", now)
-        stress = _ask(golem, "safety_simulate_price_stress", now)
-        unwind = _ask(golem, "safety_estimate_unwind_cost", now)
-        pending = _ask(golem, "safety_check_pending_alerts", now)
-        alerts = _ask(golem, "safety_get_health_alerts", now)
+        board = _ask(golem, "safety_get_risk_dashboard", now, ToldDashboard)
+        exposure = _ask(golem, "safety_get_protocol_exposure", now, ToldExposure)
+        risks = _ask(golem, "safety_get_liquidation_risks", now, ToldLiquidationRisks)
+        stress = _ask(golem, "safety_simulate_price_stress", now, ToldStress)
+        unwind = _ask(golem, "safety_estimate_unwind_cost", now, ToldUnwinding)
+        pending = _ask(golem, "safety_check_pending_alerts", now, ToldBreaches)
+        alerts = _ask(golem, "safety_get_health_alerts", now, ToldAlerts)
     except GolemError as error:
         return RiskBoard(golem, now, fault=f"{error.detail} ({error.code})")
-    worth = _micro(board["net_worth_usd"])
-    deepest = stress["max_drawdown_survivable"]
-    wait = unwind["estimated_total_time"]
+    worth = _micro(board.net_worth_usd)
+    deepest = stress.max_drawdown_survivable
+    wait = unwind.estimated_total_time
     return RiskBoard(
         golem=golem,
         now=now,
-        overall=board["overall_risk"],
-        tone=_TONES[board["overall_risk"]],
-        summary=board["summary"],
-        concentration=exposure["concentration_risk"],
-        shares=tuple(
-            ShareGroup(title, tuple(_name(_tell_share(row), key) for row in exposure[key]), nothing)
-            for title, key, nothing in _GROUPS
-        ),
-        debts=tuple(map(_tell_debt, risks["risky_positions"])),
-        falls=tuple(_tell_fall(each, worth) for each in stress["scenarios"]) if worth is not None else (),
-        falling=", ".join(dict.fromkeys(stress["falls"])),
+        overall=board.overall_risk,
+        tone=_TONES[board.overall_risk],
+        summary=board.summary,
+        concentration=exposure.concentration_risk,
+        shares=tuple(_list_shares(exposure)),
+        debts=tuple(map(_tell_debt, risks.risky_positions)),
+        falls=tuple(_tell_fall(each, worth) for each in stress.scenarios) if worth is not None else (),
+        falling=", ".join(dict.fromkeys(stress.falls)),
         deepest="" if deepest is None else f"{deepest}%",
-        ways_out=tuple(map(_tell_way_out, unwind["positions"])),
-        unwind_cost=_usd(unwind["total_unwind_cost_usd"]),
+        ways_out=tuple(map(_tell_way_out, unwind.positions)),
+        unwind_cost=_usd(unwind.total_unwind_cost_usd),
         unwind_time="nobody knows how long" if wait is None else format_seconds(wait) if wait else "at once",
-        breaches=tuple(_tell_breach(each) for each in pending["breached_alerts"]),
-        alerts=len(alerts["alerts"]),
-        off_peg=tuple(board["off_peg"]),
-        held_in=tuple(_list_held_in(board["pending_actions"], unwind["positions"])),
-        not_counted=tuple(board["not_counted"]),
+        breaches=tuple(_tell_breach(each) for each in pending.breached_alerts),
+        alerts=len(alerts.alerts),
+        off_peg=tuple(board.off_peg),
+        held_in=tuple(_list_held_in(board.pending_actions, unwind.positions)),
+        not_counted=tuple(board.not_counted),
         predictions=tuple(_tell_predictions(golem, title, kind) for title, kind in _PREDICTIONS),
     )
 
 
-def _ask(golem: Golem, name: str, now: datetime) -> Mapping[str, Any]:  # Any: JSON, of its own shape
-    """A tool's answer as JSON, as agents see it: its members are the tool's. Raises GolemError."""
+def _ask(golem: Golem, name: str, now: datetime, kind: type[Answer]) -> Answer:
+    """A tool's answer, read from the JSON that agents see. Raises GolemError."""
     tool = REGISTRY.get(name)
     if not isinstance(tool, ReadTool):
         raise TypeError(f"{name} is no read")
-    answer: Mapping[str, object] = runner.run_read(
-        tool=tool, params=_EVERY_CHAIN, golem=view_golem(golem), now=now
-    ).data
-    return answer
+    return read_stored(kind, runner.run_read(tool=tool, params=_EVERY_CHAIN, golem=view_golem(golem), now=now).data)
+
+
+def _list_shares(exposure: ToldExposure) -> Iterator[ShareGroup]:
+    """Shares by what they are of: the title, the member of the answer, and what an empty one says."""
+    for title, rows, nothing in (
+        ("By protocol", exposure.by_protocol, _HELD),
+        (_BY_CHAIN, exposure.by_chain, _HELD),
+        ("By token", exposure.by_asset, _HELD),
+        ("Dollar tokens and others", exposure.by_asset_type, _HELD),
+        ("By issuer", exposure.by_issuer, "Nothing that is held depends on an issuer that is known here."),
+        (
+            "By bridge",
+            exposure.by_bridge,
+            "Nothing that is held came, or is under way, over a bridge that is known here.",
+        ),
+        (_BY_ORACLE, exposure.by_oracle, "No position believes an oracle that is known here."),
+    ):
+        yield ShareGroup(title, tuple(_name(_tell_share(row), title) for row in rows), nothing)
 
 
 def _micro(dollars: str | None) -> int | None:
@@ -242,18 +262,18 @@ def _usd(dollars: str | None) -> str:
     return "unknown" if micro is None else format_usd(micro)
 
 
-def _tell_share(row: Mapping[str, Any]) -> ShareBar:  # Any: JSON, of its own shape
-    share = row["held_share_percent"]
-    owed = _micro(row["owed_usd"])
-    return ShareBar(row["name"], _usd(row["held_usd"]), format_usd(owed) if owed else "", f"{share}%", share)
+def _tell_share(row: ToldShare) -> ShareBar:
+    share = row.held_share_percent
+    owed = _micro(row.owed_usd)
+    return ShareBar(row.name, _usd(row.held_usd), format_usd(owed) if owed else "", f"{share}%", share)
 
 
-def _name(share: ShareBar, key: str) -> ShareBar:
+def _name(share: ShareBar, group: str) -> ShareBar:
     """What a share is of as people call it: a chain by its name; an oracle, told as `chain:address`, by what it is."""
-    if key == "by_chain":
+    if group == _BY_CHAIN:
         known = KNOWN_NETWORKS.get(int(share.name.removeprefix("chain ")))
         return share if known is None else replace(share, name=f"{known.name}, {share.name}")
-    if key != "by_oracle":
+    if group != _BY_ORACLE:
         return share
     chain_id, _, address = share.name.partition(":")
     return replace(share, name=f"{_name_oracle(int(chain_id), address)} {address} on chain {chain_id}")
@@ -270,51 +290,47 @@ def _name_oracle(chain_id: int, address: str) -> str:
     return name_address(chain_id, address) or next((f"oracle of {label}" for label in keepers), "oracle")
 
 
-def _tell_debt(row: Mapping[str, Any]) -> DebtBar:  # Any: JSON, of its own shape
+def _tell_debt(row: ToldDebtRisk) -> DebtBar:
     return DebtBar(
-        label=row["label"],
-        health=row["health_factor"],
-        may_fall=row["collateral_may_fall_percent"],
-        tone=_TONES[row["risk_level"]],
-        debt=_usd(row["debt_usd"]),
-        action=row["action"],
+        label=row.label,
+        health=row.health_factor,
+        may_fall=row.collateral_may_fall_percent,
+        tone=_TONES[row.risk_level],
+        debt=_usd(row.debt_usd),
+        action=row.action,
     )
 
 
-def _tell_fall(row: Mapping[str, Any], worth: int) -> FallBar:  # Any: JSON, of its own shape
-    left = _micro(row["net_worth_usd"]) or 0
-    gone: Sequence[Mapping[str, Any]] = row["liquidated_positions"]  # Any: JSON, of its own shape
+def _tell_fall(row: ToldFall, worth: int) -> FallBar:
+    left = _micro(row.net_worth_usd) or 0
     return FallBar(
-        fall=f"{row['price_change_pct']}%",
+        fall=f"{row.price_change_pct}%",
         left=format_usd(left),
-        lost=_usd(row["total_loss_usd"]),
+        lost=_usd(row.total_loss_usd),
         percent=max(0, min(100, left * 100 // worth)) if worth > 0 else 0,
-        tone="good" if row["survives"] else "bad",
-        liquidated=", ".join(each["label"] for each in gone),
+        tone="good" if row.survives else "bad",
+        liquidated=", ".join(each.label for each in row.liquidated_positions),
     )
 
 
-def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:  # Any: JSON, of its own shape
-    wait = row["wait_seconds"]
+def _tell_way_out(row: ToldWayOut) -> WayOutLine:
+    wait = row.wait_seconds
     return WayOutLine(
-        label=row["label"],
-        kind=row["kind"],
+        label=row.label,
+        kind=row.kind,
         # When it ends stands in a column of its own.
-        reason=row["reason"].partition(" (until ")[0],
-        cost=_usd(row["cost_usd"]),
+        reason=row.reason.partition(" (until ")[0],
+        cost=_usd(row.cost_usd),
         wait="unknown" if wait is None else format_seconds(wait) if wait else "",
     )
 
 
-def _list_held_in(
-    actions: Sequence[Mapping[str, Any]],  # Any: JSON, of its own shape
-    ways: Sequence[Mapping[str, Any]],  # Any: JSON, of its own shape
-) -> Iterator[str]:
+def _list_held_in(actions: Sequence[ToldAction], ways: Sequence[ToldWayOut]) -> Iterator[str]:
     """What cannot be left whole now, by name with the reason; debts stand among what is near to liquidation."""
-    labels = {row["position"]: row["label"] for row in ways}
+    labels = {row.position: row.label for row in ways}
     for each in actions:
-        if each["action"].startswith(NOT_WHOLE_NOW):
-            yield f"{labels.get(each['position'], each['position'])} {each['action']}"
+        if each.action.startswith(NOT_WHOLE_NOW):
+            yield f"{labels.get(each.position, each.position)} {each.action}"
 
 
 def _tell_predictions(golem: Golem, title: str, kind: PredictionKind) -> PredictionTable:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.errors import Recovery
+from tools_app.core.stored_json import read_stored
 
 _FIRST: Final[Mapping[Recovery, timedelta]] = {
     Recovery.PREVIEW_AGAIN: timedelta(0),
@@ -56,12 +57,9 @@ def is_waiting(wait: WishBackoff | None, *, now: datetime) -> bool:
     return wait is not None and now < wait.until <= now + _LONGEST
 
 
-def read_waits(stored: Mapping[str, Any]) -> dict[str, WishBackoff]:  # Any: JSON that a tick stored
+def read_waits(stored: Mapping[str, object]) -> dict[str, WishBackoff]:
     """The waits of a stored state."""
-    return {
-        key: WishBackoff(datetime.fromisoformat(row["until"]), str(row["code"]), int(row["count"]))
-        for key, row in stored.items()
-    }
+    return {key: read_stored(WishBackoff, row) for key, row in stored.items()}
 
 
 def write_waits(waits: Mapping[str, WishBackoff], *, now: datetime) -> dict[str, object]:

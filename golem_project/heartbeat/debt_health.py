@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.liquidity_plan import RuleWish, Urgency
+from golem_project.heartbeat.tick_memory import read_memory
 from permits_app.models.action_record import RESCUE_KEY
 from permits_app.safety.format_rule_figures import format_ratio
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.toolkit.enums import LEAVING
@@ -58,6 +61,21 @@ class ToldDebt:
         if debt.alarm is Alarm.UNKNOWN:
             return replace(self, of_unknown=True)
         return ToldDebt(debt.alarm, debt.health_bps, self.of_unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDebt:
+    """A debt in a heartbeat's stored state, with what was told of it; health, floor and warning in basis points."""
+
+    label: str
+    health: int
+    floor: int
+    alarm: int
+    warn: int = 0
+    leaves: bool = False
+    told: int | None = None
+    told_bps: int = 0
+    told_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,28 +205,24 @@ def plan_rescues(
     return tuple(wishes)
 
 
-def read_told(stored: Mapping[str, Any]) -> dict[str, ToldDebt]:  # Any: JSON that a tick stored
+def _read_rows(stored: Mapping[str, object]) -> Mapping[str, StoredDebt]:
+    return {ref: read_stored(StoredDebt, row) for ref, row in stored.items()}
+
+
+def read_told(stored: Mapping[str, object]) -> dict[str, ToldDebt]:
     """What was told, out of a stored state."""
     return {
-        ref: ToldDebt(Alarm(int(row["told"])), int(row["told_bps"]), bool(row.get("told_unknown")))
-        for ref, row in stored.items()
-        if row.get("told") is not None
+        ref: ToldDebt(Alarm(row.told), row.told_bps, row.told_unknown)
+        for ref, row in _read_rows(stored).items()
+        if row.told is not None
     }
 
 
-def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:  # Any: JSON that a tick stored
+def read_debts(stored: Mapping[str, object]) -> tuple[WatchedDebt, ...]:
     """The debts of the look before, out of a stored state."""
     return tuple(
-        WatchedDebt(
-            ref,
-            str(row["label"]),
-            int(row["health"]),
-            int(row["floor"]),
-            Alarm(int(row["alarm"])),
-            warn_bps=int(row.get("warn", 0)),
-            leaves=bool(row.get("leaves")),
-        )
-        for ref, row in stored.items()
+        WatchedDebt(ref, row.label, row.health, row.floor, Alarm(row.alarm), warn_bps=row.warn, leaves=row.leaves)
+        for ref, row in _read_rows(stored).items()
     )
 
 
@@ -228,13 +242,14 @@ def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, ToldDebt]) -> d
     }
 
 
-def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:  # Any: JSON that a tick stored
+def describe_dangers(stored: Mapping[str, object]) -> tuple[tuple[str, bool], ...]:
     """A sentence for each debt in danger out of a heartbeat's whole state, with what is done about it, and whether it
     is under the floor.
     """
-    waits = stored.get("waits", {})
+    memory = read_memory(stored)
+    waits = read_waits(memory.waits)
     found = []
-    for debt in read_debts(stored.get("health", {})):
+    for debt in read_debts(memory.health):
         if debt.alarm is Alarm.CALM:
             continue
         wait = waits.get(f"{RESCUE_KEY}{debt.ref}")
@@ -245,7 +260,7 @@ def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
         elif wait is None:
             rest = f" Each tick lowers the debt until it is {format_ratio(_share(debt.floor_bps, TARGET_BPS))}."
         else:
-            rest = f" Lowering the debt was refused ({wait['code']}) and is tried again."
+            rest = f" Lowering the debt was refused ({wait.code}) and is tried again."
         found.append((debt.sentence + rest, debt.alarm is not Alarm.NEAR))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from tools_app.core.models import AuditEntry
+from tools_app.core.stored_json import read_stored
 
 _MOST: Final = 200
 
@@ -21,15 +22,24 @@ class DelegateCosts:
     output_llm_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class EndedDelegation:
+    """What the audit log says a delegation cost."""
+
+    cost_micro_usd: int | None = None
+    input_llm_tokens: int | None = None
+    output_llm_tokens: int | None = None
+
+
 def read_delegate_costs(*, golem_id: UUID, heartbeat_tick: int, since: datetime) -> DelegateCosts:
     """Of the delegations that ended in a tick, as the audit log has them. A delegate may run in another process, so the
     time tells which they are: what an agent asked beside the tick is counted too, and nothing of it is left out.
     """
     rows = AuditEntry.objects.filter(golem_id=golem_id, event="DelegationEnded", heartbeat_tick=heartbeat_tick)
     recent = rows.filter(timestamp_ms__gte=int(since.timestamp() * 1_000)).order_by("-seq")
-    ended = list(recent.values_list("data", flat=True)[:_MOST])
+    ended = [read_stored(EndedDelegation, data) for data in recent.values_list("data", flat=True)[:_MOST]]
     return DelegateCosts(
-        micro_usd=sum(int(data.get("cost_micro_usd") or 0) for data in ended),
-        input_llm_tokens=sum(int(data.get("input_llm_tokens") or 0) for data in ended),
-        output_llm_tokens=sum(int(data.get("output_llm_tokens") or 0) for data in ended),
+        micro_usd=sum(each.cost_micro_usd or 0 for each in ended),
+        input_llm_tokens=sum(each.input_llm_tokens or 0 for each in ended),
+        output_llm_tokens=sum(each.output_llm_tokens or 0 for each in ended),
     )

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from golem_project.heartbeat.recorded_interventions import RecordedIntervention
+from golem_project.heartbeat.recorded_probes import read_probes
+from tools_app.core.stored_json import read_stored
 
 
-def tell_doubted(interventions: Sequence[Mapping[str, Any]]) -> list[str]:  # Any: JSON that a tick stored
+def tell_doubted(interventions: Sequence[Mapping[str, object]]) -> list[str]:
     """A sentence or two for each wish that waits, from the interventions of a decision's record."""
-    found = [each["doubted"] for each in interventions if "doubted" in each]
+    found = (read_stored(RecordedIntervention, each).doubted for each in interventions)
     return [
-        f"{str(each['action_type']).replace('_', ' ').capitalize()} waits: {str(each['words']).rstrip('.')}."
+        f"{each.action_type.replace('_', ' ').capitalize()} waits: {each.words.rstrip('.')}."
         " Nothing but the time of it changed, and no limit moved."
         for each in found
+        if each is not None
     ]
 
 
-def tell_unknown(probes: Mapping[str, Any]) -> list[str]:  # Any: JSON that a tick stored
+def tell_unknown(probes: Mapping[str, object]) -> list[str]:
     """A sentence of what was not known of the market that was to be entered; none where all of it was."""
-    missing = (probes.get("known_market") or {}).get("missing", ())
-    return (
-        [f"Not known of the market, and so no reason for anything: {'; '.join(map(str, missing))}."] if missing else []
-    )
+    known = read_probes(probes).known_market
+    missing = known.missing if known is not None else ()
+    return [f"Not known of the market, and so no reason for anything: {'; '.join(missing)}."] if missing else []

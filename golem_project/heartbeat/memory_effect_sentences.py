@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from golem_project.heartbeat.recorded_interventions import RecordedIntervention
+from tools_app.core.stored_json import read_stored
+
 NO_LIMIT = "No limit moved."
 _NAMES: Final = {"slippage_bps": ("slippage", "basis points"), "deadline": ("deadline", "seconds")}
 
 
-def tell_held_back(interventions: Sequence[Mapping[str, Any]]) -> list[str]:  # Any: JSON that a tick stored
+def tell_held_back(interventions: Sequence[Mapping[str, object]]) -> list[str]:
     """A sentence or two for each wish that waits for a memory, from the interventions of a decision's record."""
-    found = [each["held_back"] for each in interventions if "held_back" in each]
+    found = (read_stored(RecordedIntervention, each).held_back for each in interventions)
     return [
-        f"Memory lets {_word(held['action_type'])} wait until the market is calm."
-        f" It remembers, {held['confidence_percent']}% sure: {str(held['text']).rstrip('.')}."
+        f"Memory lets {_word(held.action_type)} wait until the market is calm."
+        f" It remembers, {held.confidence_percent}% sure: {held.text.rstrip('.')}."
         " Nothing but the time of it changed, and no limit moved."
         for held in found
+        if held is not None
     ]
 
 

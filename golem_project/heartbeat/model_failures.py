@@ -72,7 +72,7 @@ def leave_time_for_rules(deadline: Deadline) -> Deadline:
 
 def count_failures(state: CycleState) -> int:
     """Ticks in a row in which the model failed, with this one; one in which no model was asked counts for nothing."""
-    before = int(state.begun.state.get(_KEY) or 0)
+    before = state.begun.memory.failed_to_think or 0
     asked = [each for each in state.deliberations if each.planner != RULES]
     if not asked:
         return before
@@ -83,7 +83,7 @@ def sum_costs_of_failures(state: CycleState) -> int:
     """Micro-USD that the failed ticks in a row cost, with this one."""
     if not count_failures(state):
         return 0
-    before = int(state.begun.state.get(_COST_KEY) or 0)
+    before = state.begun.memory.failed_to_think_micro_usd or 0
     return before + sum(each.cost_micro_usd for each in state.deliberations if has_failed(each))
 
 
@@ -94,7 +94,7 @@ def remember_failures(state: CycleState) -> dict[str, object]:
 
 def tell_failures(state: CycleState) -> None:
     """Tell people with the third failed tick in a row and what they cost, and with the first that thinks again."""
-    before, now_failed = int(state.begun.state.get(_KEY) or 0), count_failures(state)
+    before, now_failed = state.begun.memory.failed_to_think or 0, count_failures(state)
     if now_failed == MOST_IN_A_ROW and before < MOST_IN_A_ROW:
         failed = next(each for each in state.deliberations if has_failed(each))
         cost = format_micro_usd(sum_costs_of_failures(state))

@@ -8,8 +8,8 @@ the tick quiet, never fails it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from golem_project.heartbeat.frozen_token_watch import expect_still_calls
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
@@ -20,6 +20,8 @@ from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
+from tools_app.core.required_value import require
+from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings, value_of
 from tools_app.portfolio.markets import list_markets
 from tools_app.portfolio.position_priority import list_foremost
@@ -36,6 +38,27 @@ MOST_POSITIONS: Final = 50
 # An emptied position stays in the wallet. It is not read again but every so often, in case somebody filled it.
 _LOOKS_BETWEEN_EMPTY_ONES: Final = 20
 _PRICE_UNIT: Final = 10**18
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRange:
+    """What the look before saw of one protocol's positions in ranges; `looks` counts those since its first."""
+
+    held: int = 0
+    positions: tuple[Mapping[str, object], ...] = ()
+    empty: tuple[str, ...] = ()
+    looks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlaces:
+    """What the look before knew: the watched pool with its two tokens and fee, and positions by protocol."""
+
+    pool: str | None = None
+    manager: str = ""
+    venue: str | None = None
+    pair: tuple[str, str, int] | None = None
+    ranges: Mapping[str, KnownRange] = field(default_factory=dict)
 
 
 def observe_chain(
@@ -79,10 +102,11 @@ def _observe(
     chain: ChainReader,
     golem: GolemView,
     rule: LiquidityRule | None,
-    known: Mapping[str, Any],  # Any: JSON that a tick stored
+    stored: Mapping[str, object],
     hints: Sequence[PositionRef],
     wanted: Sequence[str],
 ) -> Observation:
+    known = read_stored(KnownPlaces, stored)
     anomalies: list[str] = []
     tokens = _list_tokens(chain, wanted, anomalies)
     markets = list_markets(chain.chain_id)
@@ -135,7 +159,7 @@ def _warm(
     golem: GolemView,
     tokens: Sequence[TokenMeta],
     markets: Mapping[str, Markets],
-    known: Mapping[str, Any],  # Any: JSON that a tick stored
+    known: KnownPlaces,
     hints: Sequence[PositionRef],
 ) -> None:
     """Ask everything that will be asked, at once."""
@@ -148,14 +172,14 @@ def _warm(
         calls += expect_still_calls(chain, golem.address, (*tokens, *chain.registered_tokens()))
         calls += first.calls
         for name, each in markets.items():
-            seen = known.get("ranges", {}).get(name, {})
+            seen = known.ranges.get(name, KnownRange())
             calls += each.ranges.expect_calls(
                 chain.chain_id,
                 golem.address,
-                held=int(seen.get("held", 0)),
+                held=seen.held,
                 limit=MOST_POSITIONS,
-                known=seen.get("positions", ()),
-                empty=seen.get("empty", ()),
+                known=seen.positions,
+                empty=seen.empty,
             )
     remembered = _remembered_pool(markets, known)
     if remembered is not None:
@@ -174,7 +198,7 @@ def _find_pool(
     chain: ChainReader,
     markets: Mapping[str, Markets],
     rule: LiquidityRule | None,
-    known: Mapping[str, object],
+    known: KnownPlaces,
     anomalies: list[str],
 ) -> Pool | None:
     """The rule's pool at this block; its address is looked up once and then remembered."""
@@ -185,7 +209,7 @@ def _find_pool(
     except TokenNotFound:
         return None
     found = _remembered_pool(markets, known)
-    if found is None or known.get("pair") != [*pair, rule.fee_tier]:
+    if found is None or known.pair != (*pair, rule.fee_tier):
         found = _locate(chain, markets, pair, rule.fee_tier)
     if found is None:
         anomalies.append(f"POOL_NOT_FOUND: no V3 pool of {rule.token_a} and {rule.token_b} at {rule.fee_tier}")
@@ -205,15 +229,12 @@ def _locate(chain: ChainReader, markets: Mapping[str, Markets], pair: tuple[str,
     return None
 
 
-def _remembered_pool(
-    markets: Mapping[str, Markets],
-    known: Mapping[str, Any],  # Any: JSON that a tick stored
-) -> Pool | None:
+def _remembered_pool(markets: Mapping[str, Markets], known: KnownPlaces) -> Pool | None:
     """The pool the look before watched, stateless."""
-    if not known.get("pool") or known.get("venue") not in markets:
+    if not known.pool or known.venue not in markets:
         return None
-    token0, token1, fee = known["pair"]
-    return Pool("v3", PoolId(known["pool"], known.get("manager", "")), token0, token1, fee, protocol=known["venue"])
+    token0, token1, fee = require(known.pair)
+    return Pool("v3", PoolId(known.pool, known.manager), token0, token1, fee, protocol=require(known.venue))
 
 
 def _read_holdings(
@@ -253,7 +274,7 @@ def _read_positions(
     golem: GolemView,
     markets: Mapping[str, Markets],
     held: Iterable[ObservedToken],
-    known: Mapping[str, Any],  # Any: JSON that a tick stored
+    known: KnownPlaces,
     whole: Holdings | None,
     pool: Pool | None,
 ) -> tuple[tuple[ObservedPosition, ...], dict[str, object]]:
@@ -265,7 +286,7 @@ def _read_positions(
     ranges: dict[str, object] = {}
     for name, each in markets.items():
         first = _list_foremost(chain, each.ranges, whole, pool)
-        seen = known.get("ranges", {}).get(name, {})
+        seen = known.ranges.get(name, KnownRange())
         found, ranges[name] = _read_ranges(chain, golem.address, each.ranges, seen, first)
         valued += [_value_position(position, prices, worth.get((name, position.position_id))) for position in found]
     return tuple(valued), {"ranges": ranges}
@@ -283,14 +304,14 @@ def _read_ranges(
     chain: ChainReader,
     owner: str,
     ranges: RangePositions,
-    known: Mapping[str, Any],  # Any: JSON that a tick stored
+    known: KnownRange,
     first: Sequence[str],
 ) -> tuple[list[RangePosition], dict[str, object]]:
     """`first` and then the newest, so many as are looked at: more than that anybody can send."""
     newest, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)
     ids = list(dict.fromkeys((*first, *newest)))[:MOST_POSITIONS]
-    looks = int(known.get("looks", 0)) + 1
-    empty = set(known.get("empty", ())) & set(ids) if looks % _LOOKS_BETWEEN_EMPTY_ONES else set()
+    looks = known.looks + 1
+    empty = set(known.empty) & set(ids) if looks % _LOOKS_BETWEEN_EMPTY_ONES else set()
     asked = ranges.read_many(chain, [each for each in ids if each not in empty])
     found = [each for each in asked if each.liquidity or each.fees0 or each.fees1]
     empty |= {each.position_id for each in asked} - {each.position_id for each in found}

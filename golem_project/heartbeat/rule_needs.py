@@ -16,6 +16,7 @@ from golem_project.heartbeat.backoff import REHEARSED, WishBackoff, is_waiting, 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule, parse_liquidity_rule
 from golem_project.heartbeat.needed_limits import RuleNeeds
 from golem_project.heartbeat.strategies.catalog import parse_strategies
+from golem_project.heartbeat.tick_memory import read_memory
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.permits.latest_action_per_wish import read_latest_actions
@@ -60,7 +61,7 @@ def tell_missing(heartbeat: Heartbeat) -> list[str]:
 
 def tell_waiting(heartbeat: Heartbeat, *, now: datetime) -> list[str]:
     """A sentence for each action of a rule that waits after a refusal: why, until when, and what would pass."""
-    waits = read_waits(heartbeat.state.get("waits", {}))
+    waits = read_waits(read_memory(heartbeat.state).waits)
     waiting = {key: wait for key, wait in waits.items() if is_waiting(wait, now=now) and wait.code != REHEARSED}
     if not waiting:
         return []
@@ -163,8 +164,7 @@ def _say_wait(wait: WishBackoff, row: ActionRecord) -> str:
 
 def _read_total(heartbeat: Heartbeat) -> int | None:
     """What the golem was worth at its last look; None before one, or where it could not be told."""
-    told = heartbeat.state.get("total_micro_usd")
-    return int(told) if told is not None else None
+    return read_memory(heartbeat.state).total_micro_usd
 
 
 def _count_ticks(half_width_bps: int) -> int:

@@ -20,6 +20,7 @@ from django.db import connection
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import MOST_THETA_SECONDS, TickStatus
 from golem_project.heartbeat.schedule import longest_wait
+from golem_project.heartbeat.tick_memory import TickMemory, read_memory
 from tools_app.core.transaction_retry import retry_aborted
 
 # Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
@@ -64,7 +65,12 @@ class BegunTick:
     @property
     def regime_before(self) -> str:
         """The market that the last tick which ended saw; one that was killed may have noted another."""
-        return str(self.state.get(_REGIME_BEFORE) or self.regime)
+        return self.memory.regime_before or self.regime
+
+    @property
+    def memory(self) -> TickMemory:
+        """What the tick before left."""
+        return read_memory(self.state)
 
 
 @retry_aborted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib import admin
@@ -9,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
-from golem_project.settings.admin_theme import MACHINERY
+from golem_project.owner_pages.menu import MenuItem, list_machinery
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class ListGroup:
 @require_safe
 def show_machinery(request: HttpRequest) -> HttpResponse:
     """Every list behind the sidebar, in groups."""
-    shelves = [ListGroup(group["title"], _list_allowed(request, group["items"])) for group in MACHINERY]
+    shelves = [ListGroup(group.title, _list_allowed(request, group.items)) for group in list_machinery()]
     context = {
         **admin.site.each_context(request),
         "title": "Machinery",
@@ -32,10 +33,9 @@ def show_machinery(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "golem_project/machinery.html", context)
 
 
-def _list_allowed(request: HttpRequest, items: list[dict[str, object]]) -> tuple[tuple[str, str, str], ...]:
-    found = []
-    for item in items:
-        may_see = item["permission"]
-        if callable(may_see) and may_see(request):
-            found.append((str(item["title"]), str(item["icon"]), str(item["link"])))
-    return tuple(found)
+def _list_allowed(request: HttpRequest, items: Iterable[MenuItem]) -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (item.title, item.icon, str(item.link))
+        for item in items
+        if item.permission is not None and item.is_seen(request)
+    )

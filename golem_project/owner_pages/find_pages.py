@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from golem_project.help.documents import DOCS, list_documents, make_anchor
+from golem_project.owner_pages.menu import list_machinery, list_sidebar, read_items
 from golem_project.owner_pages.search_hit import SearchHit
 from golem_project.owner_pages.theme import list_account_pages
-from golem_project.settings.admin_theme import MACHINERY, UNFOLD
 from permits_app.forms import GolemOfChainsForm, PolicyCageForm, SpendingLimitsForm
 
 MOST: Final = 6
@@ -38,14 +38,13 @@ def _holds(name: str, words: str) -> bool:
 
 
 def _find_pages(request: HttpRequest, words: str) -> Iterator[SearchHit]:
-    groups = [("", group["items"]) for group in UNFOLD["SIDEBAR"]["navigation"]]
-    groups += [(str(group["title"]), group["items"]) for group in MACHINERY]
-    groups.append(("Your account", list_account_pages(request)))
+    groups = [("", group.items) for group in list_sidebar()]
+    groups += [(group.title, group.items) for group in list_machinery()]
+    groups.append(("Your account", read_items(list_account_pages(request))))
     for where, items in groups:
         for item in items:
-            may_see = item.get("permission")
-            if _holds(str(item["title"]), words) and (not callable(may_see) or may_see(request)):
-                yield SearchHit("page", str(item["title"]), where, str(item["link"]))
+            if _holds(item.title, words) and item.is_seen(request):
+                yield SearchHit("page", item.title, where, str(item.link))
 
 
 def _find_settings(golems: QuerySet[Golem], words: str) -> Iterator[SearchHit]:

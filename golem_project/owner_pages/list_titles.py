@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from golem_project.settings.admin_theme import MACHINERY, UNFOLD
+from golem_project.owner_pages.menu import list_machinery, list_sidebar
 
 
 class PageTitles:
@@ -29,6 +29,6 @@ class PageTitles:
 
 
 def _list_named() -> Iterator[tuple[str, str]]:
-    for group in (*UNFOLD["SIDEBAR"]["navigation"], *MACHINERY):
-        for item in group["items"]:
-            yield str(item["link"]), str(item["title"])
+    for group in (*list_sidebar(), *list_machinery()):
+        for item in group.items:
+            yield str(item.link), item.title

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -14,9 +15,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from tools_app.core import event_log, event_ring
+from tools_app.core.event_body import EventBody, read_body
 from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import LoggedEvent
+from tools_app.core.required_value import require
 from tools_app.core.running_tool_words import word_start
+from tools_app.core.stored_json import read_stored
 
 _WAIT_MS = 1_000
 _PAUSE_SECONDS = 0.25
@@ -35,6 +39,17 @@ _STYLES = {
 }
 _QUIET_FIELDS = frozenset({"call_id", "params_hash", "tool_name", "step_index", "total_steps"})
 _LONGEST_LINE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTool:
+    """What an event says of a tool that runs; steps only where it is told of one."""
+
+    tool_name: str | None = None
+    call_id: str | None = None
+    step_index: int | None = None
+    total_steps: int | None = None
+    step_name: str | None = None
 
 
 def follow_log(position: int, *, wanted: EventFilter, is_endless: bool = True) -> Iterator[LoggedEvent]:
@@ -68,56 +83,53 @@ class TailView:
 
     def show(self, event: LoggedEvent) -> None:
         """One event."""
-        body = json.loads(event.body)
-        payload = body["payload"]
+        body = read_body(event.body)
         if event.type.startswith("tool:"):
-            self._move_bar(event.type, payload)
+            self._move_bar(event.type, read_stored(RunningTool, body.payload), word_start(body.payload))
             if event.type in ("tool:start", "tool:update"):
                 return
         # Everything in an event is data, also when it looks like markup.
         self.progress.console.print(_draw_line(body), soft_wrap=True)
 
-    def _move_bar(self, kind: str, payload: dict[str, Any]) -> None:  # Any: JSON of an event
-        call = str(payload.get("call_id") or payload.get("tool_name"))
-        name = str(payload.get("tool_name"))
+    def _move_bar(self, kind: str, tool: RunningTool, meanwhile: str) -> None:
+        call = tool.call_id or str(tool.tool_name)
         if kind in ("tool:end", "tool:error"):
             bar = self._bars.pop(call, None)
             if bar is not None:
                 self.progress.remove_task(bar)
             return
         if call not in self._bars:
-            self._bars[call] = self.progress.add_task(_word_start(name, payload), total=1, step="")
+            self._bars[call] = self.progress.add_task(_word_start(str(tool.tool_name), meanwhile), total=1, step="")
         if kind == "tool:update":
             self.progress.update(
                 self._bars[call],
-                completed=payload["step_index"],
-                total=payload["total_steps"],
-                step=str(payload["step_name"]),
+                completed=require(tool.step_index),
+                total=require(tool.total_steps),
+                step=require(tool.step_name),
             )
 
 
-def _word_start(name: str, payload: dict[str, object]) -> str:
+def _word_start(name: str, meanwhile: str) -> str:
     """The tool, and what is to be seen of it meanwhile."""
-    told = word_start(payload)
-    return escape(f"{name} ({told})" if told else name)
+    return escape(f"{name} ({meanwhile})" if meanwhile else name)
 
 
-def _draw_line(body: dict[str, Any]) -> Text:  # Any: JSON of an event
-    family = body["type"].partition(":")[0]
-    payload = body["payload"]
+def _draw_line(body: EventBody) -> Text:
+    family = body.type.partition(":")[0]
+    tool_name = body.payload.get("tool_name")
     facts = ", ".join(
         f"{name}={_short(value)}"
-        for name, value in payload.items()
+        for name, value in body.payload.items()
         if name not in _QUIET_FIELDS and value not in (None, "", [], {})
     )
-    line = Text(f"{body['occurred_at'][11:19]} {body['sequence']:>6} ", style="dim")
-    line.append(f"{body['type']:<20} ", style=_STYLES.get(family, ""))
-    line.append(f"{payload.get('tool_name', '')} " if payload.get("tool_name") else "", style="bold")
+    line = Text(f"{body.occurred_at[11:19]} {body.sequence:>6} ", style="dim")
+    line.append(f"{body.type:<20} ", style=_STYLES.get(family, ""))
+    line.append(f"{tool_name} " if tool_name else "", style="bold")
     line.append(_plain(facts)[:_LONGEST_LINE])
     return line
 
 
-def _short(value: Any) -> str:  # Any: JSON of an event
+def _short(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     return text if len(text) <= 48 else f"{text[:45]}…"
 
@@ -128,7 +140,7 @@ def _plain(text: str) -> str:
 
 
 def _wait_for_news(position: int, head: LogHead) -> None:
-    ring: Any = event_ring.open_ring()  # Any: JSON of an event
+    ring: Any = event_ring.open_ring()  # Any: redis-py's answers have no types
     if ring is not None:
         try:
             ring.xread({event_ring.ring_key(head.log_id): f"{position}-0"}, count=1, block=_WAIT_MS)

@@ -6,7 +6,6 @@ entry and the admin. Each replaced secret signs along for 24 hours.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,6 +23,7 @@ from golem_project.stream import delivery_turns, sealed_secrets, webhook_signatu
 from golem_project.stream.models import DeliveryState, OldSecret, TurnKind, WebhookDelivery, WebhookEndpoint
 from tools_app.core import audit_log, event_bus, event_log, guarded_http
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.event_body import read_body
 from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import Event, EventType
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
@@ -210,7 +210,7 @@ def _spread_to(endpoint_id: UUID, now: datetime) -> int:
         rows = [
             WebhookDelivery(
                 endpoint=endpoint,
-                event_id=json.loads(event.body)["event_id"],
+                event_id=read_body(event.body).event_id,
                 event_type=event.type,
                 position=event.position,
                 next_attempt_at=now,

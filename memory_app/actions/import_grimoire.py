@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,7 @@ from archetypes_app.models import Golem
 from memory_app.actions.manage_insight import hash_text
 from memory_app.actions.store_strategy import check_strategy_name
 from memory_app.archive_file import Archive, check_archive, read_rows
+from memory_app.archive_rows import ArchivedEpisode, ArchivedInsight, ArchivedStrategy
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import GrimoireFileRefused, MemoryOwnerUnknown
 from memory_app.glossary import mark_concepts
@@ -35,10 +37,12 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
 
 _CHUNK = 1_000
 _LONGEST_SUMMARY = 2_000
+_EPISODE, _INSIGHT, _STRATEGY = "episode", "insight", "strategy"
 _KINDS = {Kind.INSIGHT.value, Kind.WARNING.value}
 
 
@@ -53,6 +57,16 @@ class Import:
     quarantined: int
     confidence_percent: int
     dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOrigin:
+    """By which call of its new golem an archive was taken in."""
+
+    recorded_tool: str
+    recorded_permit_id: UUID | None
+    source: Source = Source.IMPORT
+    trust: Trust = Trust.REPORTED
 
 
 @retry_aborted
@@ -77,38 +91,36 @@ def import_grimoire(
     if not 0 <= confidence_percent <= IMPORTED_PERCENT:
         raise InvalidParams("imports start at 0.4 or less", fields={"import_confidence": "0 to 0.4"})
     check_archive(archive.path)
-    tally = {"episode": 0, "insight": 0, "strategy": 0, "quarantined": 0, "seen": 0}
-    origin = {
-        "source": Source.IMPORT,
-        "trust": Trust.REPORTED,
-        "recorded_tool": recorded_tool,
-        "recorded_permit_id": recorded_permit_id,
-    }
+    taken: Counter[str] = Counter()
+    quarantined = seen = 0
+    origin = ImportOrigin(recorded_tool, recorded_permit_id)
     signer = f"import:{archive.public_key[:16]}:{archive.sha256[:16]}"
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
         makers: dict[str, Callable[[Mapping[str, object]], _Made]] = {
-            "episode": lambda row: _make_episode(row, golem_id, signer, origin, now),
-            "insight": lambda row: _make_insight(row, golem_id, signer, origin, confidence_percent, now),
-            "strategy": lambda row: _make_strategy(row, golem_id, signer, origin, now),
+            _EPISODE: lambda row: _make_episode(read_stored(ArchivedEpisode, row), golem_id, signer, origin, now),
+            _INSIGHT: lambda row: _make_insight(
+                read_stored(ArchivedInsight, row), golem_id, signer, origin, confidence_percent, now
+            ),
+            _STRATEGY: lambda row: _make_strategy(read_stored(ArchivedStrategy, row), golem_id, signer, origin, now),
         }
         for chunk in _chunks(read_rows(archive), _CHUNK):
             for kind, made in _make_rows(chunk, makers).items():
                 fresh = _save(golem_id, kind, made)
-                tally[kind] += len(fresh)
-                tally["quarantined"] += sum(row.is_quarantined for row in fresh)
-            tally["seen"] += len(chunk)
+                taken[kind] += len(fresh)
+                quarantined += sum(row.is_quarantined for row in fresh)
+            seen += len(chunk)
             if on_progress is not None:
-                on_progress(tally["seen"])
+                on_progress(seen)
         done = Import(
-            tally["episode"],
-            tally["insight"],
-            tally["strategy"],
-            tally["seen"] - tally["episode"] - tally["insight"] - tally["strategy"],
-            tally["quarantined"],
-            confidence_percent,
-            dry_run,
+            episodes=taken[_EPISODE],
+            insights=taken[_INSIGHT],
+            strategies=taken[_STRATEGY],
+            duplicates=seen - taken.total(),
+            quarantined=quarantined,
+            confidence_percent=confidence_percent,
+            dry_run=dry_run,
         )
         if dry_run:
             transaction.set_rollback(True)
@@ -141,110 +153,119 @@ def _make_rows(
 
 
 def _make_episode(
-    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    row: ArchivedEpisode,
     golem_id: UUID,
     signer: str,
-    origin: Mapping[str, object],
+    origin: ImportOrigin,
     now: datetime,
 ) -> _Made:
-    summary = clean_text(_text(row["summary"])).strip()[:_LONGEST_SUMMARY]
+    summary = clean_text(row.summary).strip()[:_LONGEST_SUMMARY]
     if not summary:
         raise ValueError("an episode has a summary")
-    signs = find_poison(f"{row['summary']}\n{row.get('outcome')}")
-    importance = Importance(row["importance"])
-    tokens = [clean_text(_text(token), longest=64) for token in _list(row["tokens"])][:16]
-    tool = clean_text(_text(row["tool_name"]), longest=96)
+    signs = find_poison(f"{row.summary}\n{row.outcome}")
+    importance = Importance(row.importance)
+    tokens = [clean_text(_text(token), longest=64) for token in row.tokens][:16]
+    tool = clean_text(row.tool_name, longest=96)
     # Not the hash itself: what others say must not take the place of what the golem will live through.
-    own_hash = _text(row["content_hash"])[:66]
+    own_hash = row.content_hash[:66]
     made = Episode(
         id=uuid.uuid4(),
         golem_id=golem_id,
         permit_id=None,
-        chain_id=_chain(row.get("chain_id")),
+        chain_id=_chain(row.chain_id),
         tool_name=tool,
-        action_type=clean_text(_text(row.get("action_type") or ""), longest=64),
-        venue=clean_text(_text(row.get("venue") or ""), longest=64),
+        action_type=clean_text(row.action_type or "", longest=64),
+        venue=clean_text(row.venue or "", longest=64),
         tokens=tokens,
         token_keys=[token.lower() for token in tokens],
         summary=summary,
-        prediction=_object(row.get("prediction")),
-        outcome=_object(row.get("outcome")),
-        reflection=_object(row.get("reflection")),
-        prediction_error_bps=_count(row.get("prediction_error_bps")),
+        prediction=_object(row.prediction),
+        outcome=_object(row.outcome),
+        reflection=_object(row.reflection),
+        prediction_error_bps=_count(row.prediction_error_bps),
         importance=importance.value,
-        stability_days=_stability(row.get("stability_days"), importance),
-        dream_tag=clean_text(_text(row.get("dream_tag") or ""), longest=64),
+        stability_days=_stability(row.stability_days, importance),
+        dream_tag=clean_text(row.dream_tag or "", longest=64),
         last_accessed_at=now,
-        occurred_at=min(now, _time(row["occurred_at"])),
-        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
-        block_number=_count(row.get("block_number")),
-        block_hash=_text(row.get("block_hash") or "")[:66],
+        occurred_at=min(now, _time(row.occurred_at)),
+        recorded_by=f"{signer}:{row.recorded_by}"[:128],
+        block_number=_count(row.block_number),
+        block_hash=(row.block_hash or "")[:66],
         content_hash=hash_canonical({"imported": own_hash}),
-        origin_id=UUID(_text(row["id"])),
+        origin_id=UUID(row.id),
         search_text=" ".join([tool.replace("_", " "), *tokens, mark_concepts(f"{tool} {summary}")]).rstrip(),
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
-        **origin,
+        source=origin.source,
+        trust=origin.trust,
+        recorded_tool=origin.recorded_tool,
+        recorded_permit_id=origin.recorded_permit_id,
     )
     return _Made(made, frozenset({own_hash, made.content_hash}))
 
 
 def _make_insight(
-    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    row: ArchivedInsight,
     golem_id: UUID,
     signer: str,
-    origin: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    origin: ImportOrigin,
     percent: int,
     now: datetime,
 ) -> _Made:
-    text = clean_text(_text(row["text"])).strip()[:_LONGEST_SUMMARY]
+    text = clean_text(row.text).strip()[:_LONGEST_SUMMARY]
     if not text:
         raise ValueError("an insight has a text")
-    signs = find_poison(_text(row["text"]))
+    signs = find_poison(row.text)
     made = Insight(
         id=uuid.uuid4(),
         golem_id=golem_id,
-        kind=row["kind"] if row["kind"] in _KINDS else Kind.INSIGHT,
+        kind=row.kind if row.kind in _KINDS else Kind.INSIGHT,
         text=text,
-        category=InsightCategory(row["category"]),
-        confidence_percent=min(percent, int(row["confidence_percent"])),
-        tool_name=clean_text(_text(row.get("tool_name") or ""), longest=96),
-        chain_id=_chain(row.get("chain_id")),
-        token_keys=[_text(key).lower()[:64] for key in row.get("token_keys") or []][:16],
+        category=InsightCategory(row.category),
+        confidence_percent=min(percent, row.confidence_percent),
+        tool_name=clean_text(row.tool_name or "", longest=96),
+        chain_id=_chain(row.chain_id),
+        token_keys=[key.lower()[:64] for key in row.token_keys or []][:16],
         last_accessed_at=now,
-        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        recorded_by=f"{signer}:{row.recorded_by}"[:128],
         identity_hash=hash_canonical({"imported": " ".join(text.split()).lower()}),
-        origin_id=UUID(_text(row["id"])),
+        origin_id=UUID(row.id),
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
-        **origin,
+        source=origin.source,
+        trust=origin.trust,
+        recorded_tool=origin.recorded_tool,
+        recorded_permit_id=origin.recorded_permit_id,
     )
     return _Made(made, frozenset({hash_text(text), made.identity_hash}))
 
 
 def _make_strategy(
-    row: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    row: ArchivedStrategy,
     golem_id: UUID,
     signer: str,
-    origin: Mapping[str, Any],  # Any: a line of an archive, checked member by member
+    origin: ImportOrigin,
     now: datetime,
 ) -> _Made:
-    check_strategy_name(_text(row["name"]))
-    description = clean_text(_text(row["description"])).strip()[:4_000]
-    signs = find_poison(f"{row['description']}\n{row.get('parameters')}")
+    check_strategy_name(row.name)
+    description = clean_text(row.description).strip()[:4_000]
+    signs = find_poison(f"{row.description}\n{row.parameters}")
     made = Strategy(
         golem_id=golem_id,
-        name=row["name"],
-        version=int(row["version"]),
-        parameters=_object(row.get("parameters")),
+        name=row.name,
+        version=row.version,
+        parameters=_object(row.parameters),
         description=description,
-        chains=[int(chain) for chain in row.get("chains") or []][:32],
-        token_pairs=[clean_text(_text(pair), longest=129) for pair in row.get("token_pairs") or []][:32],
+        chains=list(row.chains or [])[:32],
+        token_pairs=[clean_text(pair, longest=129) for pair in row.token_pairs or []][:32],
         created_at=now,
-        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        recorded_by=f"{signer}:{row.recorded_by}"[:128],
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
-        **origin,
+        source=origin.source,
+        trust=origin.trust,
+        recorded_tool=origin.recorded_tool,
+        recorded_permit_id=origin.recorded_permit_id,
     )
     return _Made(made)
 
@@ -256,7 +277,7 @@ def _save(
 ) -> list[Any]:  # Any: a line of an archive, checked member by member
     if not made:
         return []
-    if kind == "strategy":
+    if kind == _STRATEGY:
         rows = [each.row for each in made]
         names = set(
             Strategy.objects.filter(golem_id=golem_id)
@@ -266,7 +287,7 @@ def _save(
         fresh = [row for row in rows if (row.name, row.version) not in names]
         Strategy.objects.bulk_create(fresh)
         return fresh
-    model, column = (Episode, "content_hash") if kind == "episode" else (Insight, "identity_hash")
+    model, column = (Episode, "content_hash") if kind == _EPISODE else (Insight, "identity_hash")
     origins, hashes = {each.row.origin_id for each in made}, frozenset().union(*(each.hashes for each in made))
     known: set[object] = set()
     # Each by its own index.
@@ -307,18 +328,18 @@ def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: d
 def _chunks(
     rows: Iterator[dict[str, object]],
     size: int,
-) -> Iterator[list[dict[str, Any]]]:  # Any: a line of an archive, checked member by member
+) -> Iterator[list[dict[str, object]]]:
     while chunk := list(islice(rows, size)):
         yield chunk
 
 
-def _text(value: Any) -> str:  # Any: a line of an archive, checked member by member
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text is expected")
     return value
 
 
-def _object(value: Any) -> dict[str, object]:  # Any: a line of an archive, checked member by member
+def _object(value: object) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -327,13 +348,7 @@ def _object(value: Any) -> dict[str, object]:  # Any: a line of an archive, chec
     return cleaned
 
 
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("a list is expected")
-    return value
-
-
-def _count(value: Any) -> int | None:  # Any: a line of an archive, checked member by member
+def _count(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
@@ -341,7 +356,7 @@ def _count(value: Any) -> int | None:  # Any: a line of an archive, checked memb
     return value
 
 
-def _chain(value: Any) -> int | None:  # Any: a line of an archive, checked member by member
+def _chain(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import admin
 from django.urls import reverse
@@ -22,6 +22,7 @@ from memory_app.models import Episode
 from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.core.stored_json import read_stored
 from tools_app.pages.html import NOTHING, show_age, show_badge
 from tools_app.wording.address_names import format_token_amount
 from tools_app.wording.formats import format_bps, format_coin, format_gas
@@ -159,12 +160,22 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
         return _indent(obj.reflection)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownComparison:
+    """A compared number of a stored reflection, as far as its page shows it."""
+
+    what: str
+    expected: object
+    actual: object
+    difference_bps: int
+
+
 def _describe_comparison(comparison: dict[str, object], chain_id: int | None) -> dict[str, object]:
     """A compared number under the name people use, both sides in units; what is not known stays as it was recorded."""
-    what = str(comparison["what"])
-    name, show = _read_path(what, chain_id)
-    sides = {side: show(str(comparison[side])) for side in ("expected", "actual")}
-    return {**comparison, **sides, "what": name, "difference": _read_difference(comparison)}
+    read = read_stored(ShownComparison, comparison)
+    name, show = _read_path(read.what, chain_id)
+    sides = {"expected": show(str(read.expected)), "actual": show(str(read.actual))}
+    return {**comparison, **sides, "what": name, "difference": _read_difference(read)}
 
 
 def _read_path(what: str, chain_id: int | None) -> tuple[str, Callable[[str], str]]:
@@ -182,10 +193,10 @@ def _read_path(what: str, chain_id: int | None) -> tuple[str, Callable[[str], st
     return ("Block", str) if what == "block_number" else (what, str)
 
 
-def _read_difference(comparison: dict[str, Any]) -> str:  # Any: Django hands on any value
-    if comparison["what"] == "block_number":
+def _read_difference(comparison: ShownComparison) -> str:
+    if comparison.what == "block_number":
         return ""  # a later block is no error
-    return format_bps(comparison["difference_bps"]) if comparison["difference_bps"] else "none"
+    return format_bps(comparison.difference_bps) if comparison.difference_bps else "none"
 
 
 def _indent(value: object) -> SafeString:

@@ -24,6 +24,7 @@ from memory_app.admin.agent_written_marks import BY_AGENT
 from memory_app.admin.archives import ArchiveViews, list_archive_lines
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.ask_memory_worker import request_query_grimoire
+from memory_app.found_memories import FoundMemory, read_answer, read_found
 from memory_app.models import Episode
 from memory_app.retrieval import DECAY_WEIGHT
 from memory_app.selectors import count_memory
@@ -71,15 +72,16 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         wanted = request.GET.get("golem", "")
         golem = next((each for each in golems if str(each.pk) == wanted), golems[0] if golems else None)
         now = clock.now()
-        context: dict[str, Any] = {  # Any: Django hands on any value
+        question, store = request.GET.get("q", ""), request.GET.get("store", "episodes")
+        context: dict[str, object] = {
             **self.admin_site.each_context(request),
             "title": "Memory",
             "subtitle": None,
             "opts": self.opts,
             "golems": golems,
             "golem": golem,
-            "question": request.GET.get("q", ""),
-            "store": request.GET.get("store", "episodes"),
+            "question": question,
+            "store": store,
             "stores": _STORES,
             "may_keep": golem is not None and self.may_act_for(request, golem),
         }
@@ -90,7 +92,7 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
                 "archives": list_archive_lines(golem),
                 "error_plot": plot_errors_by_week(golem_ids=[golem.pk], now=now),
                 "retention_plot": plot_retention(list(newest.order_by("-occurred_at")[:_CURVES]), now=now),
-                **self._search(request, golem, context["question"], context["store"]),
+                **self._search(request, golem, question, store),
             }
         return TemplateResponse(request, "admin/memory_app/episode/overview.html", context)
 
@@ -157,56 +159,52 @@ class OverviewViews(ArchiveViews, OwnerScopedAdmin):
         may = request.user.has_perm("memory_app.change_episode")
         return may and (is_operator(request.user) or has_power(golem, request.user, Power.OPERATE))
 
-    def _search(
-        self,
-        request: HttpRequest,
-        golem: Golem,
-        question: str,
-        store: str,
-    ) -> dict[str, Any]:  # Any: Django hands on any value
+    def _search(self, request: HttpRequest, golem: Golem, question: str, store: str) -> dict[str, object]:
         if not question.strip():
             return {}
         try:
-            answer = request_query_grimoire(
-                golem_id=golem.pk, query=question, store=store, limit=20, now=clock.now(), reinforce=False
+            answer = read_answer(
+                request_query_grimoire(
+                    golem_id=golem.pk, query=question, store=store, limit=20, now=clock.now(), reinforce=False
+                )
             )
         except GolemError as error:
             messages.error(request, error.detail)
             return {}
-        rows = [row for name in _STORES[:3] for row in answer.get(name, [])]
-        rows.sort(key=lambda row: float(row["score"]), reverse=True)
+        rows = [read_found(row) for row in (*answer.episodes, *answer.insights, *answer.heuristics)]
+        rows.sort(key=lambda row: float(row.score), reverse=True)
         return {
             "rows": [_explain(place, row) for place, row in enumerate(rows, start=1)],
-            "mode": answer["mode"],
-            "mode_reason": answer["mode_reason"],
-            "searched": sum(answer.get(f"{name}_searched", 0) for name in _STORES[:3]),
+            "mode": answer.mode,
+            "mode_reason": answer.mode_reason,
+            "searched": answer.searched,
         }
 
 
-def _explain(place: int, row: dict[str, Any]) -> RankedRow:  # Any: Django hands on any value
-    parts = row["score_parts"]
-    model = "episode" if row["source"] == "episode" else "insight"
+def _explain(place: int, row: FoundMemory) -> RankedRow:
+    parts = row.score_parts
+    model = "episode" if row.source == "episode" else "insight"
     if model == "episode":
         ranks = [
-            f"{_ordinal(parts[name])} by {by}" if parts[name] else f"not among the best by {by}"
-            for name, by in (("text_rank", "words"), ("vector_rank", "meaning"))
+            f"{_ordinal(rank)} by {by}" if rank else f"not among the best by {by}"
+            for rank, by in ((parts.text_rank, "words"), (parts.vector_rank, "meaning"))
         ]
-        alike = f", similarity {parts['similarity'][:5]}" if parts["similarity"] else ""
-        why = f"{ranks[0]}, {ranks[1]}{alike}; {float(parts['fused']):.0%} of the best"
+        alike = f", similarity {parts.similarity[:5]}" if parts.similarity else ""
+        why = f"{ranks[0]}, {ranks[1]}{alike}; {float(parts.fused):.0%} of the best"
     else:
-        why = f"fused {parts['fused'][:6]}, believed with confidence {parts['confidence']}"
-    kept = float(row["retention"])
+        why = f"fused {parts.fused[:6]}, believed with confidence {parts.confidence}"
+    kept = float(row.retention)
     lost = DECAY_WEIGHT * (1 - kept)
     why += f"; retention {kept:.0%} takes {lost:.0%} off"
     return RankedRow(
         place=place,
-        text=row["content"],
-        kind=row["source"],
-        score=row["score"][:6],
+        text=row.content,
+        kind=row.source,
+        score=row.score[:6],
         retention=f"{kept:.0%}",
         why=why,
-        is_unchecked=row["provenance"]["source"] in BY_AGENT,
-        url=reverse(f"admin:memory_app_{model}_change", args=[row["id"]]),
+        is_unchecked=row.provenance.source in BY_AGENT,
+        url=reverse(f"admin:memory_app_{model}_change", args=[row.id]),
     )
 
 

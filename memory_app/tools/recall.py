@@ -9,6 +9,7 @@ from typing import Any
 
 from memory_app.ask_memory_worker import request_query_grimoire
 from memory_app.filters import EpisodeFilters
+from memory_app.found_memories import read_answer, read_found
 from memory_app.insights import describe_insight, select_insights
 from memory_app.tools.families import (
     Confidence,
@@ -72,26 +73,27 @@ def memory_search(
     """
     filters: dict[str, object] = {"chain_id": chain_id, "token_pair": token_pair, "tool": tool}
     split_pair(token_pair)
-    answer = request_query_grimoire(
-        golem_id=ctx.golem.id,
-        query=query,
-        store=store,
-        limit=limit,
-        filters=filters,
-        apply_decay=apply_decay,
-        now=ctx.now,
-        wait_seconds=ctx.deadline.remaining_ms() / 2_000,
-        min_percent=read_percent(min_confidence),
+    answer = read_answer(
+        request_query_grimoire(
+            golem_id=ctx.golem.id,
+            query=query,
+            store=store,
+            limit=limit,
+            filters=filters,
+            apply_decay=apply_decay,
+            now=ctx.now,
+            wait_seconds=ctx.deadline.remaining_ms() / 2_000,
+            min_percent=read_percent(min_confidence),
+        )
     )
-    found = [*answer.get("episodes", []), *answer.get("insights", [])]
-    ranked = sorted(found, key=lambda row: float(row["score"]), reverse=True)
+    ranked = sorted((*answer.episodes, *answer.insights), key=lambda row: float(read_found(row).score), reverse=True)
     return MemorySearch(
         results=[describe_found(row) for row in ranked[:limit]],
-        total_episodes_searched=answer.get("episodes_searched", 0),
-        total_insights_searched=answer.get("insights_searched", 0),
-        mode=answer["mode"],
-        mode_reason=answer["mode_reason"],
-        insights_note=answer.get("insights_note"),
+        total_episodes_searched=answer.episodes_searched,
+        total_insights_searched=answer.insights_searched,
+        mode=answer.mode,
+        mode_reason=answer.mode_reason,
+        insights_note=answer.insights_note,
     )
 
 
@@ -138,13 +140,14 @@ def read_percent(confidence: str) -> int:
 def describe_found(episode: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON, as agents see it
     """One episode or insight found, as the specification names its members."""
     told_apart = {"id", "source", "content", "score", "score_parts", "untrusted"}
+    found = read_found(episode)
     return {
-        "source": episode["source"],
-        "id": episode["id"],
-        "untrusted": episode["untrusted"],
-        "content": episode["content"],
-        "relevance_score": episode["score_parts"]["fused"],
-        "adjusted_score": episode["score"],
+        "source": found.source,
+        "id": found.id,
+        "untrusted": True,
+        "content": found.content,
+        "relevance_score": found.score_parts.fused,
+        "adjusted_score": found.score,
         "metadata": {
             "score_parts": episode["score_parts"],
             **{name: value for name, value in episode.items() if name not in told_apart},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -32,10 +31,10 @@ class Command(BaseCommand):
         bring.add_argument("--owner", default="", help="user name; shared without one")
         bring.add_argument("--replace", action="store_true", help="overwrite archetypes of the same name and owner")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
+    def handle(self, *args: object, what: str, **options: object) -> None:
         commands: dict[str, Callable[..., None]] = {"list": self._list, "export": self._export, "import": self._import}
         try:
-            commands[options["what"]](**options)
+            commands[what](**options)
         except GolemError as error:
             near = error.data.get("suggestions")
             raise CommandError(f"{error.code}: {error.detail}" + (f" Near: {near}" if near else "")) from None
@@ -43,15 +42,15 @@ class Command(BaseCommand):
     def _list(self, *, json: bool, **_: object) -> None:
         rows = list_archetypes()
         if json:
-            self.stdout.write(_dump(rows))
+            self.stdout.write(_dump([row.as_json() for row in rows]))
             return
         for row in rows:
-            tools = row["tools"]
-            marks = "terminal" if row["is_terminal_node"] else "read-only" if row["is_read_only"] else ""
+            tools = row.tools
+            marks = "terminal" if row.is_terminal_node else "read-only" if row.is_read_only else ""
             self.stdout.write(
-                f"{row['name']:<24} {row['category']:<22} {tools['total']:>4} tools"
-                f" ({tools['reads']} reads, {tools['total'] - tools['reads']} writes)"
-                f" {marks:<9} → {', '.join(row['delegates_to']) or '-'}"
+                f"{row.name:<24} {row.category:<22} {tools.total:>4} tools"
+                f" ({tools.reads} reads, {tools.total - tools.reads} writes)"
+                f" {marks:<9} → {', '.join(row.delegates_to) or '-'}"
             )
 
     def _export(self, *, folder: Path, names: list[str], **_: object) -> None:

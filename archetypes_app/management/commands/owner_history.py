@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -24,18 +22,18 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="days, such as 14")
         parser.add_argument("--none", action="store_true", help="as long as this server keeps anybody's")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
+    def handle(self, *args: object, username: str, days: int | None, none: bool, **options: object) -> None:
         """Set it, and show what holds."""
-        person = get_user_model()._default_manager.filter(username=options["username"]).first()
+        person = get_user_model()._default_manager.filter(username=username).first()
         if person is None:
-            raise CommandError(f"there is no person {options['username']!r}")
-        if options["days"] is not None and options["none"]:
+            raise CommandError(f"there is no person {username!r}")
+        if days is not None and none:
             raise CommandError("either --days or --none")
         try:
-            if options["days"] is not None or options["none"]:
-                set_log_days(person=person, days=options["days"])
+            if days is not None or none:
+                set_log_days(person=person, days=days)
         except InvalidParams as error:
             raise CommandError(error.detail) from None
         kept = OwnerHistory.objects.filter(person=person).first()
-        days = settings.GOLEM_HISTORY_LOG_DAYS if kept is None else kept.log_days
-        self.stdout.write(f"{person.username}: logs that golems have followed are kept for {days} days")
+        kept_days = settings.GOLEM_HISTORY_LOG_DAYS if kept is None else kept.log_days
+        self.stdout.write(f"{person.username}: logs that golems have followed are kept for {kept_days} days")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from archetypes_app.json_values import describe_tool, explain_toolset
+from archetypes_app.json_values import ToolSummary, describe_tool, explain_toolset
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from tools_app.toolkit.registry import REGISTRY, NameRefused, UnknownTool
@@ -34,14 +34,14 @@ class Command(BaseCommand):
         explain.add_argument("golem", help="id or name")
         explain.add_argument("--json", action="store_true")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
+    def handle(self, *args: object, what: str, **options: object) -> None:
         commands: dict[str, Callable[..., None]] = {
             "list": self._list,
             "show": self._show,
             "schema": self._schema,
             "explain": self._explain,
         }
-        commands[options["what"]](**options)
+        commands[what](**options)
 
     def _list(self, *, category: str, json: bool, **_: object) -> None:
         tools = sorted(
@@ -51,22 +51,23 @@ class Command(BaseCommand):
         if category and not tools:
             raise CommandError(f"no tool is of the category {category!r}")
         if json:
-            self.stdout.write(_dump([_describe(tool) for tool in tools]))
+            self.stdout.write(_dump([_describe(tool).as_json() for tool in tools]))
             return
         for tool in tools:
             told = _describe(tool)
             self.stdout.write(
-                f"{told['category']:<16} {told['name']:<36} {told['kind']:<11} layer {told['risk_layer']}"
-                f"  {told['pi_tool']}:{told['key']}@{told['venue']}  {told['source']}"
+                f"{told.category:<16} {told.name:<36} {told.kind:<11} layer {told.risk_layer}"
+                f"  {told.pi_tool}:{told.key}@{told.venue}  {told.source}"
             )
         self.stdout.write(f"{len(tools)} tools")
 
-    def _show(self, *, name: str, json: bool, **_: Any) -> None:  # Any: JSON, as agents and pages see it
+    def _show(self, *, name: str, json: bool, **_: object) -> None:
         tool = _find(name)
+        told = _describe(tool).as_json()
         if json:
-            self.stdout.write(_dump({**_describe(tool), "description": tool.description, "parameters": tool.schema}))
+            self.stdout.write(_dump({**told, "description": tool.description, "parameters": tool.schema}))
             return
-        for key, value in _describe(tool).items():
+        for key, value in told.items():
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             self.stdout.write(f"{key:<15} {'-' if shown in (None, '') else shown}")
         self.stdout.write(f"\n{tool.description}")
@@ -77,20 +78,21 @@ class Command(BaseCommand):
     def _explain(self, *, golem: str, json: bool, **_: object) -> None:
         row = _find_golem(golem)
         toolset = resolve_toolset(row)
-        told = explain_toolset(toolset)
-        for line in told["tools"]:
-            name = line["name"]
+
+        def place(name: str) -> str:
             # A tool an owner brought is in no registry; one that was excluded is in no toolset either.
             found = toolset.tools.get(name) or (REGISTRY.get(name) if name in REGISTRY else None)
-            line["source"] = _place(found) if found is not None else "brought by its owner"
+            return _place(found) if found is not None else "brought by its owner"
+
+        told = explain_toolset(toolset, place=place)
         if json:
-            self.stdout.write(_dump({"golem": {"id": str(row.pk), "name": row.name}, **told}))
+            self.stdout.write(_dump({"golem": {"id": str(row.pk), "name": row.name}, **told.as_json()}))
             return
-        for warning in told["warnings"]:
+        for warning in told.warnings:
             self.stderr.write(self.style.WARNING(f"warning: {warning}"))
-        for line in told["tools"]:
-            self.stdout.write(f"{'in ' if line['in'] else 'out'} {line['name']:<36} {line['reason']}  {line['source']}")
-        self.stdout.write(f"{told['counts']['total']} of {len(told['tools'])} tools")
+        for line in told.tools:
+            self.stdout.write(f"{'in ' if line.is_in else 'out'} {line.name:<36} {line.reason}  {line.source}")
+        self.stdout.write(f"{told.counts.total} of {len(told.tools)} tools")
 
 
 def _find(name: str) -> ToolDef:
@@ -115,8 +117,8 @@ def _find_golem(text: str) -> Golem:
     raise CommandError(f"{text!r}: {why}")
 
 
-def _describe(tool: ToolDef) -> dict[str, object]:
-    return {**describe_tool(tool), "source": _place(tool)}
+def _describe(tool: ToolDef) -> ToolSummary:
+    return replace(describe_tool(tool), source=_place(tool))
 
 
 def _place(tool: ToolDef) -> str:

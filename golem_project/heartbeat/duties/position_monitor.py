@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem
 from golem_project.heartbeat.duties.alerting import RuleAlert, tell_alerts
+from golem_project.heartbeat.recorded_probes import read_probes
+from tools_app.core.required_value import require
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS
 from tools_app.toolkit.positions import LOCKED_WORDS
@@ -33,15 +35,15 @@ MOVING: Final = "every token moves, and every right over others' money gives"
 _FRESH: Final = timedelta(minutes=10)
 
 
-def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
+def judge_positions(probes: Mapping[str, object]) -> tuple[RuleAlert, ...]:
     """An alert for each position out of its range or near an edge, with the distance. Pure."""
     found = []
-    for each in probes.get("positions", ()):
-        if each["liquidity"] == "0":
+    for each in read_probes(probes).positions:
+        if each.liquidity == "0":
             continue
-        tick, lower, upper = each["pool_tick"], each["tick_lower"], each["tick_upper"]
-        name, limit = f"position {each['position_id']}", f"ticks {lower} to {upper}"
-        if not each["in_range"]:
+        tick, lower, upper = require(each.pool_tick), require(each.tick_lower), require(each.tick_upper)
+        name, limit = f"position {require(each.position_id)}", f"ticks {lower} to {upper}"
+        if not each.in_range:
             beyond = lower - tick if tick < lower else tick - upper
             found.append(RuleAlert(f"out of range: {name}", f"tick {tick}, {beyond} beyond", limit))
         elif (left := min(tick - lower, upper - tick)) * BPS < NEAR_EDGE_BPS * (upper - lower):
@@ -49,44 +51,45 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any:
     return tuple(found)
 
 
-def judge_locked(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
+def judge_locked(probes: Mapping[str, object]) -> tuple[RuleAlert, ...]:
     """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in, and
     for each oracle that gives no price of what is held. Pure.
 
     Its name holds no amount: what changes with each block is told once.
     """
+    seen = read_probes(probes)
     silent = tuple(
-        RuleAlert(f"oracle failed: {each['name']}", each["reason"], "a fresh price")
-        for each in probes.get("failed_oracles", ())
+        RuleAlert(f"oracle failed: {each.name}", each.reason, "a fresh price") for each in seen.failed_oracles
     )
     return silent + tuple(
         RuleAlert(
-            f"cannot be taken out now: {held['label']}" if locked["raw"] != "0" else f"frozen: {held['label']}",
-            f"{locked['raw']} base units of {locked['token']}",
-            LOCKED_WORDS.get(locked["reason"], locked["reason"]),
+            f"cannot be taken out now: {held.label}" if locked.raw != "0" else f"frozen: {held.label}",
+            f"{locked.raw} base units of {locked.token}",
+            LOCKED_WORDS.get(locked.reason, locked.reason),
         )
-        for held in (*probes.get("locked_positions", ()), *probes.get("held_elsewhere", ()))
-        for locked in held.get("locked", ())
+        for held in (*seen.locked_positions, *seen.held_elsewhere)
+        for locked in held.locked
     )
 
 
-def judge_pegs(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
+def judge_pegs(probes: Mapping[str, object]) -> tuple[RuleAlert, ...]:
     """An alert for each token that left its peg. Pure. Its name holds no figure: what moves is told once."""
     return tuple(
-        RuleAlert(f"off its peg: {each['name']}", each["words"], "nothing more is put into it")
-        for each in probes.get("off_peg", ())
+        RuleAlert(f"off its peg: {each.name}", each.words, "nothing more is put into it")
+        for each in read_probes(probes).off_peg
     )
 
 
-def judge_still(probes: Mapping[str, Any]) -> tuple[RuleAlert, ...]:  # Any: JSON that a tick stored
+def judge_still(probes: Mapping[str, object]) -> tuple[RuleAlert, ...]:
     """An alert for each token that stands still, and for each right over others' money that gives nothing now. Pure."""
+    seen = read_probes(probes)
     tokens = tuple(
-        RuleAlert(f"stands still: {each['name']}", each["words"], "nothing more is put into it")
-        for each in probes.get("standing_still", ())
+        RuleAlert(f"stands still: {each.name}", each.words, "nothing more is put into it")
+        for each in seen.standing_still
     )
     return tokens + tuple(
-        RuleAlert(f"gives nothing now: {each['name']} of {each['principal']}", each["words"], "nothing is drawn of it")
-        for each in probes.get("stuck_rights", ())
+        RuleAlert(f"gives nothing now: {each.name} of {each.principal}", each.words, "nothing is drawn of it")
+        for each in seen.stuck_rights
     )
 
 

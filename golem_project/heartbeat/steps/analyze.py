@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
@@ -22,14 +22,14 @@ _UNKNOWN_OUTCOME_THREAT: Final = MILLION // 2
 
 def analyze(state: CycleState) -> None:
     """Regime, surprise, temper, and what is due."""
-    before = state.begun.state
+    before = state.begun.memory
     if state.golem.is_live:
         # What was only rehearsed was not refused; a golem that was just set live does it at once.
         state.waits = {key: wait for key, wait in state.waits.items() if wait.code != REHEARSED}
-    state.mood = read_mood(before.get("mood", {}))
+    state.mood = read_mood(before.mood)
     seen = state.observation
-    prices = _append([int(each) for each in before.get("prices", [])], seen.price)
-    fees = _append([int(each) for each in before.get("base_fees", [])], seen.block.base_fee if seen.block else None)
+    prices = _append(list(before.prices), seen.price)
+    fees = _append(list(before.base_fees), seen.block.base_fee if seen.block else None)
     regime = detect_regime(prices)
     health = _measure_health(state)
     weighed = weigh_wishes(state, regime=regime, range_bps=range_bps(prices))
@@ -39,7 +39,7 @@ def analyze(state: CycleState) -> None:
         regime=regime,
         range_bps=range_bps(prices),
         surprise=Surprise(
-            price_divergence=_measure_divergence(before.get("expected_price"), seen.price),
+            price_divergence=_measure_divergence(before.expected_price, seen.price),
             regime_changed=regime is not Regime(state.begun.regime_before),
             health_delta=max(MILLION - health, _vitality_delta(state)),
             threat=_measure_threat(state, fees),
@@ -48,13 +48,13 @@ def analyze(state: CycleState) -> None:
         ),
         temper=Temper(
             confidence=_measure_confidence(state),
-            pressure=_measure_pressure(int(before.get("pressure_ticks", 0))),
+            pressure=_measure_pressure(before.pressure_ticks),
             arousal=max(0, state.mood.arousal),
         ),
         prices=tuple(prices),
         base_fees=tuple(fees),
         health=health,
-        pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
+        pressure_ticks=before.pressure_ticks + 1 if due else 0,
         wishes=weighed.wishes,
         held_back=weighed.held_back,
         entries_held=weighed.entries_held,
@@ -82,17 +82,17 @@ def _measure_health(state: CycleState) -> int:
 
 def _vitality_delta(state: CycleState) -> int:
     """How far vitality would move by the balance alone, against the last measured one."""
-    last, now = state.begun.state.get("total_micro_usd"), state.observation.total_micro_usd
-    if last is None or now is None or not int(last):
+    last, now = state.begun.memory.total_micro_usd, state.observation.total_micro_usd
+    if not last or now is None:
         return 0
-    return min(MILLION, abs(now - int(last)) * MILLION // int(last))
+    return min(MILLION, abs(now - last) * MILLION // last)
 
 
-def _measure_divergence(expected: Any, price: int | None) -> int:  # Any: JSON that a tick stored
+def _measure_divergence(expected: int | None, price: int | None) -> int:
     """The price against the expected one (the last), as a share of what counts as wholly different."""
-    if expected is None or price is None or not int(expected):
+    if not expected or price is None:
         return 0
-    moved_bps = abs(price - int(expected)) * BPS // int(expected)
+    moved_bps = abs(price - expected) * BPS // expected
     return min(MILLION, moved_bps * MILLION // settings.GOLEM_HEARTBEAT_FULL_DIVERGENCE_BPS)
 
 

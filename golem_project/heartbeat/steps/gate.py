@@ -31,7 +31,7 @@ def _list_forces(state: CycleState) -> tuple[str, ...]:
     found = []
     if state.steers:
         found.append("the owner's words")
-    last = state.begun.state.get("phase")
+    last = state.begun.memory.phase
     if last is not None and last != state.golem.phase:
         found.append(f"the phase {state.golem.phase}")
     news = [each.label for each in state.debts if each.is_news]

@@ -34,9 +34,10 @@ from tools_app.portfolio.remembered_positions import list_hints
 
 def observe(state: CycleState) -> None:
     """Look once. A node or a rule that does not work is an anomaly of the tick, not its end."""
-    state.waits = read_waits(state.begun.state.get("waits", {}))
-    state.unheard = list(state.begun.state.get("unheard", ()))
-    state.told = read_told(state.begun.state.get("health", {}))
+    before = state.begun.memory
+    state.waits = read_waits(before.waits)
+    state.unheard = list(before.unheard)
+    state.told = read_told(before.health)
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     try:
         state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
@@ -56,7 +57,7 @@ def observe(state: CycleState) -> None:
 def look(state: CycleState) -> None:
     """See the chain as it is now; a later look in the same tick sees what an action left."""
     view = view_golem(state.golem)
-    known = state.observation.known_positions or state.begun.state.get("known_positions", {})
+    known = state.observation.known_positions or state.begun.memory.known_positions
     try:
         chain = runner.open_reader(
             view.home_chain_id, now=state.now(), deadline=Deadline.after_ms(settings.GOLEM_HEARTBEAT_PROBE_MS)
@@ -110,7 +111,7 @@ def look(state: CycleState) -> None:
 def watch_health(state: CycleState) -> None:
     """How every debt stands against the floor its owner set; a golem without debts asks for no floor."""
     seen = state.observation.whole
-    before = read_debts(state.begun.state.get("health", {}))
+    before = read_debts(state.begun.memory.health)
     if not before and (seen is None or all(each.health_bps is None for each in seen.positions)):
         state.debts = ()
         return

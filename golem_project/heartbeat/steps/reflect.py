@@ -89,7 +89,7 @@ def _close(
 
 def tell_stuck(state: CycleState, record: DecisionCycleRecord, now: datetime) -> None:
     """The owner has it with the tick that saw it; a tick that could not read what the golem holds tells nothing."""
-    is_quiet = not has_locked(state) and state.begun.state.get("has_locked") is False
+    is_quiet = not has_locked(state) and state.begun.memory.has_locked is False
     if state.observation.whole is not None and not is_quiet:
         tell_locked(golem=state.golem, probes=record.probes, now=now)
         tell_pegs(golem=state.golem, probes=record.probes, now=now)
@@ -102,7 +102,7 @@ def has_locked(state: CycleState) -> bool | None:
     """
     whole = state.observation.whole
     if whole is None:
-        return state.begun.state.get("has_locked")
+        return state.begun.memory.has_locked
     is_stuck = any(each.position.locked for each in whole.positions)
     is_still = bool(state.still) or bool(state.permits.stuck_rights)
     return is_stuck or is_still or bool(state.off_peg) or bool(list_failed_oracles(whole))
@@ -172,9 +172,9 @@ def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:
 def remember(state: CycleState, theta: int, now: datetime) -> dict[str, object]:
     """What the next tick starts from. Expected is that nothing changes."""
     analysis, seen = state.analysis, state.observation
-    before = state.begun.state
-    price = seen.price if seen.price is not None else before.get("expected_price")
-    total = seen.total_micro_usd if seen.total_micro_usd is not None else before.get("total_micro_usd")
+    before = state.begun.memory
+    price = seen.price if seen.price is not None else before.expected_price
+    total = seen.total_micro_usd if seen.total_micro_usd is not None else before.total_micro_usd
     state.mood_after = update_mood(state.mood, _read_signs(state))
     return {
         "theta_seconds": theta,
@@ -184,7 +184,7 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, object]:
         "base_fees": [str(each) for each in analysis.base_fees],
         "expected_price": None if price is None else str(price),
         # A regime without a price of its own is the one before, said again.
-        "regime_seen_at": now.isoformat() if seen.price is not None else before.get("regime_seen_at"),
+        "regime_seen_at": now.isoformat() if seen.price is not None else before.regime_seen_at,
         "total_micro_usd": None if total is None else str(total),
         "known_positions": dict(seen.known_positions),
         "pressure_ticks": analysis.pressure_ticks,

@@ -65,7 +65,7 @@ class LimitLadder:
         read = StoredFields(stored, cls.__match_args__)
         rungs = _read_rungs(stored.get("rungs"))
         if not rungs:
-            read.wrong["rungs"] = f"1 to {MOST_RUNGS} different rungs: buy or sell, a price and an amount in dollars"
+            read.refuse("rungs", f"1 to {MOST_RUNGS} different rungs: buy or sell, a price and an amount in dollars")
         found = cls(
             token=read.name("token"),
             against=read.name("against"),
@@ -75,9 +75,9 @@ class LimitLadder:
         buys = [each.price_micro_usd for each in rungs if each.side == BUY]
         sells = [each.price_micro_usd for each in rungs if each.side == SELL]
         if buys and sells and max(buys) >= min(sells):
-            read.wrong["rungs"] = "every price to buy at is under every price to sell at"
+            read.refuse("rungs", "every price to buy at is under every price to sell at")
         if found.token and found.token.casefold() == found.against.casefold():
-            read.wrong["against"] = "another token than the one that is traded"
+            read.refuse("against", "another token than the one that is traded")
         read.check("the ladder")
         return found
 

@@ -33,7 +33,7 @@ class LoanKeeper:
             keep_bps=read.whole("keep_bps", least=11_600, most=200_000),
         )
         if not read.wrong and found.keep_bps * 100 < found.act_below_bps * 105:
-            read.wrong["keep_bps"] = "a twentieth above where it acts at least, or it would act again and again"
+            read.refuse("keep_bps", "a twentieth above where it acts at least, or it would act again and again")
         read.check("the keeper of loans")
         return found
 

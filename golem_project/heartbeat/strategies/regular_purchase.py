@@ -49,7 +49,7 @@ class RegularPurchase:
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=50),
         )
         if found.sold and found.sold.casefold() == found.bought.casefold():
-            read.wrong["bought"] = "another token than the one that is sold"
+            read.refuse("bought", "another token than the one that is sold")
         read.check("the regular purchase")
         return found
 

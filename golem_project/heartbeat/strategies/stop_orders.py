@@ -58,11 +58,11 @@ class StopOrders:
             slippage_bps=read.whole("slippage_bps", least=1, most=1_000, usual=100),
         )
         if not found.stop_micro_usd and not found.goal_micro_usd:
-            read.wrong["stop_micro_usd"] = "a price to sell at, below or above"
+            read.refuse("stop_micro_usd", "a price to sell at, below or above")
         elif found.goal_micro_usd and found.goal_micro_usd <= found.stop_micro_usd:
-            read.wrong["goal_micro_usd"] = "more than the price of the stop"
+            read.refuse("goal_micro_usd", "more than the price of the stop")
         if found.token and found.token.casefold() == found.into.casefold():
-            read.wrong["into"] = "another token than the one that is sold"
+            read.refuse("into", "another token than the one that is sold")
         read.check("the stop")
         return found
 

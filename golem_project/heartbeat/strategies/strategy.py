@@ -185,6 +185,10 @@ class StoredFields:
             return least
         return value
 
+    def refuse(self, field_name: str, why: str) -> None:
+        """Say what is wrong with a field that this class does not read."""
+        self.wrong[field_name] = why
+
     def check(self, what: str) -> None:
         """Raises InvalidParams where something is wrong."""
         if self.wrong:

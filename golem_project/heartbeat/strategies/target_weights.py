@@ -43,7 +43,7 @@ class TargetWeights:
         read = StoredFields(stored, cls.__match_args__)
         weights = stored.get("weights")
         if not _is_whole(weights):
-            read.wrong["weights"] = f"2 to {MOST_TOKENS} tokens whose shares come to 100%"
+            read.refuse("weights", f"2 to {MOST_TOKENS} tokens whose shares come to 100%")
             weights = {}
         found = cls(
             weights=dict(weights or {}),

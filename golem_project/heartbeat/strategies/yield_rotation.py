@@ -77,7 +77,7 @@ class YieldRotation:
         read = StoredFields(stored, cls.__match_args__)
         places = _read_places(stored.get("places"))
         if not places:
-            read.wrong["places"] = f"1 to {MOST_PLACES} different protocols by name"
+            read.refuse("places", f"1 to {MOST_PLACES} different protocols by name")
         found = cls(
             token=read.name("token"),
             places=places,

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.loadout import MOST_TOOLS, Loadout, choose_core
+from golem_project.heartbeat.recorded_probes import RecordedProbes, read_probes
 from golem_project.heartbeat.thinking.tools_by_words import find_named
+from tools_app.core.required_value import require
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool, ServiceNeed
 from tools_app.toolkit.golem_toolset import Toolset
 from tools_app.toolkit.positions import PositionRef
@@ -161,7 +163,7 @@ def classify_task(
     """What the tick is about, from the gravest sign down; a calm tick with nothing to tend is for entering."""
     if phase in (Phase.SURVIVAL, Phase.TERMINAL):
         return TickTask.EXIT
-    signs = " ".join(_list_signs(probes, (*anomalies, *interventions))).lower()
+    signs = " ".join(_list_signs(read_probes(probes), (*anomalies, *interventions))).lower()
     for task, words in _WORDS:
         if any(word in signs for word in words):
             return task
@@ -190,12 +192,13 @@ def select_tools(
     if len(toolset) <= most:
         return toolset
     words = tuple(interventions)
+    seen = read_probes(probes or {})
     signs = _Signs(
         task=task,
         words=" ".join(words).lower(),
         named=frozenset(find_named(toolset, words)),
-        had=read_holdings(probes or {}),
-        shown_by=frozenset(_list_reads(probes or {}, anomalies)),
+        had=read_holdings(seen),
+        shown_by=frozenset(_list_reads(seen, anomalies)),
     )
     scores = {tool.name: _score(tool, signs) for tool in toolset}
     ranked = sorted(toolset, key=lambda tool: (-scores[tool.name], tool.name))
@@ -246,17 +249,17 @@ class _Signs:
     shown_by: frozenset[str]
 
 
-def read_holdings(probes: Mapping[str, Any]) -> Had:  # Any: JSON, as models ask and see it
+def read_holdings(seen: RecordedProbes) -> Had:
     """Where the golem has something, from the probes that its tick records."""
-    if probes.get("block_number") is None:
+    if seen.block_number is None:
         return Had()
-    ranges = {str(each["venue"]) for each in probes.get("positions") or ()}
-    held = [(PositionRef.parse(each["position"]), each) for each in probes.get("held_elsewhere") or ()]
-    requests = [(ref.protocol, each["free_at"]) for ref, each in held if ref.kind == REQUEST]
+    ranges = {require(each.venue) for each in seen.positions}
+    held = [(PositionRef.parse(each.position), each) for each in seen.held_elsewhere]
+    requests = [(ref.protocol, each.free_at) for ref, each in held if ref.kind == REQUEST]
     claimable = {protocol for protocol, free_at in requests if free_at is None}
     return Had(
         anywhere=frozenset(ranges | {ref.protocol for ref, _ in held}),
-        in_debt=frozenset(ref.protocol for ref, each in held if int(each["debt_micro_usd"])),
+        in_debt=frozenset(ref.protocol for ref, each in held if int(each.debt_micro_usd)),
         claimable=frozenset(claimable),
         waiting=frozenset({protocol for protocol, _ in requests} - claimable),
     )
@@ -358,32 +361,26 @@ def _serves(tool: ToolDef, protocols: frozenset[str]) -> bool:
     return tool.venue == Category.LENDING.value and bool(lenders)
 
 
-def _list_reads(
-    probes: Mapping[str, Any],  # Any: JSON, as models ask and see it
-    anomalies: Iterable[str],
-) -> Iterator[str]:
+def _list_reads(seen: RecordedProbes, anomalies: Iterable[str]) -> Iterator[str]:
     """Keys of the reads that show what is doubtful."""
     for anomaly in anomalies:
         for start, keys in _SHOWN_BY:
             if anomaly.startswith(start):
                 yield from keys
-    if (probes.get("deviation_bps") or 0) >= PUSHED_BPS:
+    if (seen.deviation_bps or 0) >= PUSHED_BPS:
         yield from ("pool", "token_price")
 
 
-def _list_signs(
-    probes: Mapping[str, Any],  # Any: JSON, as models ask and see it
-    texts: Iterable[str],
-) -> Iterator[str]:
+def _list_signs(seen: RecordedProbes, texts: Iterable[str]) -> Iterator[str]:
     """Words to look at: texts as they are, and what the probes of `Observation.as_probes` say of positions."""
     yield from texts
-    for position in probes.get("positions") or ():
-        if not position["in_range"] and int(position["liquidity"]):
+    for position in seen.positions:
+        if not position.in_range and int(position.liquidity):
             yield OUT_OF_RANGE
-        if int(position["fees_micro_usd"] or 0) >= WORTH_COLLECTING_MICRO_USD:
+        if int(position.fees_micro_usd or 0) >= WORTH_COLLECTING_MICRO_USD:
             yield FEES_OWED
-    for held in probes.get("held_elsewhere") or ():
-        if held["health_bps"] is not None and held["health_bps"] < UNHEALTHY_BPS:
+    for held in seen.held_elsewhere:
+        if held.health_bps is not None and held.health_bps < UNHEALTHY_BPS:
             yield UNHEALTHY
-    if read_holdings(probes).claimable:
+    if read_holdings(seen).claimable:
         yield CLAIMABLE

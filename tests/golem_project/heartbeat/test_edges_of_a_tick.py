@@ -20,6 +20,7 @@ from golem_project.heartbeat.duties.sleepwalker import ObservedCount, _look_arou
 from golem_project.heartbeat.errors import SteersPending
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.permit_facts import read_permit_facts
+from golem_project.heartbeat.recorded_probes import read_probes
 from golem_project.heartbeat.steps import validate
 from golem_project.heartbeat.steps.analyze import _measure_pressure
 from golem_project.heartbeat.thinking.delegate_thinker import _read_last_look
@@ -162,12 +163,12 @@ def test_a_rescue_aims_at_a_health_of_a_hundred_at_most() -> None:
 
 @pytest.mark.parametrize(("bps", "reads"), [(199, []), (200, ["pool", "token_price"])])
 def test_a_pool_two_percent_off_shows_its_reads(bps: int, reads: list[str]) -> None:
-    assert list(_list_reads({"deviation_bps": bps}, ())) == reads
+    assert list(_list_reads(read_probes({"deviation_bps": bps}), ())) == reads
 
 
 @pytest.mark.parametrize(("health", "is_told"), [(13_000, False), (12_999, True)])
 def test_a_debt_under_one_point_three_is_unhealthy(health: int, is_told: bool) -> None:
-    assert (UNHEALTHY in list(_list_signs({"held_elsewhere": [{"health_bps": health}]}, ()))) is is_told
+    assert (UNHEALTHY in list(_list_signs(read_probes({"held_elsewhere": [{"health_bps": health}]}), ()))) is is_told
 
 
 def test_seven_tools_that_write_are_shown_in_a_tick() -> None:

@@ -76,6 +76,6 @@ def test_the_cockpits_sentence_says_what_is_done_and_what_was_refused() -> None:
     rows = write_debts([debt], {})
     [(sentence, is_under)] = describe_dangers({"health": rows})
     assert is_under and "1.40, under your floor of 1.50" in sentence and "until it is 1.72" in sentence
-    waits = {f"rescue:{REF}": {"code": "TOKEN_NOT_ALLOWED", "until": "", "count": 1}}
+    waits = {f"rescue:{REF}": {"code": "TOKEN_NOT_ALLOWED", "until": "2026-12-01T00:00:00+00:00", "count": 1}}
     [(sentence, _)] = describe_dangers({"health": rows, "waits": waits})
     assert "was refused (TOKEN_NOT_ALLOWED)" in sentence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -19,9 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("golem", type=UUID)
         parser.add_argument("file", type=Path)
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
+    def handle(self, *args: object, golem: UUID, file: Path, **options: object) -> None:
         try:
-            count = export_chain(golem_id=options["golem"], path=options["file"], now=clock.now())
+            count = export_chain(golem_id=golem, path=file, now=clock.now())
         except FileExistsError:
-            raise CommandError(f"{options['file']} exists; an export is never overwritten") from None
-        self.stdout.write(f"{count} entries written to {options['file']}")
+            raise CommandError(f"{file} exists; an export is never overwritten") from None
+        self.stdout.write(f"{count} entries written to {file}")

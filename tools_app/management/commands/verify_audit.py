@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -21,11 +20,10 @@ class Command(BaseCommand):
         parser.add_argument("--file", type=Path, help="an export of `export_audit`; needs no database")
         parser.add_argument("--key", help="the public key (hex) that must have signed the file's checkpoints")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on the command line's options
-        if options["file"] is not None:
-            self._tell(str(options["file"]), verify_file(options["file"], trusted_key=options["key"]))
+    def handle(self, *args: object, golem: UUID | None, file: Path | None, key: str | None, **options: object) -> None:
+        if file is not None:
+            self._tell(str(file), verify_file(file, trusted_key=key))
             return
-        golem = options["golem"]
         golems = [golem] if golem else list(AuditHead.objects.order_by("golem_id").values_list("golem_id", flat=True))
         broken = [pk for pk in golems if not self._tell(str(pk), verify_stored_chain(pk), stop=False)]
         if broken:

@@ -13,6 +13,7 @@ from tests.tools_app.history.followed import Followed
 from tests.tools_app.subsystems.data.test_data_tools import read
 from tests.tools_app.subsystems.stream.test_streams import Follower
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.history import chain_following, followed_contracts
 from tools_app.models import ChainLog, LogSource
 from tools_app.models.history import SourceKind
@@ -102,6 +103,6 @@ def test_what_the_heartbeat_remembers_of_a_pool_names_its_manager() -> None:
     pool = Pool(
         "v3", PoolId("0x" + "ab" * 32, "0x" + "11" * 20), "0x" + "01" * 20, "0x" + "02" * 20, 500, protocol=NAME
     )
-    known: dict[str, Any] = observe_reads._remember_pool(pool)
+    known = read_stored(observe_reads.KnownPlaces, observe_reads._remember_pool(pool))
     again = observe_reads._remembered_pool({NAME: object()}, known)  # type: ignore[dict-item]
     assert again == pool

@@ -75,7 +75,7 @@ class PulseWords:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldAction:
+class ShownDecisionAction:
     """One action of a decision as its record is told."""
 
     action_type: str
@@ -98,7 +98,7 @@ class ToldDecision:
     deliberation: Mapping[str, object]
     costs: Mapping[str, object]
     outcome: Mapping[str, object]
-    actions: tuple[ToldAction, ...]
+    actions: tuple[ShownDecisionAction, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class RecordedHolding:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedOracle:
+class RecordedOracleFailure:
     """An oracle that gives no price of what is held."""
 
     name: str
@@ -84,7 +84,7 @@ class RecordedProbes:
     positions: tuple[RecordedRange, ...] = ()
     held_elsewhere: tuple[RecordedHolding, ...] = ()
     locked_positions: tuple[RecordedHolding, ...] = ()
-    failed_oracles: tuple[FailedOracle, ...] = ()
+    failed_oracles: tuple[RecordedOracleFailure, ...] = ()
     off_peg: tuple[RecordedToken, ...] = ()
     standing_still: tuple[RecordedToken, ...] = ()
     stuck_rights: tuple[StuckRight, ...] = ()

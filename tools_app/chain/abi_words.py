@@ -50,7 +50,7 @@ def _pack_bytes(value: object, size: int) -> bytes:
     return value.ljust(32, b"\0")
 
 
-WORD_PACKERS: Final[dict[str, Callable[[Any, int], bytes]]] = {
+WORD_PACKERS: Final[dict[str, Callable[[Any, int], bytes]]] = {  # Any: a value of the ABI's type
     "uint": _pack_uint,
     "int": _pack_int,
     "address": _pack_address,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-Shape = Callable[[Any], bool]
+Shape = Callable[[Any], bool]  # Any: a node's JSON
 
 _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]*")
@@ -55,7 +55,7 @@ def _or_null(shape: Shape) -> Shape:
 def _object_of(needed: Mapping[str, Shape], **known: Shape) -> Shape:
     """An object with these members; of others that are there, those that are known have their shape."""
 
-    def check(value: Any) -> bool:
+    def check(value: Any) -> bool:  # Any: a node's JSON
         if not isinstance(value, dict) or not all(
             name in value and shape(value[name]) for name, shape in needed.items()
         ):

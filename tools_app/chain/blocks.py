@@ -36,7 +36,7 @@ def parse_block(raw: object) -> BlockRef:
     )
 
 
-def parse_log(raw: Any) -> LogEntry:
+def parse_log(raw: Any) -> LogEntry:  # Any: a node's JSON
     """A LogEntry of a node's log. Raises RpcNonsense."""
     try:
         return LogEntry(

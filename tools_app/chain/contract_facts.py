@@ -21,7 +21,7 @@ class FactCache:
         self._facts: OrderedDict[tuple[int, str, str, str], object] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, chain_id: int, block_hash: str, kind: str, address: str) -> Any:
+    def get(self, chain_id: int, block_hash: str, kind: str, address: str) -> Any:  # Any: a fact of any kind
         """The fact, or None."""
         key = (chain_id, block_hash, kind, address)
         with self._lock:
@@ -30,7 +30,7 @@ class FactCache:
             self._facts.move_to_end(key)
             return self._facts[key]
 
-    def put(self, chain_id: int, block_hash: str, kind: str, address: str, fact: Any) -> None:
+    def put(self, chain_id: int, block_hash: str, kind: str, address: str, fact: object) -> None:
         with self._lock:
             self._facts[chain_id, block_hash, kind, address] = fact
             while len(self._facts) > self._most:

@@ -98,7 +98,7 @@ def _find_bridge(token: TokenMeta) -> str:
     return PUBLIC_BRIDGES.get((token.chain_id, token.symbol), "")
 
 
-def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:
+def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:  # Any: JSON of a file of ours
     return TokenMeta(
         chain_id=chain_id,
         address=checksum(row["address"]),
@@ -111,7 +111,7 @@ def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:
     )
 
 
-def _feed(row: Mapping[str, Any]) -> Feed:
+def _feed(row: Mapping[str, Any]) -> Feed:  # Any: JSON of a file of ours
     return Feed(
         address=checksum(row["feed"]),
         decimals=row.get("feed_decimals"),

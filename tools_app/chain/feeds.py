@@ -86,7 +86,11 @@ def judge_price(
     *, token: TokenMeta, feed: Feed, round_data: ReadOutcome, decimals: ReadOutcome, block_time: int, max_age: int
 ) -> FeedPrice:
     """A price fit for use at a block of `block_time`. Raises PriceUnavailable, PriceStale."""
-    named: dict[str, Any] = {"token": token.address, "symbol": token.symbol, "feed": feed.address}
+    named: dict[str, Any] = {  # Any: data of the error
+        "token": token.address,
+        "symbol": token.symbol,
+        "feed": feed.address,
+    }
     if not round_data.ok or not decimals.ok:
         reason = round_data.revert_reason or decimals.revert_reason
         raise PriceUnavailable(f"The feed of {token.symbol} does not answer: {reason}", **named)

@@ -21,7 +21,7 @@ def fee_requests(block_number: int) -> list[RpcRequest]:
     ]
 
 
-def parse_fees(results: list[Any]) -> FeeQuote:
+def parse_fees(results: list[Any]) -> FeeQuote:  # Any: a node's JSON
     """Wei per gas: next base fee, median priority fee, and a cap that five full blocks in a row cannot outgrow.
 
     The cap is twice the base fee plus the priority fee; a base fee grows by at most an eighth a block.

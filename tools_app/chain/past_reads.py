@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tools_app.chain.blocks import BlockSearch, Send, fetch_logs, header_request, parse_block
 from tools_app.chain.rpc import RpcReply, RpcRequest
@@ -11,7 +10,7 @@ from tools_app.toolkit.views import BlockRef, LogEntry, LogQuery
 
 
 def make_log_query(
-    *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
+    *, address: str | Sequence[str] | None, topics: Sequence[str | Sequence[str] | None], from_block: int, to_block: int
 ) -> LogQuery:
     """A query of what eth_getLogs takes."""
     return LogQuery(

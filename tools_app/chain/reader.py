@@ -43,7 +43,7 @@ from tools_app.chain.rpc_pool import RpcPool
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValue, AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.params import check_address
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, LogQuery, TokenMeta
@@ -90,7 +90,7 @@ class PinnedReader:
         self._max_head_age_seconds = max_head_age_seconds
         self._multicall_from = multicall_from or MULTICALL_FROM
         self._answers: dict[ReadKey, Raw] = {}
-        self._facts: dict[tuple[str, str], Any] = {}
+        self._facts: dict[tuple[str, str], Any] = {}  # Any: a fact of any kind
         self._prices: dict[str, FeedPrice] = {}
         self._fees: FeeQuote | None = None
         self._expected = ExpectedReads()
@@ -117,7 +117,7 @@ class PinnedReader:
 
     # ---- contract reads -----------------------------------------------------------------------------------------
 
-    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+    def call(self, to: str, signature: str, *args: object) -> AbiValues:
         """One read. Raises CallReverted, ContractOutputUnexpected, RpcUnavailable, RpcTimeout."""
         data, error = self._eth_calls([(to, encode_call(signature, *args))])[0]
         if error is not None:
@@ -218,7 +218,7 @@ class PinnedReader:
     # ---- blocks, logs, accounts -----------------------------------------------------------------------------------
 
     def logs(
-        self, *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
+        self, *, address: str | Sequence[str] | None, topics: Sequence[AbiValue], from_block: int, to_block: int
     ) -> list[LogEntry]:
         """Logs of the blocks up to the pinned one, inclusive, in chain order. Raises LogRangeTooWide."""
         end = min(to_block, self.block.number)
@@ -448,7 +448,7 @@ class PinnedReader:
     def _at(self) -> dict[str, str]:
         return {"blockHash": self.block.hash}
 
-    def _fact(self, kind: str, address: str) -> Any:
+    def _fact(self, kind: str, address: str) -> Any:  # Any: a fact of any kind
         found = self._facts.get((kind, address))
         if found is None and not self.network.is_dev:
             found = FACTS.get(self.chain_id, self.block.hash, kind, address)

@@ -32,6 +32,7 @@ from tools_app.core import clock, spans
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
+from tools_app.toolkit.context import AbiValues
 
 READ_METHODS: Final[frozenset[str]] = frozenset(
     {
@@ -86,16 +87,16 @@ class RpcRequest(NamedTuple):
     """One method and its positional parameters."""
 
     method: str
-    params: tuple[Any, ...] = ()
+    params: AbiValues = ()
 
 
 class RpcReply(NamedTuple):
     """A node's answer to one request: `result`, or `error` as the typed error to raise."""
 
-    result: Any = None
+    result: Any = None  # Any: a node's JSON
     error: GolemError | None = None
 
-    def unwrap(self) -> Any:
+    def unwrap(self) -> Any:  # Any: a node's JSON
         """The result. Raises the error."""
         if self.error is not None:
             raise self.error
@@ -142,7 +143,7 @@ class RpcEndpoint:
         for method in {request.method for request in requests} - self._allowed:
             raise RpcMethodRefused(f"{method!r} is not allowed on this connection", method=method)
 
-    def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:
+    def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:  # Any: a node's JSON
         """One result. Raises the typed node error, RpcUnavailable, RpcTimeout, RpcNonsense, RpcMethodRefused."""
         return self.send([RpcRequest(method, params)], deadline=deadline)[0].unwrap()
 
@@ -262,7 +263,9 @@ class RpcEndpoint:
             raise RpcUnavailable(f"The node of {self.name} {words}", maybe_sent=failure.maybe_sent) from None
         if answer.status == 429:
             wait = answer.retry_after_seconds
-            told: dict[str, Any] = {} if wait is None else {"retry_after_seconds": min(max(1, wait), MOST_WAIT_SECONDS)}
+            told: dict[str, Any] = {}  # Any: data of the error
+            if wait is not None:
+                told = {"retry_after_seconds": min(max(1, wait), MOST_WAIT_SECONDS)}
             raise RpcRateLimited(f"The node of {self.name} asks us to slow down", **told)
         if answer.status >= 500 and not answer.body.lstrip().startswith((b"{", b"[")):
             raise RpcUnavailable(f"The node of {self.name} answered HTTP {answer.status}", maybe_sent=True)
@@ -294,14 +297,14 @@ def _is_http(parts: SplitResult) -> bool:
         return False
 
 
-def parse_quantity(value: Any) -> int:
+def parse_quantity(value: Any) -> int:  # Any: a node's JSON
     """The integer of a hex quantity. Raises RpcNonsense."""
     if is_quantity(value):
         return int(value, 16)
     raise RpcNonsense("The node answered something that is no hex number")
 
 
-def parse_bytes(value: Any) -> bytes:
+def parse_bytes(value: Any) -> bytes:  # Any: a node's JSON
     """The bytes of a hex string. Raises RpcNonsense."""
     if isinstance(value, str) and value.startswith("0x"):
         try:

@@ -111,7 +111,7 @@ class RpcPool:
     def __repr__(self) -> str:
         return f"<RpcPool chain {self.chain_id}, {len(self._nodes)} nodes>"
 
-    def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:
+    def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:  # Any: a node's JSON
         """One result. Raises the typed node error, RpcUnavailable, RpcTimeout, RpcNonsense, RpcMethodRefused."""
         return self.send([RpcRequest(method, params)], deadline=deadline)[0].unwrap()
 
@@ -176,7 +176,7 @@ class RpcPool:
         if not is_heard:
             raise failure or RpcUnavailable(f"No node of chain {self.chain_id} answered", chain_id=self.chain_id)
 
-    def latest_block(self, *, deadline: Deadline | None = None) -> dict[str, Any]:
+    def latest_block(self, *, deadline: Deadline | None = None) -> dict[str, Any]:  # Any: a node's JSON
         """The head block as the node gives it, from a node that is not behind. Raises like `call`, RpcLagging."""
         request = [RpcRequest("eth_getBlockByNumber", ("latest", False))]
         behind: list[tuple[int, dict[str, object]]] = []

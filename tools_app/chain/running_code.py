@@ -91,7 +91,7 @@ class RunningCode:
             if account != code and account in before and code not in before[account]
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON of a file of ours
         """JSON-ready; slots and words as hex."""
         return {
             "roots": list(self.roots),
@@ -102,7 +102,7 @@ class RunningCode:
         }
 
     @classmethod
-    def of_dict(cls, kept: Mapping[str, Any]) -> RunningCode:
+    def of_dict(cls, kept: Mapping[str, Any]) -> RunningCode:  # Any: JSON of a file of ours
         """What `as_dict` kept. Raises KeyError and ValueError for anything else."""
         return cls(
             roots=tuple(kept["roots"]),

@@ -73,7 +73,7 @@ def read_list(path: Path) -> dict[int, tuple[TokenMeta, ...]]:
     return {chain_id: tuple(tokens.values()) for chain_id, tokens in found.items()}
 
 
-def _read_row(row: dict[str, Any]) -> TokenMeta | None:
+def _read_row(row: dict[str, Any]) -> TokenMeta | None:  # Any: a stranger's JSON
     if not _ADDRESS.fullmatch(str(row["address"])):
         # Lists name tokens of chains that are no EVM too.
         return None

@@ -20,7 +20,7 @@ def hash_typed_data(typed: TypedData) -> bytes:
     return bytes(keccak(b"\x19\x01" + domain + hash_struct(typed.primary_type, typed.message, structs)))
 
 
-def hash_struct(name: str, values: Mapping[str, Any], structs: Structs) -> bytes:
+def hash_struct(name: str, values: Mapping[str, Any], structs: Structs) -> bytes:  # Any: typed data (EIP-712)
     """32 bytes of one struct, without a domain. Raises as `hash_typed_data`."""
     _check_fields(values, structs[name])
     words = (_encode(kind, values[field], structs) for field, kind in structs[name])
@@ -44,7 +44,7 @@ def _describe(name: str, structs: Structs) -> str:
     return "".join(f"{each}({','.join(f'{kind} {field}' for field, kind in structs[each])})" for each in ordered)
 
 
-def _encode(kind: str, value: Any, structs: Structs) -> bytes:
+def _encode(kind: str, value: Any, structs: Structs) -> bytes:  # Any: typed data (EIP-712)
     if kind.endswith("]"):
         inner, _, count = kind[:-1].rpartition("[")
         if count and len(value) != int(count):
@@ -76,7 +76,7 @@ def _encode_number(kind: str, value: object) -> bytes:
     return (value % (1 << 256)).to_bytes(32, "big")
 
 
-def _raw(value: Any) -> bytes:
+def _raw(value: Any) -> bytes:  # Any: typed data (EIP-712)
     return bytes.fromhex(str(value).removeprefix("0x"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
@@ -71,6 +71,6 @@ def fold(touched: Touched) -> None:
     days = sorted({(source, day_of(hour)) for source, hour in hours})
     with connection.cursor() as cursor:
         for span, starts, statement in ((BarSpan.HOUR, hours, _HOURS), (BarSpan.DAY, days, _DAYS)):
-            lists: list[Any] = [[source for source, _ in starts], [start for _, start in starts]]
+            lists: list[list[object]] = [[source for source, _ in starts], [start for _, start in starts]]
             cursor.execute(_FORGET, [*lists, span.value])
             cursor.execute(statement, lists)

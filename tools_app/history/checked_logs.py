@@ -232,7 +232,7 @@ def plain(log: LogEntry) -> LogEntry:
     )
 
 
-def parse_header(raw: Any) -> CheckedHeader | None:
+def parse_header(raw: Any) -> CheckedHeader | None:  # Any: a node's JSON
     """A header of a node's block; None for none. Any: its JSON. Raises RpcNonsense."""
     if raw is None:
         return None

@@ -163,7 +163,7 @@ def _write_query(wanted: Wanted, first: int, end: int) -> dict[str, object]:
     }
 
 
-def _ask(chain_id: int, query: dict[str, Any], deadline: Deadline) -> Any:
+def _ask(chain_id: int, query: dict[str, Any], deadline: Deadline) -> Any:  # Any: a node's JSON
     """Any: the service's JSON."""
     url = settings.GOLEM_HYPERSYNC_URL.replace("{chain_id}", str(chain_id)).rstrip("/") + "/query"
     seconds = max(0.05, deadline.remaining_ms() / 1_000)
@@ -195,7 +195,7 @@ def _ask(chain_id: int, query: dict[str, Any], deadline: Deadline) -> Any:
         raise OutsideFailed(str(refusal)) from None
 
 
-def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:
+def _read_page(page: Any) -> tuple[list[CheckedHeader], list[LogEntry], int]:  # Any: a node's JSON
     """Any: the service's JSON. Raises OutsideFailed for another shape, RpcNonsense for what is no block or log."""
     try:
         following = int(page["next_block"])
@@ -231,6 +231,6 @@ def _as_node_log(log: dict[str, object]) -> dict[str, object]:
     }
 
 
-def _number(value: Any) -> int:
+def _number(value: Any) -> int:  # Any: a node's JSON
     """Any: a whole number, or hex text, as the service writes quantities."""
     return int(value, 16) if isinstance(value, str) else int(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tools_app.chain.signatures import parse_signature
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.positions import PositionsUnreadable, Reads
 from tools_app.toolkit.protocol import Valuer
 
@@ -22,7 +22,7 @@ def describe_share_valuer(
     `underlying_of` tells by chain and token what it gives.
     """
 
-    def ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+    def ask(chain_id: int) -> Reads[AbiValues]:
         yield []
         token = (deployments(chain_id) or {})[key]
         underlying = underlying_of(chain_id, token)

@@ -31,7 +31,7 @@ class Reading:
     at: Mapping[str, str]
     into: Effects
 
-    def ask(self, to: str, signature: str, *arguments: Any) -> Any:
+    def ask(self, to: str, signature: str, *arguments: object) -> Any:  # Any: a value of the ABI's type
         """The first value that a contract answers; a key stands for its contract. Raises what the chain raises."""
         return self.chain.call(self.at.get(to, to), signature, *arguments)[0]
 

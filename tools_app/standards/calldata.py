@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.signatures import parse_signature
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import AbiValues, ChainReader
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import Call
 
@@ -20,7 +20,7 @@ def calls(data: bytes, signature: str) -> bool:
     return data[:4] == parse_signature(signature).selector
 
 
-def read_exactly(data: bytes, signature: str) -> tuple[Any, ...]:
+def read_exactly(data: bytes, signature: str) -> AbiValues:
     """The arguments, if encoding them again gives the same bytes. Raises UnknownCall."""
     try:
         values = decode_input(signature, data)

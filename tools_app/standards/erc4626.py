@@ -78,9 +78,10 @@ class AssetsIn:
 
 @dataclass(frozen=True, slots=True)
 class AssetsOut:
-    """Assets that were paid to `receiver`, and the shares of the owner that were burned for them."""
+    """Assets that were paid to `receiver`, and the shares of `owner` that were burned for them."""
 
     receiver: str
+    owner: str
     assets: int
     shares: int
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from tools_app.standards import erc20
-from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ChainReader, ReadCall, ReadOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class _Foreseen:
         found = self.reader.call_many(calls)
         return [self._told(call, outcome) for call, outcome in zip(calls, found, strict=True)]
 
-    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+    def call(self, to: str, signature: str, *args: object) -> AbiValues:
         known = self._know(ReadCall(to, signature, args))
         return known if known is not None else self.reader.call(to, signature, *args)
 

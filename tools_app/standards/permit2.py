@@ -53,7 +53,7 @@ def approve(*, token: TokenMeta, spender: str, amount: int, expiration: int) -> 
     return Call(PERMIT2, data, 0, f"Approve {token.symbol} for {spender} through Permit2")
 
 
-def domain_of(chain_id: int) -> dict[str, Any]:
+def domain_of(chain_id: int) -> dict[str, Any]:  # Any: typed data (EIP-712)
     """The EIP-712 domain of what is signed for Permit2."""
     return {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2}
 

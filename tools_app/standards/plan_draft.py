@@ -105,7 +105,13 @@ class PlanDraft:
         """The account gets this much."""
         self.receives.append(TokenFlow(token, expected=expected, bound=expected if at_least is None else at_least))
 
-    def finish(self, *, action_class: ActionClass | None, details: Mapping[str, Any], **others: Any) -> TxPlan:
+    def finish(
+        self,
+        *,
+        action_class: ActionClass | None,
+        details: Mapping[str, object],
+        **others: Any,  # Any: further fields of the plan
+    ) -> TxPlan:
         """The plan. Approvals are used up in it or taken back, but for what `least_taken` said may stay."""
         return TxPlan(
             chain_id=self.chain_id,

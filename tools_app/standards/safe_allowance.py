@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import ChainNotSupported
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.context import AbiValues, ChainReader, ReadCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, drive
 
@@ -130,7 +130,7 @@ def read_allowances(chain: ChainReader, safe: str) -> tuple[KeyAllowance, ...]:
     return tuple(each for each in read if each.amount)
 
 
-def ask_for_allowed(safe: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+def ask_for_allowed(safe: str) -> Reads[tuple[AbiValues, ...]]:
     """Keys and tokens that the module lists for a Safe, also those whose allowance was ended. Raises
     PositionsUnreadable.
     """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, dollars, percent
 
@@ -177,7 +178,7 @@ def _rate(look: Look, symbol: str, place: int) -> str:
     return compounded_percent(look.call(look.at("pool"), _RESERVE, look.token(symbol))[place], 10**27)
 
 
-def _sum_of(look: Look, place: int) -> Any:
+def _sum_of(look: Look, place: int) -> AbiValue:
     return look.call(look.at("pool"), _SUMS, look.account)[place]
 
 

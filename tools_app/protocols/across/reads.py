@@ -4,19 +4,21 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi import encode_event_topics
 from tools_app.protocols.across.addresses import pool_on
 from tools_app.protocols.across.errors import BridgePaused, TransferNotFound
 from tools_app.protocols.across.math import fee_bps, quantile
 from tools_app.protocols.across.transfers import (
     DEPOSITED,
     FILLED,
+    FILLS,
     PAID,
     STATUS,
+    Deposited,
     Transfer,
     read_deposit,
     read_own,
@@ -113,7 +115,7 @@ def read_times(source: ChainReader, target: ChainReader, lately: Lately) -> Time
         from_block=since,
         to_block=source.block.number,
     )
-    begun = {int(told["depositId"]): int(told["quoteTimestamp"]) for told in _deposits(logs, source.chain_id)}
+    begun = {told.deposit_id: told.quote_timestamp for told in _deposits(logs, source.chain_id)}
     seconds = [
         max(0, target.block_at(each.block_number).timestamp - begun[each.number])
         for each in newest
@@ -167,14 +169,14 @@ def find_payment(reader: ChainReader, left: Left) -> str | None:
 
 
 def _paid_out(log: LogEntry, token: TokenMeta, arrives: TokenMeta) -> PaidOut | None:
-    told = decode_log(FILLED, log)
-    if told is None or not told["inputAmount"]:
+    told = FILLS.read(log)
+    if told is None or not told.input_amount:
         return None
-    if (to_address(told["inputToken"]), to_address(told["outputToken"])) != (token.address, arrives.address):
+    if (to_address(told.input_token), to_address(told.output_token)) != (token.address, arrives.address):
         return None
-    return PaidOut(int(told["depositId"]), int(told["inputAmount"]), int(told["outputAmount"]), log.block_number)
+    return PaidOut(told.deposit_id, told.input_amount, told.output_amount, log.block_number)
 
 
-def _deposits(logs: Sequence[LogEntry], chain_id: int) -> list[Mapping[str, Any]]:
+def _deposits(logs: Sequence[LogEntry], chain_id: int) -> list[Deposited]:
     found = (read_deposit(log, chain_id) for log in logs)
     return [each for each in found if each is not None]

@@ -29,6 +29,7 @@ from tools_app.protocols.across.reads import (
 )
 from tools_app.protocols.across.transfers import DEPOSIT, NOBODY, Transfer, read_own, to_word
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.receipts import read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -148,13 +149,24 @@ class Status(Told):
     notes: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Until:
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Arriving:
+    destination_chain: int
+    least_arriving: str
+
+
 class SentReport(Report):
     """What left, and under which number it is followed. `estimated_arrival` is when its time ends at the latest."""
 
     bridge_id: str = seen(lambda outcome: str(find_sent(outcome).number))
     amount_sent: TokenAmount = spent()
     least_arriving: str
-    estimated_arrival: str = seen(lambda outcome: tell_unix_time(int(outcome.plan.details["until"])))
+    estimated_arrival: str = seen(lambda outcome: tell_unix_time(read_details(_Until, outcome).until))
 
 
 class IntentReport(Told):
@@ -422,13 +434,14 @@ def find_sent(outcome: PlanOutcome) -> Transfer:
 
 def report_intent(outcome: PlanOutcome) -> IntentReport:
     """The same under the standard's names."""
-    to_chain = int(outcome.plan.details["destination_chain"])
+    details = read_details(_Arriving, outcome)
+    to_chain = details.destination_chain
     return IntentReport(
         intent_id="0x" + find_sent(outcome).hash(outcome.account, to_chain).hex(),
         status="pending",
         source_chain=outcome.plan.chain_id,
         destination_chain=to_chain,
-        estimated_output=str(outcome.plan.details["least_arriving"]),
+        estimated_output=details.least_arriving,
         filler_bids=None,
         why_null="fillers of Across answer with a payment and bid nowhere",
     )

@@ -6,12 +6,13 @@ message. So a transfer's name says all of it, and no log of the chain that it le
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.chain.abi import checksum, decode_log, encode_constructor
+from tools_app.chain.abi import checksum, encode_constructor
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.across.addresses import NAME, pool_on
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.positions import REQUEST_KIND, PositionRef
@@ -35,6 +36,41 @@ FILLED: Final = (
     " bytes32 recipient, bytes32 messageHash,"
     " (bytes32 updatedRecipient, bytes32 updatedMessageHash, uint256 updatedOutputAmount, uint8 fillType) info)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Deposited:
+    """What was paid in, and what is to be paid out for it; addresses as words."""
+
+    input_token: bytes
+    output_token: bytes
+    input_amount: int
+    output_amount: int
+    destination_chain_id: int
+    deposit_id: int
+    quote_timestamp: int
+    fill_deadline: int
+    exclusivity_deadline: int
+    depositor: bytes
+    recipient: bytes
+    exclusive_relayer: bytes
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RelayFilled:
+    """What was paid out for a deposit; addresses as words."""
+
+    input_token: bytes
+    output_token: bytes
+    input_amount: int
+    output_amount: int
+    deposit_id: int
+
+
+_DEPOSITED: Final = AbiEvent(DEPOSITED, Deposited)
+FILLS: Final = AbiEvent(FILLED, RelayFilled)
+
 STATUS: Final = "function fillStatuses(bytes32) view returns (uint256)"
 PAID: Final = 2
 """The status of a transfer that was paid out; 0 is none yet, 1 that its own pool is asked to pay it."""
@@ -99,27 +135,27 @@ def to_address(word: bytes) -> str | None:
     return checksum("0x" + word[12:].hex()) if len(word) == 32 and not any(word[:12]) else None
 
 
-def read_deposit(log: LogEntry, chain_id: int) -> Mapping[str, Any] | None:
+def read_deposit(log: LogEntry, chain_id: int) -> Deposited | None:
     """What the pool of a chain wrote down of something paid in; None for any other log."""
-    return decode_log(DEPOSITED, log) if log.address == pool_on(chain_id) else None
+    return _DEPOSITED.read(log) if log.address == pool_on(chain_id) else None
 
 
 def read_own(log: LogEntry, account: str, chain_id: int) -> tuple[int, Transfer] | None:
     """Where a transfer goes that the account made for itself, and the transfer; None for any other log."""
     told = read_deposit(log, chain_id)
-    if told is None or told["depositor"] != to_word(account) or told["recipient"] != to_word(account):
+    if told is None or told.depositor != to_word(account) or told.recipient != to_word(account):
         return None
-    token, arrives = to_address(told["inputToken"]), to_address(told["outputToken"])
-    is_plain = told["exclusiveRelayer"] == NOBODY and not told["exclusivityDeadline"] and not told["message"]
+    token, arrives = to_address(told.input_token), to_address(told.output_token)
+    is_plain = told.exclusive_relayer == NOBODY and not told.exclusivity_deadline and not told.message
     if token is None or arrives is None or not is_plain:
         return None
     transfer = Transfer(
         origin=chain_id,
-        number=int(told["depositId"]),
+        number=told.deposit_id,
         token=token,
         arrives=arrives,
-        amount=int(told["inputAmount"]),
-        least=int(told["outputAmount"]),
-        until=int(told["fillDeadline"]),
+        amount=told.input_amount,
+        least=told.output_amount,
+        until=told.fill_deadline,
     )
-    return int(told["destinationChainId"]), transfer
+    return told.destination_chain_id, transfer

@@ -181,7 +181,7 @@ class Desk:
         worth = sum(self.market.in_base(cover, raw) for cover, raw in self.own.covers) - less
         return max(0, worth) * 10_000 // owed if owed > 0 else None
 
-    def details(self, *, cover: int, owed: int) -> dict[str, Any]:
+    def details(self, *, cover: int, owed: int) -> dict[str, Any]:  # Any: JSON of an answer
         """What the permit tells, with cover and debt as they are afterwards."""
         before, after = health_of(self.cover, self.own.owed), health_of(cover, owed)
         return {
@@ -225,7 +225,7 @@ def open_desk(ctx: WriteContext, market: str) -> Desk:
 def read_both(reader: ChainReader, comet: Comet, account: str) -> tuple[Market, Account]:
     """A market and what an account has there, side by side."""
 
-    def of_account() -> Any:
+    def of_account() -> Any:  # Any: a value of the ABI's type
         # Generators of one list have one type; the two answers differ.
         (found,) = yield from ask_accounts((comet,), account)
         return found

@@ -12,7 +12,7 @@ from tools_app.protocols.compound_v3 import signatures
 from tools_app.protocols.compound_v3.addresses import Comet
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.reads import MOST_HEALTH_BPS
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
@@ -218,14 +218,14 @@ def ask_market(comet: Comet, *, with_covers: bool = True) -> Reads[Market]:
     )
 
 
-def answer_of(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
+def answer_of(outcome: ReadOutcome, who: str) -> AbiValues:
     """What was answered. Raises PositionsUnreadable."""
     if not outcome.ok:
         raise PositionsUnreadable(f"{who} does not answer: {outcome.revert_reason}")
     return outcome.values
 
 
-def _make_cover(data: Any, price: int, total: int = 0) -> Cover:
+def _make_cover(data: Any, price: int, total: int = 0) -> Cover:  # Any: a value of the ABI's type
     _, asset, feed, scale, borrow, liquidate, _, cap = data
     return Cover(checksum(asset), checksum(feed), scale, borrow, liquidate, cap, int(price), total)
 
@@ -237,7 +237,7 @@ def _make_account(comet: Comet, outcomes: Sequence[ReadOutcome], covers: tuple[t
     return Account(supplied, owed, covers, checksum(token) if token else "", int(reward))
 
 
-def _bits(basic: tuple[Any, ...]) -> list[int]:
+def _bits(basic: AbiValues) -> list[int]:
     """Numbers of the covers that an account has; of newer markets the upper ones stand in the last word."""
     bits = int(basic[3]) | int(basic[4]) << 16
     return [number for number in range(24) if bits >> number & 1]

@@ -4,10 +4,11 @@ deposit.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, deployments
 from tools_app.toolkit.case import About, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -97,7 +98,7 @@ WALK: Final = (
 )
 
 
-def _held(look: Look, key: str) -> Any:
+def _held(look: Look, key: str) -> AbiValue:
     view = f"function {key}(address) view returns (address[],uint256[])"
     return look.call(look.at(DELEGATION), view, look.account)[1][0]
 

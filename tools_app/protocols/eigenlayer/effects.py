@@ -7,10 +7,11 @@ Whoever leaves an operator has everything queued.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.eigenlayer.addresses import deployments
 from tools_app.standards.call_table import CallTable, Reading
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
 
 _DEPOSITED: Final = "function getDepositedShares(address) view returns (address[],uint256[])"
@@ -59,7 +60,7 @@ def _queue_all(reading: Reading) -> None:
             _queue_one(reading, [strategy], [raw], reading.account)
 
 
-def _queue(reading: Reading, entries: Sequence[tuple[Any, ...]]) -> None:
+def _queue(reading: Reading, entries: Sequence[AbiValues]) -> None:
     for entry in entries:
         _queue_one(reading, *entry)
 
@@ -79,7 +80,7 @@ def _queue_one(reading: Reading, strategies: Sequence[str], shares: Sequence[int
         reading.change("request", token, worth - _ROUNDING, is_exact=False)
 
 
-def _complete(reading: Reading, withdrawal: tuple[Any, ...], tokens: Sequence[str], as_tokens: bool) -> None:
+def _complete(reading: Reading, withdrawal: AbiValues, tokens: Sequence[str], as_tokens: bool) -> None:
     staker, _, withdrawer, _, _, strategies, _ = withdrawal
     if staker != reading.account or withdrawer != reading.account:
         raise UnknownCall("the withdrawal is somebody else's")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeVar
 
-from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
 from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.reads import MAGNITUDE, NOBODY
@@ -16,6 +16,8 @@ from tools_app.standards.batches import read_all
 from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.context import ChainReader, ReadCall
+
+T = TypeVar("T")
 
 LOOK_BACK_DAYS: Final = 90
 MOST_LISTED: Final = 20
@@ -31,6 +33,36 @@ OPERATOR_SHARES: Final = "function operatorShares(address operator, address stra
 SETS: Final = "function getRegisteredSets(address operator) view returns ((address avs, uint32 id)[] sets)"
 SET_COUNT: Final = "function getOperatorSetCount(address avs) view returns (uint256)"
 MEMBERS: Final = "function getMembers((address avs, uint32 id) operatorSet) view returns (address[] operators)"
+
+
+@dataclass(frozen=True, slots=True)
+class _DelegatedTo:
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OperatorSet:
+    avs: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SlashLogged:
+    operator: str
+    operator_set: _OperatorSet
+    strategies: tuple[str, ...]
+    wad_slashed: tuple[int, ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ServiceNamed:
+    avs: str
+    metadata_uri: str
+
+
+_DELEGATED: Final = AbiEvent(DELEGATED, _DelegatedTo)
+_SLASHED: Final = AbiEvent(OPERATOR_SLASHED, _SlashLogged)
+_NAMED: Final = AbiEvent(SERVICE_NAMED, _ServiceNamed)
 
 
 class OperatorSlash(Told):
@@ -71,15 +103,15 @@ class Service:
     operator_count: int
 
 
-def _list_told(reader: ChainReader, contract: str, event: str) -> list[tuple[int, Mapping[str, Any]]]:
-    """Blocks and words of an event in the days that are looked at, oldest first."""
+def _list_told(reader: ChainReader, contract: str, event: AbiEvent[T]) -> list[tuple[int, T]]:
+    """Blocks and records of an event in the days that are looked at, oldest first."""
     logs = reader.logs(
         address=contract,
-        topics=encode_event_topics(event),
+        topics=[event.topic],
         from_block=reader.first_block_since(reader.block.timestamp - LOOK_BACK_DAYS * DAY_SECONDS).number,
         to_block=reader.block.number,
     )
-    told = ((log.block_number, decode_log(event, log)) for log in logs)
+    told = ((log.block_number, event.read(log)) for log in logs)
     return [(number, each) for number, each in told if each is not None]
 
 
@@ -112,8 +144,8 @@ def read_operators(reader: ChainReader, at: Mapping[str, str], addresses: Sequen
 
 def find_operators(reader: ChainReader, at: Mapping[str, str]) -> list[str]:
     """Whom somebody delegated to in the days that are looked at, newest first, no more than a page."""
-    told = _list_told(reader, at[DELEGATION], DELEGATED)
-    return list(dict.fromkeys(str(each["operator"]) for _, each in reversed(told)))[:MOST_LISTED]
+    told = _list_told(reader, at[DELEGATION], _DELEGATED)
+    return list(dict.fromkeys(each.operator for _, each in reversed(told)))[:MOST_LISTED]
 
 
 def read_slashes(
@@ -121,15 +153,15 @@ def read_slashes(
 ) -> dict[str, list[OperatorSlash]]:
     """Slashes of these operators in the days that are looked at, oldest first."""
     found: dict[str, list[OperatorSlash]] = {each: [] for each in operators}
-    for block_number, told in _list_told(reader, at[MAGNITUDES], OPERATOR_SLASHED):
-        if str(told["operator"]) in found:
-            found[str(told["operator"])].append(
+    for block_number, told in _list_told(reader, at[MAGNITUDES], _SLASHED):
+        if told.operator in found:
+            found[told.operator].append(
                 OperatorSlash(
                     block_number=block_number,
-                    service=str(told["operatorSet"]["avs"]),
-                    strategies=tuple(map(str, told["strategies"])),
-                    slashed_wad=tuple(map(str, told["wadSlashed"])),
-                    reason=str(told["description"])[:200],
+                    service=told.operator_set.avs,
+                    strategies=told.strategies,
+                    slashed_wad=tuple(map(str, told.wad_slashed)),
+                    reason=told.description[:200],
                 )
             )
     return found
@@ -138,9 +170,9 @@ def read_slashes(
 def read_services(reader: ChainReader, at: Mapping[str, str]) -> list[Service]:
     """Services that described themselves in the days that are looked at, newest first, no more than a page."""
     named: dict[str, str] = {}
-    for _, told in reversed(_list_told(reader, at[MAGNITUDES], SERVICE_NAMED)):
+    for _, told in reversed(_list_told(reader, at[MAGNITUDES], _NAMED)):
         if len(named) < MOST_LISTED:
-            named.setdefault(str(told["avs"]), str(told["metadataURI"])[:200])
+            named.setdefault(told.avs, told.metadata_uri[:200])
     counts = read_all(reader, [ReadCall(at[MAGNITUDES], SET_COUNT, (one,)) for one in named]) if named else []
     sets = [
         (one, number)

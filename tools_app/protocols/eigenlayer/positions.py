@@ -5,17 +5,18 @@ out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log
 from tools_app.chain.networks import MULTICALL3
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, NAME, deployments
 from tools_app.protocols.eigenlayer.math import SLOT_SECONDS, free_at
 from tools_app.protocols.eigenlayer.reads import (
+    ENTERED,
     NO_EXIT,
     NO_QUEUE,
     NO_WITHDRAWAL,
-    WITHDRAWAL_QUEUED,
     Deposited,
     Restaked,
     Waiting,
@@ -77,12 +78,25 @@ class RestakedPositions:
         to be remembered: the queue tells what waits, whoever put it there.
         """
         delegation = (deployments(chain_id) or {}).get(DELEGATION)
-        told = [decode_log(WITHDRAWAL_QUEUED, log) for log in logs if log.address == delegation]
+        told = ENTERED.list(log for log in logs if log.address == delegation)
         return tuple(
-            withdrawal_ref(chain_id, "0x" + bytes(each["withdrawalRoot"]).hex())
+            withdrawal_ref(chain_id, "0x" + each.withdrawal_root.hex())
             for each in told
-            if each is not None and each["withdrawal"]["staker"] == each["withdrawal"]["withdrawer"] == account
+            if each.withdrawal.staker == each.withdrawal.withdrawer == account
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestFacts:
+    free_at: int
+    is_stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _DepositFacts:
+    withdrawable: int
+    deposited: str
+    is_stopped: bool
 
 
 class RestakedExits:
@@ -90,20 +104,21 @@ class RestakedExits:
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        chain_id = position.ref.chain_id
         if position.ref.kind == REQUEST_KIND:
-            free = int(facts["free_at"])
-            if free > now:
-                return Wait(free, "it waits in the queue, and can be slashed until then")
-            if facts["is_stopped"]:
+            request = read_stored(_RequestFacts, position.facts)
+            if request.free_at > now:
+                return Wait(request.free_at, "it waits in the queue, and can be slashed until then")
+            if request.is_stopped:
                 return Wait(None, "EigenLayer has paused completing withdrawals")
             asked = {"withdrawal_root": position.ref.id, "chain_id": chain_id}
             return Act("eigenlayer_complete_withdrawal", asked, "the blocks of the queue have passed")
-        if int(facts["withdrawable"]) <= DUST_SHARES:
+        deposit = read_stored(_DepositFacts, position.facts)
+        if deposit.withdrawable <= DUST_SHARES:
             return None
-        if facts["is_stopped"]:
+        if deposit.is_stopped:
             return Wait(None, "EigenLayer has paused new withdrawals")
-        asked = {"strategies": [position.ref.id], "shares": [facts["deposited"]], "chain_id": chain_id}
+        asked = {"strategies": [position.ref.id], "shares": [deposit.deposited], "chain_id": chain_id}
         return Act("eigenlayer_queue_withdrawal", asked, "what is deposited leaves by the queue")
 
 

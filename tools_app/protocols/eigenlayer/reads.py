@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
 from tools_app.protocols.eigenlayer.math import WAD, first_free_block
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import AbiValues, ReadCall
 from tools_app.toolkit.positions import PositionsUnreadable, Reads
 
 WITHDRAWAL: Final = (
@@ -36,6 +37,34 @@ SHARES_DEPOSITED: Final = "event Deposit(address staker, address strategy, uint2
 WITHDRAWAL_QUEUED: Final = (
     f"event SlashingWithdrawalQueued(bytes32 withdrawalRoot, {WITHDRAWAL} withdrawal, uint256[] sharesToWithdraw)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SharesPutIn:
+    """Shares that a deposit made."""
+
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedWithdrawal:
+    """A withdrawal of `staker` that `withdrawer` gets, and the block it was queued in."""
+
+    staker: str
+    withdrawer: str
+    start_block: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalLogged:
+    """A withdrawal that went into the queue under its root."""
+
+    withdrawal_root: bytes
+    withdrawal: LoggedWithdrawal
+
+
+PUT_IN: Final = AbiEvent(SHARES_DEPOSITED, SharesPutIn)
+ENTERED: Final = AbiEvent(WITHDRAWAL_QUEUED, WithdrawalLogged)
 NOBODY: Final = "0x0000000000000000000000000000000000000000"
 NO_DELEGATION: Final = 1
 NO_QUEUE: Final = 2
@@ -186,8 +215,8 @@ def ask_restaked(at: Mapping[str, str], account: str) -> Reads[Restaked]:
 
 
 def _places(
-    queued: tuple[Any, ...], roots: Sequence[bytes], known: frozenset[str]
-) -> list[tuple[str, tuple[Any, ...], Sequence[int]]]:
+    queued: AbiValues, roots: Sequence[bytes], known: frozenset[str]
+) -> list[tuple[str, AbiValues, Sequence[int]]]:
     """Withdrawals of known strategies alone, with their roots: the contract tells both in one order."""
     entries, shares = queued
     return [

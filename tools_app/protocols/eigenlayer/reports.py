@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tools_app.core.clock import tell_unix_time
 from tools_app.protocols.eigenlayer.math import first_free_block, free_at
 from tools_app.protocols.eigenlayer.operators import OperatorSlash
-from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
-from tools_app.standards.receipts import events_of
+from tools_app.protocols.eigenlayer.reads import ENTERED, PUT_IN
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import OfChain, Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, all_received, seen
@@ -31,7 +32,7 @@ class DelegateReport(Report):
     operator: str
     delegated_shares: Mapping[str, str] = seen(lambda outcome: dict(outcome.plan.details["delegated_shares"]))
     avs_count: int
-    slashing_history: tuple[Mapping[str, Any], ...]
+    slashing_history: tuple[Mapping[str, Any], ...]  # Any: JSON of an answer
 
 
 class Queued(Told):
@@ -134,30 +135,46 @@ class Held(OfChain):
     why_null: str
 
 
+@dataclass(frozen=True, slots=True)
+class _DepositDetails:
+    deposits: str
+    strategy: str
+    delegated_to: str | None
+    slashing_risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class _LeaveDetails:
+    delegation: str
+    delay_blocks: int
+    now: int
+    operator: str | None = None
+
+
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the contract's own event."""
-    details = outcome.plan.details
-    told = events_of(outcome, SHARES_DEPOSITED, contract=str(details["deposits"]))
+    details = read_details(_DepositDetails, outcome)
+    told = list_events(outcome, PUT_IN, contract=details.deposits)
     return DepositReport(
-        shares_received=str(sum(int(each["shares"]) for each in told)),
-        strategy=str(details["strategy"]),
-        delegated_to=details["delegated_to"],
-        slashing_risk=str(details["slashing_risk"]),
+        shares_received=str(sum(each.shares for each in told)),
+        strategy=details.strategy,
+        delegated_to=details.delegated_to,
+        slashing_risk=details.slashing_risk,
     )
 
 
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
     """Roots and blocks from the contract's own events."""
-    details = outcome.plan.details
+    details = read_details(_LeaveDetails, outcome)
     queued = []
-    for told in events_of(outcome, WITHDRAWAL_QUEUED, contract=str(details["delegation"])):
-        start = int(told["withdrawal"]["startBlock"])
-        free = first_free_block(start, int(details["delay_blocks"]))
-        at = free_at(free, block=start, now=int(details["now"]))
-        queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, tell_unix_time(at)))
+    for told in list_events(outcome, ENTERED, contract=details.delegation):
+        start = told.withdrawal.start_block
+        free = first_free_block(start, details.delay_blocks)
+        at = free_at(free, block=start, now=details.now)
+        queued.append(Queued("0x" + told.withdrawal_root.hex(), free, tell_unix_time(at)))
     first = queued[0] if queued else None
     return LeaveReport(
-        operator=details.get("operator"),
+        operator=details.operator,
         withdrawal_root=first.withdrawal_root if first else None,
         completion_time=first.completion_time if first else None,
         withdrawals=tuple(queued),

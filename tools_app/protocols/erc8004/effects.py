@@ -5,10 +5,11 @@ They move no money. What they write down is told word for word, and an agent tha
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.erc8004.addresses import deployments
 from tools_app.standards.call_table import CallTable, Reading
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import ItemGiven
 
@@ -36,7 +37,7 @@ def _transfer(reading: Reading, giver: str, taker: str, number: int) -> None:
     reading.into.items.append(ItemGiven(reading.call.to, number, taker))
 
 
-def _give_feedback(reading: Reading, number: int, value: int, decimals: int, *more: Any) -> None:
+def _give_feedback(reading: Reading, number: int, value: int, decimals: int, *more: AbiValue) -> None:
     *texts, digest = more
     written = (str(value), str(decimals), *texts, _hex(digest))
     reading.state(f"agent {number}", dict(zip(_FEEDBACK_KEYS, written, strict=True)))

@@ -59,7 +59,7 @@ def check_domains(
     return {each: proofs.get(origins.get(each, ""), DomainProof.NOT_ASKED) for each in endpoints}
 
 
-def _names(document: Mapping[str, Any], named: AgentId) -> bool:
+def _names(document: Mapping[str, Any], named: AgentId) -> bool:  # Any: a stranger's JSON
     listed = document.get("registrations")
     registry = named.in_full.rpartition(":")[0].lower()
     return isinstance(listed, list) and any(

@@ -37,7 +37,7 @@ class FeedbackGiven:
 
 
 def register(
-    reader: ChainReader, at: Mapping[str, str], account: str, *, uri: str, details: Mapping[str, Any]
+    reader: ChainReader, at: Mapping[str, str], account: str, *, uri: str, details: Mapping[str, object]
 ) -> TxPlan:
     """A new agent for the account, which has one more afterwards."""
     call = Call(at[IDENTITY], encode_call(erc8004.REGISTER, uri), 0, "Register an agent")
@@ -46,7 +46,7 @@ def register(
 
 
 def update(
-    reader: ChainReader, at: Mapping[str, str], account: str, *, agent: AgentId, uri: str, details: Mapping[str, Any]
+    reader: ChainReader, at: Mapping[str, str], account: str, *, agent: AgentId, uri: str, details: Mapping[str, object]
 ) -> TxPlan:
     """Another file for an agent."""
     call = Call(at[IDENTITY], encode_call(erc8004.SET_URI, agent.number, uri), 0, f"Describe agent {agent} anew")
@@ -54,7 +54,13 @@ def update(
 
 
 def claim(
-    reader: ChainReader, at: Mapping[str, str], account: str, *, agent: AgentId, tier: str, details: Mapping[str, Any]
+    reader: ChainReader,
+    at: Mapping[str, str],
+    account: str,
+    *,
+    agent: AgentId,
+    tier: str,
+    details: Mapping[str, object],
 ) -> TxPlan:
     """The agent's own word for a tier it has reached, in its metadata."""
     data = encode_call(erc8004.SET_METADATA, agent.number, MILESTONE_KEY, tier.encode())
@@ -175,7 +181,7 @@ def _plan(
     account: str,
     call: Call,
     said: Sequence[Statement],
-    details: Mapping[str, Any],
+    details: Mapping[str, Any],  # Any: a stranger's JSON
     *,
     gauges: tuple[GaugeBound, ...] = (),
     items: tuple[ItemGiven, ...] = (),

@@ -64,7 +64,7 @@ class AgentFile:
     supports_x402: bool = False
     trusts: tuple[str, ...] = ()
     role: str = ""
-    document: Mapping[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)  # Any: a stranger's JSON
 
     @property
     def is_read(self) -> bool:
@@ -179,6 +179,6 @@ def _parse(raw: bytes, source: FileSource) -> AgentFile:
     )
 
 
-def _text(document: Mapping[str, Any], key: str) -> str:
+def _text(document: Mapping[str, Any], key: str) -> str:  # Any: a stranger's JSON
     found = document.get(key)
     return found if isinstance(found, str) else ""

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tools_app.chain.abi import decode_log
 from tools_app.protocols.ethena.addresses import NAME, find_vault
 from tools_app.protocols.ethena.reads import Staked, ask_staked
-from tools_app.standards.erc4626 import WITHDRAW_EVENT, Vault, VaultFamily
+from tools_app.standards.erc4626 import PAID_OUT, Vault, VaultFamily
 from tools_app.toolkit.positions import (
     REQUEST_KIND,
     Act,
@@ -60,8 +59,8 @@ class StakedPositions:
         end. To find it nothing has to be remembered: sUSDe tells both.
         """
         vault = find_vault(chain_id)
-        told = [decode_log(WITHDRAW_EVENT, log) for log in logs if vault is not None and log.address == vault.address]
-        left = any(each is not None and each["owner"] == account != each["receiver"] for each in told)
+        told = PAID_OUT.list(log for log in logs if vault is not None and log.address == vault.address)
+        left = any(each.owner == account != each.receiver for each in told)
         return (cooldown_ref(chain_id),) if left else ()
 
 

@@ -18,7 +18,7 @@ _IN: Final = (
 _OUT: Final = (({"amount": str(500 * _ETH)}, "INSUFFICIENT_BALANCE"),)
 
 
-def _deposit(issuer: str, **more: Any) -> Case:
+def _deposit(issuer: str, **more: Any) -> Case:  # Any: further fields of the case
     return Case(
         "lrt_deposit",
         {"amount": str(10 * _ETH), "protocol": issuer},
@@ -32,7 +32,7 @@ def _deposit(issuer: str, **more: Any) -> Case:
     )
 
 
-def _ask(issuer: str, tokens: int, **more: Any) -> Case:
+def _ask(issuer: str, tokens: int, **more: Any) -> Case:  # Any: further fields of the case
     return Case(
         "lrt_withdraw",
         {"amount": str(tokens), "protocol": issuer, "mode": "queue"},

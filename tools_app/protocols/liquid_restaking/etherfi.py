@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.liquid_restaking.addresses import COIN, ETHERFI, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import WAD, Holding, Request, Standing
 from tools_app.standards import erc20
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import WHEN_REPAID
 
 DEPOSIT: Final = "function depositETHForWeETH(address referral) payable returns (uint256)"
@@ -77,7 +77,7 @@ def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
+def parse_standing(values: Sequence[AbiValues], at: RestakingContracts) -> Standing:
     """Their answers."""
     (rate,), (paused,), (liquid,), (waiting,), (is_shut,), (at_once,), terms = values
     return Standing(
@@ -131,7 +131,7 @@ def parse_requests(
     return tuple(found)
 
 
-def parse_holding(values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...]) -> Holding:
+def parse_holding(values: Sequence[AbiValues], standing: Standing, requests: tuple[Request, ...]) -> Holding:
     """What the account's balances tell."""
     (wrapped,), (loose,), *_ = values
     return Holding(ETHERFI, standing, int(wrapped) + int(loose), int(loose), requests)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import ETHERFI, ISSUERS, KELP, RENZO, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
 MODULES: Final = {ETHERFI: etherfi, KELP: kelp, RENZO: renzo}
@@ -91,14 +91,14 @@ def _listed(issuer: str, at: RestakingContracts, account: str, count: int) -> li
     return renzo.request_calls(at, account, count) if issuer == RENZO else []
 
 
-def _count(issuer: str, balances: Sequence[tuple[Any, ...]]) -> int:
+def _count(issuer: str, balances: Sequence[AbiValues]) -> int:
     if issuer == KELP:
         begin, end = balances[1]
         return int(end) - int(begin)
     return int(balances[1][0]) if issuer == RENZO else 0
 
 
-def _values(outcomes: Sequence[ReadOutcome]) -> list[tuple[Any, ...]]:
+def _values(outcomes: Sequence[ReadOutcome]) -> list[AbiValues]:
     for outcome in outcomes:
         if not outcome.ok:
             raise PositionsUnreadable(f"an issuer of restaked ether does not answer: {outcome.revert_reason}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
@@ -119,7 +119,7 @@ def open_desk(ctx: WriteContext, issuer: str) -> Desk:
     return Desk(ctx, reader, at, issuer, held)
 
 
-def describe(issuer: str, at: RestakingContracts, standing: Standing, amount: int) -> dict[str, Any]:
+def describe(issuer: str, at: RestakingContracts, standing: Standing, amount: int) -> dict[str, object]:
     """What every plan tells: the issuer, its token and rate, and wei of ether that are about."""
     return {
         "venue": NAME,

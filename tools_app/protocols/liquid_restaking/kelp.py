@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.liquid_restaking.addresses import COIN, KELP, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import Holding, Request, Standing
 from tools_app.standards import erc20
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import AbiValues, ReadCall
 from tools_app.toolkit.positions import WHEN_REPAID
 
 DEPOSIT: Final = "function depositETH(uint256 minRSETHAmountExpected, string referralId) payable"
@@ -82,7 +82,7 @@ def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
+def parse_standing(values: Sequence[AbiValues], at: RestakingContracts) -> Standing:
     """Their answers."""
     told = [each[0] for each in values]
     rate, is_in_paused, least_in, room, is_out_paused, least_out, delay, waiting, instant, fee, unlocked = told[:11]
@@ -115,9 +115,7 @@ def request_calls(at: RestakingContracts, account: str, count: int) -> list[Read
     return [ReadCall(at.kelp_withdrawals, ASKED, (COIN, account, index)) for index in range(count)]
 
 
-def parse_requests(
-    values: Sequence[tuple[Any, ...]], standing: Standing, *, block: int, now: int
-) -> tuple[Request, ...]:
+def parse_requests(values: Sequence[AbiValues], standing: Standing, *, block: int, now: int) -> tuple[Request, ...]:
     """Requests, oldest first: the oldest is the one that leaves."""
     found = []
     for place, (tokens, expected, start, nonce) in enumerate(values):
@@ -132,7 +130,7 @@ def parse_requests(
 
 
 def parse_holding(
-    values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...], *, has_more: bool
+    values: Sequence[AbiValues], standing: Standing, requests: tuple[Request, ...], *, has_more: bool
 ) -> Holding:
     """What the account's balances tell."""
     return Holding(KELP, standing, int(values[0][0]), 0, requests, has_more)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
@@ -16,7 +16,7 @@ from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.liquid_restaking.addresses import COIN, RENZO, RestakingContracts
 from tools_app.protocols.liquid_restaking.issuers import WAD, Holding, Request, Standing
 from tools_app.standards import erc20
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import AbiValues, ReadCall
 from tools_app.toolkit.positions import WHEN_REPAID
 
 DEPOSIT: Final = "function depositETH(uint256 referralId) payable"
@@ -96,7 +96,7 @@ def standing_calls(at: RestakingContracts) -> list[ReadCall]:
     ]
 
 
-def parse_standing(values: Sequence[tuple[Any, ...]], at: RestakingContracts) -> Standing:
+def parse_standing(values: Sequence[AbiValues], at: RestakingContracts) -> Standing:
     """Their answers.
 
     Nothing goes in where the chain names another queue or risk oracle than those that are known, and nothing is asked
@@ -136,7 +136,7 @@ def queued_calls(at: RestakingContracts, account: str, values: Sequence[tuple[ob
 
 
 def parse_requests(
-    values: Sequence[tuple[Any, ...]], queued: Sequence[tuple[Any, ...]], standing: Standing, *, now: int
+    values: Sequence[AbiValues], queued: Sequence[AbiValues], standing: Standing, *, now: int
 ) -> tuple[Request, ...]:
     """Requests by place."""
     found = []
@@ -152,7 +152,7 @@ def parse_requests(
 
 
 def parse_holding(
-    values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...], *, has_more: bool
+    values: Sequence[AbiValues], standing: Standing, requests: tuple[Request, ...], *, has_more: bool
 ) -> Holding:
     """What the account's balances tell."""
     return Holding(RENZO, standing, int(values[0][0]), 0, requests, has_more)

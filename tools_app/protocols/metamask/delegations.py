@@ -9,6 +9,7 @@ from typing import Any, Final
 from tools_app.chain.abi import AbiDecodeError, decode_values, encode_args, encode_call
 from tools_app.chain.typed_hash import hash_struct, hash_typed_data
 from tools_app.protocols.metamask.addresses import MANAGER
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.typed_data import TypedData
 
 ROOT: Final = "0x" + "ff" * 32
@@ -64,7 +65,7 @@ class Delegation:
     signature: bytes = b""
 
     @property
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, Any]:  # Any: typed data (EIP-712)
         """What is signed of it."""
         return {
             "delegate": self.delegate,
@@ -103,7 +104,7 @@ def encode_disable(delegation: Delegation) -> bytes:
     return encode_call(DISABLE, _list_words(replace(delegation, signature=b"")))
 
 
-def read_struct(words: tuple[Any, ...]) -> Delegation:
+def read_struct(words: AbiValues) -> Delegation:
     """A delegation from its six words as a contract takes them."""
     delegate, delegator, authority, caveats, salt, signature = words
     return Delegation(
@@ -116,7 +117,7 @@ def read_struct(words: tuple[Any, ...]) -> Delegation:
     )
 
 
-def read_message(message: Mapping[str, Any]) -> Delegation:
+def read_message(message: Mapping[str, Any]) -> Delegation:  # Any: typed data (EIP-712)
     """A delegation from what is signed of it. Raises KeyError, TypeError, ValueError."""
     return Delegation(
         delegate=message["delegate"],

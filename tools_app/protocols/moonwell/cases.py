@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.toolkit.case import About, Borrow, Case, FromReport, Leave, Look, PutIn, ReadCase, Together
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import compounded_percent, decimals_text, percent
 
@@ -154,7 +155,7 @@ _SNAPSHOT: Final = "function getAccountSnapshot(address) view returns (uint256,u
 _YEAR: Final = 31_536_000
 
 
-def _of(look: Look, signature: str, *args: object, key: str = "market_usdc") -> Any:
+def _of(look: Look, signature: str, *args: object, key: str = "market_usdc") -> AbiValue:
     return look.call(look.at(key), signature, *args)
 
 

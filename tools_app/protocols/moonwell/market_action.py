@@ -139,7 +139,7 @@ class Desk:
         debt = self.whole.debt + more
         return max(0, worth - less) * 10_000 // debt if debt > 0 else None
 
-    def details(self, *, cover: int, debt: int) -> dict[str, Any]:
+    def details(self, *, cover: int, debt: int) -> dict[str, Any]:  # Any: JSON of an answer
         """What the permit tells, with cover and debts (dollars in 1e18) as they are afterwards."""
         return {
             "venue": NAME,

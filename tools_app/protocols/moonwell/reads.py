@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.moonwell import signatures
 from tools_app.protocols.moonwell.addresses import Market, Place
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.reads import MOST_HEALTH_BPS
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
@@ -184,7 +184,7 @@ def ask_account(place: Place, account: str) -> Reads[Account | None]:
     return Account(held, is_whole=members <= {each.address for each in place.markets})
 
 
-def answer_of(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
+def answer_of(outcome: ReadOutcome, who: str) -> AbiValues:
     """What was answered. Raises PositionsUnreadable."""
     if not outcome.ok:
         raise PositionsUnreadable(f"{who} does not answer: {outcome.revert_reason}")

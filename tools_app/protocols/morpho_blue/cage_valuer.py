@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.morpho_blue.addresses import MORPHO, known_markets
 from tools_app.protocols.morpho_blue.reads import address_on, ask_markets
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
 
-def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+def _ask(chain_id: int) -> Reads[AbiValues]:
     ids = tuple(dict.fromkeys(params.id for params in known_markets(chain_id)))
     markets = yield from ask_markets(chain_id, ids)
     created = [market.id for market in markets if market is not None]

@@ -4,10 +4,11 @@ of USDC against WETH.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
 from tools_app.toolkit.case import About, Case, FromReport, Look, ReadCase, Together
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.figure_text import percent
 
@@ -180,7 +181,7 @@ _ID: Final = str(_MARKET["market_id"])
 _BORROWED: Final = ("morpho_borrow_market", "morpho_supply_market")
 
 
-def _state(look: Look) -> Any:
+def _state(look: Look) -> AbiValue:
     return look.call(look.at("morpho"), _STATE, bytes.fromhex(_ID[2:]))
 
 

@@ -7,7 +7,7 @@ data for a callback and no byte that is not accounted for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from eth_utils.crypto import keccak
 
@@ -16,6 +16,7 @@ from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.standards.call_table import Reading, Says
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.loan_callback import is_announced
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import RightRead, UnknownCall
 
 _KIND: Final = "market"
@@ -35,7 +36,7 @@ _LENT, _OWED = 0, 1
 _VIRTUAL_SHARES: Final = 1_000_000
 _EVERYTHING: Final = -1
 
-_Params: TypeAlias = tuple[Any, ...]
+_Params: TypeAlias = AbiValues
 
 
 def _enter(reading: Reading, market: _Params, *, on_behalf: str | None = None, data: bytes = b"") -> str:
@@ -71,7 +72,7 @@ def _least_assets(reading: Reading, market: str, shares: int) -> int:
     return int(shares * (assets + 1) // (supply + _VIRTUAL_SHARES))
 
 
-def _ask(reading: Reading, to: str, signature: str, *arguments: Any) -> tuple[Any, ...]:
+def _ask(reading: Reading, to: str, signature: str, *arguments: object) -> AbiValues:
     try:
         return reading.chain.call(to, signature, *arguments)
     except (CallReverted, ContractOutputUnexpected) as error:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.protocols.pendle.addresses import Place, find_places
-from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message
+from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message, read_order
 from tools_app.protocols.pendle.market_state import Standing, ask_standings
 from tools_app.protocols.pendle.signatures import (
     ADD_LP,
@@ -32,13 +32,13 @@ from tools_app.protocols.pendle.signatures import (
 )
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import AbiValues, ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
 from tools_app.toolkit.positions import PositionRef, PositionsUnreadable, drive
 from tools_app.toolkit.typed_data import TypedData
 
-Read = Callable[["_Reading", tuple[Any, ...]], None]
+Read = Callable[["_Reading", AbiValues], None]
 
 
 class PendleEffects:
@@ -102,14 +102,14 @@ class _Reading:
             raise UnknownCall(f"{whom} would be paid, which is not the account")
         self.into.recipients.append(whom)
 
-    def spends(self, told: tuple[Any, ...]) -> None:
+    def spends(self, told: AbiValues) -> None:
         """An input. Raises UnknownCall for one that goes through another exchange."""
         token, amount, made_of, through, swap = told
         if (token, made_of, through, swap) != (self.place.asset, self.place.asset, NOBODY, NO_SWAP):
             raise UnknownCall("another token would be paid, or through another exchange")
         self.into.spends[token] += amount
 
-    def takes(self, told: tuple[Any, ...]) -> None:
+    def takes(self, told: AbiValues) -> None:
         """An output. Raises UnknownCall for one that goes through another exchange."""
         token, least, made_of, through, swap = told
         if (token, made_of, through, swap) != (self.place.asset, self.place.asset, NOBODY, NO_SWAP):
@@ -125,7 +125,7 @@ class _Reading:
         self.change(self.place.asset, counted if amount > 0 else -counted)
 
 
-def _find(places: Sequence[Place], to: str, args: tuple[Any, ...], signature: str) -> Place:
+def _find(places: Sequence[Place], to: str, args: AbiValues, signature: str) -> Place:
     """The market that a call of the router names."""
     if signature == CLAIM:
         _, yields, yts, markets = args
@@ -151,14 +151,14 @@ def _claimed_of(places: Sequence[Place], first: Place, earlier: Sequence[Call]) 
     return first
 
 
-def _check(guess: Any, limit: Any) -> None:
+def _check(guess: Any, limit: Any) -> None:  # Any: a value of the ABI's type
     if guess != ANY_GUESS:
         raise UnknownCall("the router would be told how to look for the amount")
     if limit != NO_LIMIT:
         raise UnknownCall("limit orders of others would be filled")
 
 
-def _buy_pt(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _buy_pt(reading: _Reading, args: AbiValues) -> None:
     receiver, _, least, guess, paid, limit = args
     _check(guess, limit)
     check_bounded(least)
@@ -168,7 +168,7 @@ def _buy_pt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.claims_change(least)
 
 
-def _sell_pt(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _sell_pt(reading: _Reading, args: AbiValues) -> None:
     receiver, _, amount, taken, limit = args
     _check(ANY_GUESS, limit)
     reading.pays(receiver)
@@ -177,7 +177,7 @@ def _sell_pt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.claims_change(-amount)
 
 
-def _buy_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _buy_yt(reading: _Reading, args: AbiValues) -> None:
     receiver, _, least, guess, paid, limit = args
     _check(guess, limit)
     check_bounded(least)
@@ -187,7 +187,7 @@ def _buy_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.change(reading.place.yt, least)
 
 
-def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _sell_yt(reading: _Reading, args: AbiValues) -> None:
     receiver, _, amount, taken, limit = args
     _check(ANY_GUESS, limit)
     reading.pays(receiver)
@@ -196,7 +196,7 @@ def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.change(reading.place.yt, -amount, is_exact=True)
 
 
-def _add_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _add_lp(reading: _Reading, args: AbiValues) -> None:
     receiver, _, least, guess, paid, limit = args
     _check(guess, limit)
     check_bounded(least)
@@ -206,7 +206,7 @@ def _add_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.lp_changes(least)
 
 
-def _remove_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _remove_lp(reading: _Reading, args: AbiValues) -> None:
     receiver, _, amount, taken, least_claims = args
     check_bounded(least_claims)
     reading.pays(receiver)
@@ -217,7 +217,7 @@ def _remove_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.claims_change(least_claims)
 
 
-def _redeem(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _redeem(reading: _Reading, args: AbiValues) -> None:
     receiver, _, amount, taken = args
     reading.pays(receiver)
     reading.takes(taken)
@@ -227,7 +227,7 @@ def _redeem(reading: _Reading, args: tuple[Any, ...]) -> None:
         reading.change(reading.place.yt, -amount, is_exact=True)
 
 
-def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _claim(reading: _Reading, args: AbiValues) -> None:
     whose, _, yts, markets = args
     reading.pays(whose)
     if yts:
@@ -239,7 +239,7 @@ def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
         reading.change(reading.place.reward, 0)
 
 
-def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
+def _redeem_shares(reading: _Reading, args: AbiValues) -> None:
     receiver, amount, token, least, is_its_own = args
     if token != reading.place.asset or is_its_own:
         raise UnknownCall("shares that are not the account's, or for another token")
@@ -250,14 +250,14 @@ def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.change(token, -least)
 
 
-def _cancel_order(reading: _Reading, args: tuple[Any, ...]) -> None:
-    message = order_message(args[0])
-    if message["maker"] != reading.account:
-        raise UnknownCall(f"the order is {message['maker']}'s")
+def _cancel_order(reading: _Reading, args: AbiValues) -> None:
     at, chain_id = reading.place.limit_router, reading.chain.chain_id
-    signed = TypedData(domain_of(at, chain_id), ORDER, {ORDER: FIELDS}, message)
+    signed = TypedData(domain_of(at, chain_id), ORDER, {ORDER: FIELDS}, order_message(args[0]))
+    order = read_order(signed)
+    if order.maker != reading.account:
+        raise UnknownCall(f"the order is {order.maker}'s")
     named = "0x" + hash_typed_data(signed).hex()
-    reading.into.statements.append(Statement(at, named, "order taken back", message["YT"]))
+    reading.into.statements.append(Statement(at, named, "order taken back", order.yt))
 
 
 _OF_ROUTER: Final[dict[str, Read]] = {

@@ -15,12 +15,15 @@ from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
 from tools_app.protocols.pendle.family import pendle
 from tools_app.protocols.pendle.limit_orders import (
+    FIELDS,
+    ORDER,
     Side,
     Terms,
     fail_safe,
     least_out,
     order_values,
     price_at,
+    read_order,
     to_ln_rate,
     type_order,
 )
@@ -259,11 +262,11 @@ def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
     """
     reader = ctx.begin("Reading the order")
     place, found = _find_order(ctx, reader, order_hash)
-    message = found.typed.message
-    side = Side(message["orderType"])
+    order = read_order(found.typed)
+    side = Side(order.order_type)
     meta = reader.token(side.gives(place))
     rest, filled, is_withdrawn = _look_at(reader, found.typed)
-    is_over = reader.block.timestamp >= message["expiry"]
+    is_over = reader.block.timestamp >= order.expiry
     can_fill = bool(rest) and not is_withdrawn and not is_over
     ended = "filled" if filled else "cancelled" if not rest or is_withdrawn else "expired"
     return OrderTold(
@@ -271,11 +274,11 @@ def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
         market=place.market,
         side=side.name.lower(),
         status=("partly_filled" if filled else "open") if can_fill else ended,
-        amount_in=TokenAmount(message["makingAmount"], meta),
+        amount_in=TokenAmount(order.making_amount, meta),
         filled=TokenAmount(filled, meta),
         left=TokenAmount(rest if can_fill else 0, meta),
-        implied_apy=percent(yearly_rate(message["lnImpliedRate"]), WAD),
-        ends_at=message["expiry"],
+        implied_apy=percent(yearly_rate(order.ln_implied_rate), WAD),
+        ends_at=order.expiry,
         handed_in=found.handed_in_at is not None,
         note=found.hand_in_error or None,
     )
@@ -285,7 +288,9 @@ def _find_order(ctx: ReadContext, reader: ChainReader, order_hash: str) -> tuple
     found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]
         golem_id=ctx.golem.id, chain_id=reader.chain_id, name=order_hash
     )
-    signed_for = (found.typed.contract, found.typed.message.get("YT")) if found is not None else None
+    signed_for = None
+    if found is not None and dict(found.typed.types) == {ORDER: FIELDS}:
+        signed_for = (found.typed.contract, read_order(found.typed).yt)
     place = next((each for each in find_places(reader.chain_id) if (each.limit_router, each.yt) == signed_for), None)
     if found is None or place is None:
         raise OrderNotSigned(f"this golem signed no order {order_hash} for Pendle on chain {reader.chain_id}")
@@ -341,7 +346,7 @@ def _plan_order(ctx: WriteContext, asked: _Asked) -> TxPlan:
         fail_safe=fail_safe(side, index=standing.market.index),
     )
     typed = type_order(terms, router=place.limit_router, chain_id=reader.chain_id)
-    least = solve(lambda: least_out(typed.message, due_at=standing.market.expiry))
+    least = solve(lambda: least_out(read_order(typed), due_at=standing.market.expiry))
     _check_fair(place, standing, asked, least)
     flows, change, said = _describe_fill(reader, place, standing, asked, least)
     return TxPlan(
@@ -391,7 +396,7 @@ def _check_fair(place: Place, standing: Standing, asked: _Asked, least: int) -> 
 
 def _describe_fill(
     reader: ChainReader, place: Place, standing: Standing, asked: _Asked, least: int
-) -> tuple[dict[str, Any], PositionChange, Statement]:
+) -> tuple[dict[str, Any], PositionChange, Statement]:  # Any: JSON of an answer
     """What a whole fill moves: flows of the asset, the change of the position, and the words that say how much."""
     side, asset = asked.side, reader.token(place.asset)
     traded = least if side.buys else -asked.amount

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
+from tools_app.chain.abi_records import TypedStruct
 from tools_app.core.units import BPS
 from tools_app.protocols.pendle.addresses import Place
 from tools_app.protocols.pendle.market_maths import WAD, YEAR_SECONDS, exp_wad, ln_wad, price_of_claim
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.typed_data import TypedData
 
 ORDER: Final = "Order"
@@ -119,38 +121,66 @@ def type_order(terms: Terms, *, router: str, chain_id: int) -> TypedData:
     )
 
 
-def domain_of(router: str, chain_id: int) -> dict[str, Any]:
+def domain_of(router: str, chain_id: int) -> dict[str, object]:
     """Whom an order is signed for."""
     return {"name": "Pendle Limit Order Protocol", "version": "1", "chainId": chain_id, "verifyingContract": router}
 
 
-def order_values(message: Mapping[str, Any]) -> tuple[object, ...]:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was signed: `making_amount` base units at a yearly rate, from its maker to its receiver, until `expiry` in
+    Unix seconds.
+    """
+
+    salt: int
+    expiry: int
+    nonce: int
+    order_type: int
+    token: str
+    yt: str
+    maker: str
+    receiver: str
+    making_amount: int
+    ln_implied_rate: int
+    fail_safe_rate: int
+    permit: str
+
+    @property
+    def made_at(self) -> int:
+        """The second in which it was made, as its salt says."""
+        return self.salt // SALT_STEP // _IN_A_SECOND
+
+
+_ORDERS: Final = TypedStruct({ORDER: FIELDS}, ORDER, Order)
+
+
+def read_order(typed: TypedData) -> Order:
+    """The order that is signed. Raises KeyError for typed data of another kind."""
+    return _ORDERS.read(typed.message)
+
+
+def order_values(message: Mapping[str, object]) -> tuple[object, ...]:
     """The order as calls take it."""
-    return tuple(bytes.fromhex(message[name][2:]) if kind == "bytes" else message[name] for name, kind in FIELDS)
+    return tuple(bytes.fromhex(str(message[name])[2:]) if kind == "bytes" else message[name] for name, kind in FIELDS)
 
 
-def order_message(values: tuple[Any, ...]) -> dict[str, Any]:
+def order_message(values: AbiValues) -> dict[str, object]:
     """The order as it is signed, of what a call carries."""
     named = zip(FIELDS, values, strict=True)
     return {name: "0x" + value.hex() if kind == "bytes" else value for (name, kind), value in named}
 
 
-def made_at(message: Mapping[str, Any]) -> int:
-    """The second in which it was made, as its salt says."""
-    return int(message["salt"]) // SALT_STEP // _IN_A_SECOND
-
-
-def least_out(message: Mapping[str, Any], *, due_at: int) -> int:
+def least_out(order: Order, *, due_at: int) -> int:
     """The least that it brings when it is filled whole, with shares no worse than what it lets them be. Raises NoTrade.
 
     What is bought for less every second, and sold for more, brings the least at once; the others at their last second.
     What is sold is paid in shares of what they had risen to, and those may have fallen since, as far as it lets them.
     """
-    side, rate, amount = Side(message["orderType"]), int(message["lnImpliedRate"]), int(message["makingAmount"])
-    worst_at = made_at(message) if side in (Side.SELL_PT, Side.BUY_YT) else int(message["expiry"])
+    side, rate, amount = Side(order.order_type), order.ln_implied_rate, order.making_amount
+    worst_at = order.made_at if side in (Side.SELL_PT, Side.BUY_YT) else order.expiry
     left, kept = due_at - worst_at, amount * KEPT_BPS // BPS
     if not side.buys:
-        stands = max(0, int(message["expiry"]) - made_at(message))
+        stands = max(0, order.expiry - order.made_at)
         year = BPS * YEAR_SECONDS
         kept = kept * year // (year + MOST_YEARLY_BPS * stands)
     if side is Side.BUY_PT:
@@ -170,12 +200,12 @@ def fail_safe(side: Side, *, index: int) -> int:
     return -(-KEPT_BPS * WAD * WAD // (BPS * index)) if side.buys else -(-_SIGNED_BPS * index // BPS)
 
 
-def keeps_its_part(message: Mapping[str, Any], *, index: int) -> bool:
+def keeps_its_part(order: Order, *, index: int) -> bool:
     """Whether the order lets no share and no asset be worth less than what `least_out` counts on."""
-    if int(message["salt"]) % SALT_STEP:
+    if order.salt % SALT_STEP:
         return False
-    rate = int(message["failSafeRate"])
-    if Side(message["orderType"]).buys:
+    rate = order.fail_safe_rate
+    if Side(order.order_type).buys:
         return rate * index * BPS >= KEPT_BPS * WAD * WAD
     return rate * BPS >= KEPT_BPS * index
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from tools_app.core.units import BPS, apply_bps_down, format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_place, places_on
@@ -230,7 +230,7 @@ def say(place: Place, token: str, key: str, amount: int) -> Statement:
     return Statement(place.router, token, key, str(amount))
 
 
-def describe(reader: ChainReader, place: Place, standing: Standing) -> dict[str, Any]:
+def describe(reader: ChainReader, place: Place, standing: Standing) -> dict[str, object]:
     market = standing.market
     return {
         "venue": NAME,

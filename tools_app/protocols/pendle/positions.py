@@ -5,8 +5,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.stored_json import read_stored
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.market_state import Standing, ask_held, shares_worth
 from tools_app.toolkit.counting_rules import Shown, Uncounted
@@ -40,29 +42,42 @@ class PendlePositions(Positions):
         return tuple(_make(chain_id, place, standing) for place, standing in found)
 
 
+@dataclass(frozen=True, slots=True)
+class _HeldFacts:
+    is_paused: bool
+    dust: int
+    expiry: int
+    lp: int
+    pt: int
+    yt: int
+    pt_address: str
+    interest: int
+    sy: int
+
+
 class PendleExits:
     """The part of the market first, then claims are sold, or redeemed when they are due, then yield tokens are sold."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays."""
-        facts, chain_id = position.facts, position.ref.chain_id
+        facts, chain_id = read_stored(_HeldFacts, position.facts), position.ref.chain_id
         market = {"market": position.ref.id, "chain_id": chain_id}
-        if facts["is_paused"]:
+        if facts.is_paused:
             return Wait(None, "the yield behind the market is paused: its shares move nowhere")
-        least, is_due = int(facts["dust"]), now >= int(facts["expiry"])
-        if int(facts["lp"]) >= least:
+        least, is_due = facts.dust, now >= facts.expiry
+        if facts.lp >= least:
             leave = {**market, "lp_amount": EVERYTHING}
             return Act("pendle_remove_lp", leave, "the part of the market is taken out")
-        claims, yields = int(facts["pt"]), int(facts["yt"])
+        claims, yields = facts.pt, facts.yt
         if claims >= least:
             if is_due:
-                redeem = {"pt": facts["pt_address"], "amount": EVERYTHING, "chain_id": chain_id}
+                redeem = {"pt": facts.pt_address, "amount": EVERYTHING, "chain_id": chain_id}
                 return Act("pendle_redeem", redeem, "claims are due and redeemed")
             return Act("pendle_sell_pt", {**market, "amount": EVERYTHING}, "claims are sold before they are due")
         if not is_due and yields >= least:
             return Act("pendle_sell_yt", {**market, "amount": EVERYTHING}, "yield tokens are sold for what they bring")
-        if int(facts["interest"]) + int(facts["sy"]) >= least:
-            claim = {"pt": facts["pt_address"], "amount": EVERYTHING, "claim": True, "chain_id": chain_id}
+        if facts.interest + facts.sy >= least:
+            claim = {"pt": facts.pt_address, "amount": EVERYTHING, "claim": True, "chain_id": chain_id}
             return Act("pendle_redeem", claim, "what yield tokens earned is claimed")
         return None
 

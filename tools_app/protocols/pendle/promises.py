@@ -10,11 +10,12 @@ from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.limit_orders import (
     FIELDS,
     ORDER,
+    Order,
     Side,
     domain_of,
     keeps_its_part,
     least_out,
-    made_at,
+    read_order,
 )
 from tools_app.protocols.pendle.market_maths import NoTrade
 from tools_app.protocols.pendle.market_state import Standing, ask_standings
@@ -40,44 +41,44 @@ class PendlePromises:
 
     def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add what a whole fill does at its worst."""
-        message = typed.message
         place = next((each for each in find_places(typed.chain_id) if each.limit_router == typed.contract), None)
         if place is None or typed.primary_type != ORDER or dict(typed.types) != {ORDER: FIELDS}:
             raise UnknownCall("Pendle's limit router takes its orders and nothing else")
         if dict(typed.domain) != domain_of(place.limit_router, typed.chain_id):
             raise UnknownCall("the order is signed for another contract, or another version of it")
-        place = _find_market(typed)
-        if message["orderType"] not in list(Side) or message["token"] != place.asset:
+        order = read_order(typed)
+        place = _find_market(typed, order)
+        if order.order_type not in list(Side) or order.token != place.asset:
             raise UnknownCall("only orders that trade claims or yield tokens for the market's asset are known")
-        if (message["maker"], message["receiver"]) != (account, account):
-            raise UnknownCall(f"the order is {message['maker']}'s and pays {message['receiver']}")
-        if message["permit"] != "0x":
+        if (order.maker, order.receiver) != (account, account):
+            raise UnknownCall(f"the order is {order.maker}'s and pays {order.receiver}")
+        if order.permit != "0x":
             raise UnknownCall("the order would carry a permit")
-        if made_at(message) > chain.block.timestamp:
+        if order.made_at > chain.block.timestamp:
             raise UnknownCall("the order says that it was made later than now, when it would bring more")
         try:
             standing = drive(ask_standings(typed.chain_id, (place,), account), chain.call_many)[0]
             [told] = chain.call_many([ReadCall(typed.contract, NONCE, (account,))])
             due_at, index = standing.market.expiry, standing.market.index
-            if not told.ok or message["nonce"] != told.values[0]:
+            if not told.ok or order.nonce != told.values[0]:
                 raise UnknownCall("the order has another nonce than its maker's")
-            if message["expiry"] >= due_at:
+            if order.expiry >= due_at:
                 raise UnknownCall("the order would outlive its market")
-            if not keeps_its_part(message, index=index):
+            if not keeps_its_part(order, index=index):
                 raise UnknownCall("shares could be made of the asset, or sold for it, at any price")
-            _add(typed, place, standing, least_out(message, due_at=due_at), into)
+            _add(typed, order, place, standing, least_out(order, due_at=due_at), into)
         except PositionsUnreadable as error:
             raise UnknownCall(error.detail) from error
         except NoTrade as error:
             raise UnknownCall(f"the order's rate is no rate: {error}") from error
         into.recipients.append(account)
-        into.deadlines.append(message["expiry"])
+        into.deadlines.append(order.expiry)
 
     def ask(self, typed: TypedData) -> list[ReadCall]:
         """How much of it is left, and its maker's nonce."""
         return [
             ReadCall(typed.contract, STATUSES, ([hash_typed_data(typed)],)),
-            ReadCall(typed.contract, NONCE, (typed.message["maker"],)),
+            ReadCall(typed.contract, NONCE, (read_order(typed).maker,)),
         ]
 
     def trails(self, typed: TypedData) -> Sequence[Trail]:
@@ -99,7 +100,7 @@ class PendlePromises:
         return HandIn(
             {
                 **body,
-                "type": int(told["orderType"]),
+                "type": read_order(typed).order_type,
                 "chainId": typed.chain_id,
                 "signature": "0x" + signature.hex(),
             }
@@ -120,13 +121,14 @@ def read_rest(typed: TypedData, outcomes: Sequence[ReadOutcome]) -> tuple[int, i
     if not statuses.ok or not nonce.ok:
         raise PositionsUnreadable("the limit router does not tell what became of an order")
     [kept], [filled] = statuses.values
-    rest = typed.message["makingAmount"] if kept == _UNTOUCHED else kept - _OVER
-    return int(rest), int(filled), bool(nonce.values[0] > typed.message["nonce"])
+    order = read_order(typed)
+    rest = order.making_amount if kept == _UNTOUCHED else kept - _OVER
+    return int(rest), int(filled), bool(nonce.values[0] > order.nonce)
 
 
-def _add(typed: TypedData, place: Place, standing: Standing, least: int, into: Effects) -> None:
+def _add(typed: TypedData, order: Order, place: Place, standing: Standing, least: int, into: Effects) -> None:
     """What a whole fill moves. Raises PositionsUnreadable."""
-    side, amount = Side(typed.message["orderType"]), int(typed.message["makingAmount"])
+    side, amount = Side(order.order_type), order.making_amount
     token = side.takes(place) if side.buys else side.gives(place)
     moved, word = (least, "least bought") if side.buys else (-amount, "most sold")
     if side.buys:
@@ -141,8 +143,8 @@ def _add(typed: TypedData, place: Place, standing: Standing, least: int, into: E
     into.changes.append(ChangeRead(NAME, "market", token, moved, ref, is_exact=not side.is_of_claims))
 
 
-def _find_market(typed: TypedData) -> Place:
+def _find_market(typed: TypedData, order: Order) -> Place:
     for place in find_places(typed.chain_id):
-        if (place.yt, place.limit_router) == (typed.message["YT"], typed.contract):
+        if (place.yt, place.limit_router) == (order.yt, typed.contract):
             return place
-    raise UnknownCall(f"{typed.message['YT']} are the yield tokens of no known market")
+    raise UnknownCall(f"{order.yt} are the yield tokens of no known market")

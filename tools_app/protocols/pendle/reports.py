@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.plan_parts import percent
 from tools_app.standards import erc20
-from tools_app.standards.receipts import events_of
+from tools_app.standards.receipts import list_events, read_details
 from tools_app.toolkit.answer import Told
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.report import Report, seen
 from tools_app.toolkit.result import TokenAmount
+
+
+@dataclass(frozen=True, slots=True)
+class _OfMarket:
+    market: str
+    pt: str
+    yt: str
+    asset: str
+
+
+@dataclass(frozen=True, slots=True)
+class _TradeDetails(_OfMarket):
+    amount: int
+    implied_apy: str
+
+
+@dataclass(frozen=True, slots=True)
+class _BuyDetails(_TradeDetails):
+    maturity: int
+    days_to_maturity: int
+    spot_price: str
 
 
 class BoughtPt(Told):
@@ -56,7 +79,7 @@ class SoldYt(Report):
 class AddedLp(Report):
     """A part of the market. What fees and rewards bring in a year no contract tells: `apy` is null."""
 
-    lp_received: str = seen(lambda outcome: str(_received(outcome, str(outcome.plan.details["market"]))))
+    lp_received: str = seen(lambda outcome: str(_received(outcome, read_details(_OfMarket, outcome).market)))
     sy_deposited: str
     pt_deposited: str
     apy: None = None
@@ -67,7 +90,7 @@ class RemovedLp(Report):
     """What a part of the market gave: shares, which were paid as their asset, and claims."""
 
     sy_received: str
-    pt_received: str = seen(lambda outcome: str(_received(outcome, str(outcome.plan.details["pt"]))))
+    pt_received: str = seen(lambda outcome: str(_received(outcome, read_details(_OfMarket, outcome).pt)))
     underlying_value: TokenAmount = seen(lambda outcome: _asset_delta(outcome))
 
 
@@ -81,8 +104,8 @@ class Redeemed(Told):
 
 
 def _received(outcome: PlanOutcome, token: str) -> int:
-    moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=token)
-    return sum(int(each["value"]) for each in moved if each["to"] == outcome.account)
+    moved = list_events(outcome, erc20.MOVED, contract=token)
+    return sum(each.value for each in moved if each.to == outcome.account)
 
 
 def _asset_delta(outcome: PlanOutcome) -> TokenAmount:
@@ -92,40 +115,38 @@ def _asset_delta(outcome: PlanOutcome) -> TokenAmount:
 
 def report_buy_pt(outcome: PlanOutcome) -> BoughtPt:
     """Claims from their own transfers; rates as they were when it was planned."""
-    details = outcome.plan.details
-    got = _received(outcome, str(details["pt"]))
-    paid = int(details["amount"])
+    details = read_details(_BuyDetails, outcome)
+    got, paid = _received(outcome, details.pt), details.amount
     return BoughtPt(
         pt_received=str(got),
-        pt_address=str(details["pt"]),
-        underlying=str(details["asset"]),
-        maturity=int(details["maturity"]),
-        days_to_maturity=int(details["days_to_maturity"]),
-        implied_apy=str(details["implied_apy"]),
+        pt_address=details.pt,
+        underlying=details.asset,
+        maturity=details.maturity,
+        days_to_maturity=details.days_to_maturity,
+        implied_apy=details.implied_apy,
         discount=percent(got - paid, got),
-        spot_price=str(details["spot_price"]),
+        spot_price=details.spot_price,
     )
 
 
 def report_sell_pt(outcome: PlanOutcome) -> SoldPt:
     """What came from balances."""
-    details, came = outcome.plan.details, _asset_delta(outcome)
-    sold = int(details["amount"])
-    return SoldPt(came, percent(came.raw - sold, sold), str(details["implied_apy"]))
+    details, came = read_details(_TradeDetails, outcome), _asset_delta(outcome)
+    return SoldPt(came, percent(came.raw - details.amount, details.amount), details.implied_apy)
 
 
 def report_buy_yt(outcome: PlanOutcome) -> BoughtYt:
     """Yield tokens from their own transfers."""
-    details = outcome.plan.details
-    got = _received(outcome, str(details["yt"]))
-    leverage = format_units(got * 100 // int(details["amount"]), 2)
-    return BoughtYt(str(got), str(details["yt"]), str(details["implied_apy"]), leverage, int(details["maturity"]))
+    details = read_details(_BuyDetails, outcome)
+    got = _received(outcome, details.yt)
+    leverage = format_units(got * 100 // details.amount, 2)
+    return BoughtYt(str(got), details.yt, details.implied_apy, leverage, details.maturity)
 
 
 def report_redeem(outcome: PlanOutcome) -> Redeemed:
     """What came from balances."""
     (flow,) = outcome.plan.receives
     came = TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token)
-    is_asset = flow.token.symbol == outcome.plan.details["asset"]
+    is_asset = flow.token.symbol == read_details(_OfMarket, outcome).asset
     untold = "realized_apy: when they were bought is not on the chain"
     return Redeemed(came if is_asset else None, None if is_asset else came, None, untold)

@@ -6,7 +6,9 @@ passed over by the router without a word, so what comes out is bounded instead.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+from tools_app.toolkit.context import AbiValues
 
 GUESS: Final = "(uint256 guessMin, uint256 guessMax, uint256 guessOffchain, uint256 maxIteration, uint256 eps)"
 SWAP: Final = "(uint8 swapType, address extRouter, bytes extCalldata, bool needScale)"
@@ -49,7 +51,7 @@ REDEEM_SHARES: Final = (
 )
 NOBODY: Final = "0x0000000000000000000000000000000000000000"
 NO_SWAP: Final = (0, NOBODY, b"", False)
-NO_LIMIT: Final[tuple[Any, ...]] = (NOBODY, 0, (), (), b"")
+NO_LIMIT: Final[AbiValues] = (NOBODY, 0, (), (), b"")
 ANY_GUESS: Final = (0, 2**256 - 1, 0, 256, 10**14)
 """The router looks for the amount itself, and stops within a basis point of what it could be."""
 

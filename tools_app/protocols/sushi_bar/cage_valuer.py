@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.sushi_bar.addresses import ENTRY, place_on
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
 
-def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+def _ask(chain_id: int) -> Reads[AbiValues]:
     yield []
     place = place_on(chain_id)
     return place.bar, place.token

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment, deployment_on
 from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
@@ -20,7 +20,7 @@ from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.effects import read_router
 from tools_app.protocols.uniswap.v4.position_effects import read_position_call
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import AbiValue, ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import PositionRef
@@ -269,7 +269,7 @@ def _v3_swap(step: bytes) -> _Swap:
     raise UnknownCall(f"selector 0x{step[:4].hex()} of the V3 router is not known")
 
 
-def _make_swap(path: Sequence[Any], recipient: str, amount: int, limit: int, is_exact_out: bool) -> _Swap:
+def _make_swap(path: Sequence[AbiValue], recipient: str, amount: int, limit: int, is_exact_out: bool) -> _Swap:
     """`path` is token, fee, token, …; the exact amount comes first in the calldata, its limit second."""
     pools = tuple((a, b, fee) for a, fee, b in zip(path[::2], path[1::2], path[2::2], strict=False))
     spent, least = (limit, amount) if is_exact_out else (amount, limit)

@@ -5,11 +5,12 @@ A figure that the chain's history cannot support is absent with its reason, neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
-from tools_app.chain.abi import decode_log, event_topic
+from tools_app.chain.abi import event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
 from tools_app.protocols.uniswap.addresses import NAME, UniswapDeployment
@@ -179,25 +180,73 @@ def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:
     return {pool.id: PoolDay(reason=reason) for pool in pools}
 
 
+@dataclass(frozen=True, slots=True)
+class _Swapped:
+    amount0: int
+    amount1: int
+    sqrt_price_x96: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    sqrt_price_x96: int
+
+
+@dataclass(frozen=True, slots=True)
+class _SwappedV2:
+    amount0_in: int
+    amount1_in: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserves:
+    reserve0: int
+    reserve1: int
+
+
+@dataclass(frozen=True, slots=True)
+class _PoolMade:
+    token0: str
+    token1: str
+    fee: int
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
+class _PairMade:
+    token0: str
+    token1: str
+    pair: str
+
+
+_SWAPS_V3: Final = AbiEvent(SWAP_V3, _Swapped)
+_SWAPS_V4: Final = AbiEvent(SWAP_V4, _Swapped)
+_SWAPS_V2: Final = AbiEvent(SWAP_V2, _SwappedV2)
+_BEGINNINGS_V3: Final = AbiEvent(INITIALIZE_V3, _Begun)
+_SYNCS_V2: Final = AbiEvent(SYNC_V2, _Reserves)
+_POOLS_V3: Final = AbiEvent(POOL_CREATED, _PoolMade)
+_PAIRS_V2: Final = AbiEvent(PAIR_CREATED, _PairMade)
+
+
 def read_trade(log: LogEntry) -> TradeRead | None:
     """What a log of a pool says: price and amounts of a V3 or V4 swap, amounts of a V2 swap, the price of its reserves.
 
     A V4 log speaks of currencies, which may stand the other way round than the pool's tokens.
     """
-    v3 = decode_log(SWAP_V3, log)
+    v3 = _SWAPS_V3.read(log)
     if v3 is not None:
-        if not v3["sqrtPriceX96"]:
+        if not v3.sqrt_price_x96:
             return None
-        return TradeRead(ratio_of_sqrt_price(v3["sqrtPriceX96"]), max(0, v3["amount0"]), max(0, v3["amount1"]))
-    v4 = decode_log(SWAP_V4, log)
+        return TradeRead(ratio_of_sqrt_price(v3.sqrt_price_x96), max(0, v3.amount0), max(0, v3.amount1))
+    v4 = _SWAPS_V4.read(log)
     if v4 is not None:
-        if not v4["sqrtPriceX96"]:
+        if not v4.sqrt_price_x96:
             return None
         # The manager tells what the trader's account changes by: what goes into the pool is below zero.
-        return TradeRead(ratio_of_sqrt_price(v4["sqrtPriceX96"]), max(0, -v4["amount0"]), max(0, -v4["amount1"]))
-    v2 = decode_log(SWAP_V2, log)
+        return TradeRead(ratio_of_sqrt_price(v4.sqrt_price_x96), max(0, -v4.amount0), max(0, -v4.amount1))
+    v2 = _SWAPS_V2.read(log)
     if v2 is not None:
-        return TradeRead(None, v2["amount0In"], v2["amount1In"])
+        return TradeRead(None, v2.amount0_in, v2.amount1_in)
     price = _price_in(log)
     return TradeRead(price) if price is not None else None
 
@@ -215,30 +264,29 @@ def _count(running: _Running, log: LogEntry) -> None:
 
 
 def _price_in(log: LogEntry) -> Ratio | None:
-    for signature in (SWAP_V3, INITIALIZE_V3):
-        found = decode_log(signature, log)
-        if found is not None:
-            return ratio_of_sqrt_price(found["sqrtPriceX96"])
-    sync = decode_log(SYNC_V2, log)
-    return Ratio(sync["reserve1"], sync["reserve0"]) if sync is not None and sync["reserve0"] > 0 else None
+    found = _SWAPS_V3.read(log) or _BEGINNINGS_V3.read(log)
+    if found is not None:
+        return ratio_of_sqrt_price(found.sqrt_price_x96)
+    sync = _SYNCS_V2.read(log)
+    return Ratio(sync.reserve1, sync.reserve0) if sync is not None and sync.reserve0 > 0 else None
 
 
 def _created(log: LogEntry) -> CreatedPool | None:
-    v3 = decode_log(POOL_CREATED, log)
+    v3 = _POOLS_V3.read(log)
     if v3 is not None:
-        return _made(log, v3["pool"], "v3", v3, v3["fee"])
-    v2 = decode_log(PAIR_CREATED, log)
+        return _made(log, v3.pool, "v3", (v3.token0, v3.token1), v3.fee)
+    v2 = _PAIRS_V2.read(log)
     if v2 is not None:
-        return _made(log, v2["pair"], "v2", v2, v2_math.FEE)
+        return _made(log, v2.pair, "v2", (v2.token0, v2.token1), v2_math.FEE)
     return None
 
 
-def _made(log: LogEntry, address: str, version: str, told: Mapping[str, Any], fee: int) -> CreatedPool:
+def _made(log: LogEntry, address: str, version: str, tokens: tuple[str, str], fee: int) -> CreatedPool:
     return CreatedPool(
         id=address,
         version=version,
-        token0=told["token0"],
-        token1=told["token1"],
+        token0=tokens[0],
+        token1=tokens[1],
         fee=fee,
         block_number=log.block_number,
         tx_hash=log.tx_hash,

@@ -103,7 +103,7 @@ class UniswapRanges:
         *,
         held: int,
         limit: int,
-        known: Sequence[Mapping[str, Any]],
+        known: Sequence[Mapping[str, Any]],  # Any: JSON of an answer
         empty: Sequence[str] = (),
     ) -> list[ReadCall]:
         """The reads of the two above, in advance."""
@@ -128,7 +128,7 @@ class UniswapRanges:
             calls += v3.range_calls(pool, lower, upper, manager=manager)
         return calls
 
-    def remember(self, position: RangePosition) -> dict[str, Any]:
+    def remember(self, position: RangePosition) -> dict[str, Any]:  # Any: JSON of an answer
         """Id, pool and range."""
         pool = position.pool
         return {
@@ -299,7 +299,7 @@ def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[Pri
             yield PricePoint(log.block_number, int(values["reserve1"]), int(values["reserve0"]))
 
 
-def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[int, int]:
+def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[int, int]:  # Any: JSON of an answer
     if name == "swap" and version == "v2":
         return found["amount0In"] - found["amount0Out"], found["amount1In"] - found["amount1Out"]
     if version == "v4":

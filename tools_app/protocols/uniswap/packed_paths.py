@@ -11,7 +11,7 @@ _ADDRESS_BYTES: Final = 20
 _FEE_BYTES: Final = 3
 
 
-def unpack_path(packed: bytes) -> list[Any]:
+def unpack_path(packed: bytes) -> list[Any]:  # Any: a value of the ABI's type
     """Token, fee, token, ... of a packed path. Raises UnknownCall."""
     step = _ADDRESS_BYTES + _FEE_BYTES
     if len(packed) < _ADDRESS_BYTES + step or (len(packed) - _ADDRESS_BYTES) % step:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from eth_abi.abi import encode
 
@@ -23,6 +22,7 @@ from tools_app.protocols.uniswap.v4.position_permits import BATCH as BATCH_CALL
 from tools_app.protocols.uniswap.v4.position_permits import MULTICALL, ManagerPermits
 from tools_app.protocols.uniswap.v4.position_permits import SINGLE as SINGLE_CALL
 from tools_app.standards.calldata import calls, read_exactly
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.inner_permits import InnerPermit
 from tools_app.toolkit.plan import Call
@@ -63,7 +63,7 @@ class ManagerCarrier(ManagerPermits):
         return replace(call, data=encode_call(MULTICALL, [signed, call.data]), label=_label(call))
 
 
-def _word(permit: InnerPermit) -> tuple[Any, ...]:
+def _word(permit: InnerPermit) -> AbiValues:
     details = [(each.token, each.amount, each.until, each.nonce) for each in permit.gives]
     return (details if permit.is_batch else details[0], permit.spender, permit.ends_at)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import isqrt
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.deployments import Deployment as KnownChain
@@ -36,7 +36,7 @@ from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.pool_maths import reserves_at
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValues, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
 from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import (
@@ -428,7 +428,7 @@ def _read_shares(outcome: ReadOutcome, pair: str) -> int:
     return 0 if outcome.is_absent else int(_answer(outcome, f"how many shares of {pair} there are")[0])
 
 
-def _answer(outcome: ReadOutcome, what: str) -> tuple[Any, ...]:
+def _answer(outcome: ReadOutcome, what: str) -> AbiValues:
     if not outcome.ok:
         raise PositionsUnreadable(f"Uniswap does not tell {what}: {outcome.revert_reason}")
     return outcome.values

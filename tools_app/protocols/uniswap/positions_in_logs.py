@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import encode_event_topics, event_topic
 from tools_app.protocols.uniswap.addresses import NAME, find_deployment
 from tools_app.protocols.uniswap.history import SYNC_V2
 from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
-from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED
+from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED, DEPOSITS_MOVED
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards import erc20, erc721
@@ -34,16 +34,16 @@ def find_born(logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[Po
     refs: dict[PositionRef, None] = {}
     for log in logs:
         if log.address in managers:
-            sent = decode_log(erc721.TRANSFER_EVENT, log)
-            if sent is not None and sent["to"] == account:
-                refs[PositionRef(NAME, NFT, chain_id, f"{managers[log.address]}{sent['tokenId']}")] = None
+            sent = erc721.MOVED.read(log)
+            if sent is not None and sent.to == account:
+                refs[PositionRef(NAME, NFT, chain_id, f"{managers[log.address]}{sent.token_id}")] = None
         elif mining is not None and log.address == mining.staker:
-            kept = decode_log(DEPOSIT_MOVED, log)
-            if kept is not None and kept["newOwner"] == account:
-                refs[PositionRef(NAME, NFT, chain_id, str(kept["tokenId"]))] = None
+            kept = DEPOSITS_MOVED.read(log)
+            if kept is not None and kept.new_owner == account:
+                refs[PositionRef(NAME, NFT, chain_id, str(kept.token_id))] = None
         elif log.address in synced:
-            paid = decode_log(erc20.TRANSFER_EVENT, log)
-            if paid is not None and paid["to"] == account:
+            paid = erc20.MOVED.read(log)
+            if paid is not None and paid.to == account:
                 refs[PositionRef(NAME, SHARE, chain_id, log.address)] = None
     return tuple(refs)
 

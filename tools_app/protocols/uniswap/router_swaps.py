@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
 from tools_app.protocols.uniswap.packed_paths import unpack_path
 from tools_app.protocols.uniswap.v4.exact_values import read_values
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import MarketRead, UnknownCall
 
 SWAP_COMMANDS: Final = frozenset({0x00, 0x01, 0x08, 0x09})
@@ -61,7 +62,7 @@ def read_router_swap(code: int, data: bytes) -> RouterSwap:
     return RouterSwap(markets, tokens[0], tokens[-1], most, least, recipient, is_users, is_exact_out)
 
 
-def _read_input(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
+def _read_input(types: Sequence[str], data: bytes) -> AbiValues:
     try:
         return read_values(types, data)
     except UnknownCall:

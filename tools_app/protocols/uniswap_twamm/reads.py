@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import AbiValues, ReadCall
 from tools_app.toolkit.orders import OrderFate
 
 OPEN_OF: Final = "function openOrdersOf(address owner) view returns (uint256[])"
@@ -57,7 +57,7 @@ def order_call(contract: str, number: int) -> ReadCall:
     return ReadCall(contract, ORDER, (number,))
 
 
-def make_order(number: int, values: tuple[Any, ...]) -> OrderRead:
+def make_order(number: int, values: AbiValues) -> OrderRead:
     """What `order_call` answered."""
     ((owner, token_in, token_out, amount, least, start, until, sold, bought, fate, ended_in),) = values
     return OrderRead(

@@ -32,7 +32,7 @@ class Asked:
     amount: int
     seconds: int
     facilitator: str
-    item: Mapping[str, Any]
+    item: Mapping[str, Any]  # Any: a stranger's JSON
     resource: Mapping[str, object]
 
     @property
@@ -66,7 +66,7 @@ def read_asked(header: str, *, chain_id: int, token: str, payee: str, most: int)
     )
 
 
-def _open(header: str) -> dict[str, Any]:
+def _open(header: str) -> dict[str, Any]:  # Any: a stranger's JSON
     try:
         told = read_json(base64.b64decode(header, validate=True), most_bytes=len(header))
     except (binascii.Error, ValueError) as error:

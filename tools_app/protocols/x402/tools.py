@@ -76,7 +76,7 @@ class PaymentReport(Report):
     recipient: str
     amount: str
     ends_at: str
-    payment: Mapping[str, Any] = seen(lambda outcome: dict(outcome.plan.details["payment"]))
+    payment: Mapping[str, Any] = seen(lambda outcome: dict(outcome.plan.details["payment"]))  # Any: a stranger's JSON
 
 
 class CancelReport(Report):

@@ -58,7 +58,7 @@ class Facilitator:
         """Carry it out, and wait until that is seen. Another process may take the same place in the account's row of
         transactions, and then it is tried again.
         """
-        told: Any = None
+        told: Any = None  # Any: a stranger's JSON
         for _ in range(_MOST_TRIES):
             told = self._open(way).settle(*_as_its_own(payment, way, amount=way.amount))
             if told.success:
@@ -68,7 +68,7 @@ class Facilitator:
         reason = str(told.error_reason or "refused")
         return Settled(str(told.transaction or ""), reason, is_pending=reason == _PENDING)
 
-    def _open(self, way: PriceOffer) -> Any:
+    def _open(self, way: PriceOffer) -> Any:  # Any: a stranger's JSON
         # Slow to load; and one that was used before would count transactions that were never sent.
         from x402.mechanisms.evm import FacilitatorWeb3Signer
         from x402.mechanisms.evm.exact import ExactEvmFacilitatorScheme
@@ -78,7 +78,7 @@ class Facilitator:
         return (UptoEvmFacilitatorScheme if way.method is Method.UPTO else ExactEvmFacilitatorScheme)(signer)
 
 
-def _as_its_own(payment: Payment, way: PriceOffer, *, amount: int) -> tuple[Any, Any]:
+def _as_its_own(payment: Payment, way: PriceOffer, *, amount: int) -> tuple[Any, Any]:  # Any: a stranger's JSON
     """Payment and terms in the package's own types. What is taken of a payment is the amount of its terms."""
     from x402.schemas import PaymentPayload, PaymentRequirements
 

@@ -46,7 +46,7 @@ class Payment:
     amount: int
     nonce: int
     ends_at: int
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # Any: a stranger's JSON
 
 
 def open_header(header: str) -> object:
@@ -177,7 +177,7 @@ def _read_permit2(payload: Mapping[str, object], accepted: Mapping[str, object],
     )
 
 
-def _address(value: Any) -> str:
+def _address(value: Any) -> str:  # Any: a stranger's JSON
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         raise PaymentUnfit("an address in it is none")
     return checksum(value)

@@ -57,7 +57,7 @@ class PriceOffer:
     payee: str
     extra: Mapping[str, str]
 
-    def as_item(self) -> dict[str, Any]:
+    def as_item(self) -> dict[str, Any]:  # Any: a stranger's JSON
         """As one of `accepts`."""
         return {
             "scheme": UPTO if self.method is Method.UPTO else EXACT,

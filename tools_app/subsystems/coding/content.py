@@ -40,7 +40,7 @@ class ContentBlock:
     uri: str = ""
     size: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON of an answer
         """JSON-ready; what is empty is left out."""
         members = {
             "kind": str(self.kind),
@@ -83,7 +83,7 @@ class ToolOutput:
     exit_code: int | None = None
     continue_at: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:  # Any: JSON of an answer
         """JSON-ready."""
         extra = {"exit_code": self.exit_code, "continue_at": self.continue_at}
         return {

@@ -165,5 +165,5 @@ def _decode(data: bytes) -> str | None:
         return None
 
 
-def _tell(text: str, begun: float, *, tool: str, shape: str) -> Mapping[str, Any]:
+def _tell(text: str, begun: float, *, tool: str, shape: str) -> Mapping[str, Any]:  # Any: JSON of an answer
     return ToolOutput((text_block(text),), int(clock.monotonic_ms() - begun)).as_untrusted(tool=tool, shape=shape)

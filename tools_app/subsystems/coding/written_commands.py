@@ -42,7 +42,7 @@ class WrittenCommands:
         timeout_ms: int,
         tool: str,
         definition_hash: str,
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, Any]:  # Any: JSON of an answer
         """See WorkspaceCommands."""
         if (capability.bound.get(_DEFINITION), capability.bound.get(_ARGV)) != (definition_hash, list(argv)):
             raise WorkspaceChanged("this is not the command that was previewed; preview it again")

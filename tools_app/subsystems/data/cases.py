@@ -4,10 +4,11 @@ pools of the pair.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.toolkit.case import About, FromReport, Look, ReadCase
+from tools_app.toolkit.context import AbiValue
 from tools_app.toolkit.figure_text import dollars, worth
 
 _ETH: Final = 10**18
@@ -22,7 +23,7 @@ _PAID_IN: Final = 3_000 * 10**6
 _PUT_IN: Final = ("uniswap_lp_add_liquidity",)
 
 
-def _slot0(look: Look) -> Any:
+def _slot0(look: Look) -> AbiValue:
     return look.call(look.told("pool"), _SLOT0)
 
 

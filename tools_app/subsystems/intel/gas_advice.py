@@ -153,7 +153,7 @@ def _read_chain(ctx: ReadContext, chain_id: int, gas: int) -> GasOnChain:
 def _read_base_fees(ctx: ReadContext, reader: ChainReader) -> list[int]:
     """Wei per gas of each of the last blocks. Raises the node errors."""
     asked = hex(min(_BLOCKS, reader.block.number + 1))
-    told: Any = get_pool(reader.chain_id).call(
+    told: Any = get_pool(reader.chain_id).call(  # Any: a node's JSON
         "eth_feeHistory", asked, hex(reader.block.number), [], deadline=ctx.deadline
     )
     return [parse_quantity(each) for each in told["baseFeePerGas"]]

@@ -58,7 +58,7 @@ class KnownMarket:
     worth_micro_usd: int | None = None
     missing: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:  # Any: JSON of an answer
         """As a record keeps it: figures as decimal text."""
         told: Mapping[str, object] = {
             "pool": self.pool,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -166,7 +166,7 @@ def _rate(market: LendingMarket, rate_type: str) -> int | None:
     return market.borrow_ppm if has_room else None
 
 
-def _describe(market: LendingMarket, ppm: int, token: TokenMeta, chain_id: int) -> dict[str, Any]:
+def _describe(market: LendingMarket, ppm: int, token: TokenMeta, chain_id: int) -> dict[str, object]:
     return {
         "protocol": market.protocol,
         "is_simulated": SHELF.is_simulated(market.protocol, chain_id),

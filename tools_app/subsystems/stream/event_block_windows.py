@@ -22,7 +22,7 @@ class EventTurn:
 class ToldLogs:
     """What one look tells: logs with their payloads in chain order, and the end of its turn."""
 
-    told: list[tuple[LogEntry, dict[str, Any]]]
+    told: list[tuple[LogEntry, dict[str, Any]]]  # Any: JSON of an answer
     last_block: int
     left_out: int = 0
 

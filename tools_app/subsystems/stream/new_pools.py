@@ -20,7 +20,7 @@ from tools_app.toolkit.markets import CreatedPool
 class PoolsMade:
     """Payloads in chain order, the last block that was looked at, and how many of that block are left out."""
 
-    payloads: list[dict[str, Any]]
+    payloads: list[dict[str, Any]]  # Any: JSON of an answer
     last_block: int
     left_out: int
 
@@ -44,7 +44,7 @@ def _describe_all(reader: ChainReader, made: Sequence[CreatedPool]) -> list[dict
     return [payload for payload in found if payload is not None]
 
 
-def _describe(reader: ChainReader, made: CreatedPool) -> dict[str, Any] | None:
+def _describe(reader: ChainReader, made: CreatedPool) -> dict[str, Any] | None:  # Any: JSON of an answer
     try:
         token0, token1 = reader.token(made.token0), reader.token(made.token1)
     except TokenNotFound:

@@ -17,7 +17,13 @@ from tools_app.toolkit.views import LogEntry, TokenMeta
 POOL_EVENT_NAMES: Final = ("swap", "mint", "burn", "collect")
 
 
-def find_events(reader: ChainReader, params: Mapping[str, Any], *, from_block: int, to_block: int) -> ToldLogs:
+def find_events(
+    reader: ChainReader,
+    params: Mapping[str, Any],  # Any: JSON of an answer
+    *,
+    from_block: int,
+    to_block: int,
+) -> ToldLogs:
     """What a pool logged of the wanted kinds in a range of blocks, as far as one look tells it.
 
     Anybody can trade in a pool as often as they pay for. Raises PoolNotFound, RpcUnavailable.
@@ -32,7 +38,7 @@ def find_events(reader: ChainReader, params: Mapping[str, Any], *, from_block: i
     return ToldLogs(told, turn.last_block, turn.left_out)
 
 
-def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, Any] | None:
+def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, Any] | None:  # Any: JSON of an answer
     """The payload of a pool's log, without its subscription; None for one that is none of ours."""
     found = markets_on(reader.chain_id).of_pool(pool).read_event(pool, log)
     if found is None:

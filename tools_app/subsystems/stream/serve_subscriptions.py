@@ -25,7 +25,7 @@ from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.runner import open_reader
 from tools_app.subsystems.stream import new_pools, pool_events, snapshots, subscriptions, trades
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import AbiValues, ChainReader
 from tools_app.toolkit.views import LogEntry
 
 logger = logging.getLogger(__name__)
@@ -48,9 +48,9 @@ class PolledEvents:
     """What one poll found: events to tell, and the row's new place and memory."""
 
     events: list[Event] = field(default_factory=list)
-    trail: list[list[Any]] = field(default_factory=list)
-    told: list[dict[str, Any]] = field(default_factory=list)
-    state: dict[str, Any] = field(default_factory=dict)
+    trail: list[list[Any]] = field(default_factory=list)  # Any: JSON of an answer
+    told: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON of an answer
+    state: dict[str, Any] = field(default_factory=dict)  # Any: JSON of an answer
     end_reason: str = ""
 
 
@@ -160,7 +160,10 @@ def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> PolledEvents:
     return found
 
 
-def _find_common_block(trail: Sequence[list[Any]], reader: ChainReader) -> tuple[int, list[list[Any]]]:
+def _find_common_block(
+    trail: Sequence[list[Any]],  # Any: JSON of a subscription
+    reader: ChainReader,
+) -> tuple[int, list[list[Any]]]:  # Any: as above
     """The highest block already looked at that is still in the chain, and the trail up to it."""
     for index in range(len(trail) - 1, -1, -1):
         number, block_hash = trail[index]
@@ -173,7 +176,7 @@ def _find_common_block(trail: Sequence[list[Any]], reader: ChainReader) -> tuple
 
 def _read_logs(
     row: StreamSubscription, reader: ChainReader, first: int, last: int, found: PolledEvents
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[dict[str, Any]], int]:  # Any: JSON of an answer
     """The payloads of a range of blocks, and the last block they are of; `found` gets what is given up on the way."""
     if first > last:
         return [], last
@@ -191,7 +194,7 @@ def _read_logs(
     return [{**_name(row), **_place(log), **payload} for log, payload in read.told], read.last_block
 
 
-def _place(log: LogEntry) -> dict[str, Any]:
+def _place(log: LogEntry) -> dict[str, Any]:  # Any: JSON of an answer
     return {
         "block_number": log.block_number,
         "block_hash": log.block_hash,
@@ -200,11 +203,11 @@ def _place(log: LogEntry) -> dict[str, Any]:
     }
 
 
-def _identify(payload: dict[str, object]) -> tuple[Any, ...]:
+def _identify(payload: dict[str, object]) -> AbiValues:
     return payload["block_hash"], payload["transaction_hash"], payload["log_index"]
 
 
-def _name(row: StreamSubscription) -> dict[str, Any]:
+def _name(row: StreamSubscription) -> dict[str, Any]:  # Any: JSON of an answer
     return {"subscription_id": str(row.subscription_id), "chain_id": row.chain_id}
 
 

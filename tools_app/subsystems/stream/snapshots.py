@@ -17,7 +17,7 @@ from tools_app.toolkit.markets import Pool, PoolNotFound, PositionNotFound, Rang
 CLOSED = "closed"
 
 
-def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[str, object]:
+def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[str, object]:  # Any: JSON of an answer
     """The payload of `pool:state` at the reader's block. Raises PoolNotFound."""
     pool = markets_on(reader.chain_id).read(reader, params["pool_address"])
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
@@ -51,13 +51,17 @@ def find_pair_pool(reader: ChainReader, markets: ChainMarkets, token_a: str, tok
     return max(pools, key=lambda pool: balances[pool.id][0 if pool.token0 == token_b else 1])
 
 
-def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, object]:
+def describe_price(
+    reader: ChainReader,
+    params: Mapping[str, Any],  # Any: JSON of a subscription
+    state: dict[str, Any],  # Any: JSON of a subscription
+) -> dict[str, object]:
     """The payload of `price:update`; `state` remembers the last price. Raises PoolNotFound."""
     token_a, token_b = reader.token(params["token_a"]), reader.token(params["token_b"])
     pool = find_pair_pool(reader, markets_on(reader.chain_id), params["token_a"], params["token_b"])
     spot = pool.spot_from(params["token_a"])
     price = ratio_text(spot, base_decimals=token_a.decimals, quote_decimals=token_b.decimals)
-    update: dict[str, Any] = {
+    update: dict[str, Any] = {  # Any: JSON of an answer
         "token_a": describe_token(token_a),
         "token_b": describe_token(token_b),
         "price": price,
@@ -75,10 +79,14 @@ def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[s
     return update
 
 
-def describe_jar(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, object]:
+def describe_jar(
+    reader: ChainReader,
+    params: Mapping[str, Any],  # Any: JSON of a subscription
+    state: dict[str, Any],  # Any: JSON of a subscription
+) -> dict[str, object]:
     """The payload of `tokenjar:update`; `state` remembers the number of the next release. Raises JarNotFound."""
     found = look_into_jar(reader, params["jar_address"])
-    update: dict[str, Any] = {
+    update: dict[str, Any] = {  # Any: JSON of an answer
         "jar_address": found.jar,
         "releaser": found.releaser,
         "nonce": str(found.nonce),
@@ -97,7 +105,11 @@ def describe_jar(reader: ChainReader, params: Mapping[str, Any], state: dict[str
     return update
 
 
-def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, object]]:
+def describe_alerts(
+    reader: ChainReader,
+    params: Mapping[str, Any],  # Any: JSON of a subscription
+    state: dict[str, Any],  # Any: JSON of a subscription
+) -> list[dict[str, object]]:
     """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
     markets = markets_on(reader.chain_id)
     try:

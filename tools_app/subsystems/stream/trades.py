@@ -95,7 +95,7 @@ def _list_names(log: LogEntry) -> list[PoolId]:
     return [PoolId(log.address), *([PoolId(first, log.address)] if first and int(first, 16) >> _ACCOUNT_BITS else [])]
 
 
-def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:
+def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:  # Any: JSON of an answer
     """None where a stranger's contract logged a movement and is no token: the other trades are told all the same."""
     try:
         return _describe(reader, wallet, trade)
@@ -103,7 +103,7 @@ def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | N
         return None
 
 
-def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:
+def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:  # Any: JSON of an answer
     (first_pool, first), (last_pool, last) = trade.swaps[0], trade.swaps[-1]
     paid = _largest(trade.paid) or _wrapped_leg(reader, first_pool, first, into_pool=True)
     got = _largest(trade.got) or _wrapped_leg(reader, last_pool, last, into_pool=False)

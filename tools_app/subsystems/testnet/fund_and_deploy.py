@@ -114,7 +114,7 @@ def testnet_fund_account(
     )
 
 
-def preview_pool(ctx: WriteContext, **params: Any) -> LocalEffect:
+def preview_pool(ctx: WriteContext, **params: Any) -> LocalEffect:  # Any: parameters of any tool
     """Which pool would be opened. Raises DevChainNotFound, InvalidParams."""
     state = find_chain(ctx, params.pop("chain_ref"))
     wish = _wish(**params)

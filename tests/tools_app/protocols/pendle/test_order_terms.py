@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from tools_app.protocols.pendle.limit_orders import (
     SALT_STEP,
+    Order,
     Side,
     fail_safe,
     keeps_its_part,
     least_out,
-    made_at,
     price_at,
     to_ln_rate,
 )
@@ -20,15 +20,22 @@ INDEX = 1_234_567 * 10**12
 RATE = to_ln_rate(5 * WAD // 100)
 
 
-def order(side: Side, *, signed: int = 999, expiry: int = 1_000, rate: int = 0) -> dict[str, Any]:
-    return {
-        "salt": signed * 10**6 * SALT_STEP,
-        "expiry": expiry,
-        "makingAmount": 10_000 * WAD,
-        "orderType": side,
-        "lnImpliedRate": RATE,
-        "failSafeRate": rate,
-    }
+def order(side: Side, *, signed: int = 999, expiry: int = 1_000, rate: int = 0) -> Order:
+    nobody = "0x" + "00" * 20
+    return Order(
+        salt=signed * 10**6 * SALT_STEP,
+        expiry=expiry,
+        nonce=0,
+        order_type=side,
+        token=nobody,
+        yt=nobody,
+        maker=nobody,
+        receiver=nobody,
+        making_amount=10_000 * WAD,
+        ln_implied_rate=RATE,
+        fail_safe_rate=rate,
+        permit="0x",
+    )
 
 
 def test_shares_may_become_half_a_percent_dearer_while_an_order_waits_and_no_more() -> None:
@@ -38,7 +45,7 @@ def test_shares_may_become_half_a_percent_dearer_while_an_order_waits_and_no_mor
     for side in (Side.BUY_PT, Side.BUY_YT):
         assert keeps_its_part(order(side, rate=least), index=INDEX)
         assert not keeps_its_part(order(side, rate=least - 1), index=INDEX)
-        assert not keeps_its_part({**order(side, rate=least), "salt": 7 * SALT_STEP + 1}, index=INDEX)
+        assert not keeps_its_part(replace(order(side, rate=least), salt=7 * SALT_STEP + 1), index=INDEX)
         assert keeps_its_part(order(side, rate=least), index=INDEX * 2), "an index only rises"
 
 
@@ -50,7 +57,7 @@ def test_shares_may_bring_half_a_percent_less_when_an_order_that_sells_is_filled
         least = -(-INDEX * 995 // 1_000)
         assert keeps_its_part(order(side, rate=least), index=INDEX)
         assert not keeps_its_part(order(side, rate=least - 1), index=INDEX)
-        assert not keeps_its_part({**order(side, rate=least), "salt": 1}, index=INDEX)
+        assert not keeps_its_part(replace(order(side, rate=least), salt=1), index=INDEX)
 
 
 def test_the_least_that_an_order_brings_is_told_of_its_worst_second() -> None:
@@ -90,4 +97,4 @@ def test_what_is_sold_may_be_paid_in_shares_that_rose_as_fast_as_they_can_and_fe
 
 def test_a_claim_and_a_yield_token_cost_their_asset_together_and_a_salt_says_when_an_order_was_made() -> None:
     assert price_at(Side.SELL_PT, RATE, 9_999) + price_at(Side.BUY_YT, RATE, 9_999) == WAD
-    assert made_at(order(Side.BUY_PT, signed=1_812_345_678)) == 1_812_345_678
+    assert order(Side.BUY_PT, signed=1_812_345_678).made_at == 1_812_345_678

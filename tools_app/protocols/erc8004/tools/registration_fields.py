@@ -128,7 +128,7 @@ def check_image(image: str | None) -> None:
         raise InvalidParams(f"image: {refused}", fields={"image": str(refused)}) from None
 
 
-def _say(each: Any) -> str:
+def _say(each: Any) -> str:  # Any: a stranger's JSON
     if each["type"] == "extra_forbidden":
         return "this field does not exist here"
     return str(each["msg"]).removeprefix("Value error, ")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.protocols.uniswap.errors import PositionStaked
 from tools_app.protocols.uniswap.liquidity_mining.addresses import mining_on
 from tools_app.toolkit.context import ChainReader
@@ -14,6 +16,17 @@ DEPOSITS: Final = (
 DEPOSIT_MOVED: Final = (
     "event DepositTransferred(uint256 indexed tokenId, address indexed oldOwner, address indexed newOwner)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DepositMoved:
+    """A position that the staker keeps for another owner now."""
+
+    token_id: int
+    new_owner: str
+
+
+DEPOSITS_MOVED: Final = AbiEvent(DEPOSIT_MOVED, DepositMoved)
 
 
 def check_not_staked(reader: ChainReader, position_id: str, *, holder: str, account: str) -> None:

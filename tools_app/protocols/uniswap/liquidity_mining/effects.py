@@ -36,7 +36,7 @@ class _MiningDesk:
     account: str
     into: Effects
 
-    def state(self, number: int, word: str, key: Sequence[Any]) -> None:
+    def state(self, number: int, word: str, key: Sequence[Any]) -> None:  # Any: a value of the ABI's type
         text = ":".join(map(str, key))
         self.into.statements.append(Statement(self.contracts.staker, f"position {number}", word, text))
 

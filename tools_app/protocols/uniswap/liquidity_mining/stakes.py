@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import encode_event_topics, event_topic
+from tools_app.chain.abi_records import AbiEvent
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 from tools_app.chain.node_errors import LogRangeTooWide
 from tools_app.protocols.uniswap.addresses import UniswapDeployment
 from tools_app.protocols.uniswap.errors import IncentiveNotFound
 from tools_app.protocols.uniswap.liquidity_mining.addresses import CHAINS, MiningContracts, mining_on
-from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED, DEPOSITS
+from tools_app.protocols.uniswap.liquidity_mining.deposits import DEPOSIT_MOVED, DEPOSITS, DEPOSITS_MOVED
 from tools_app.protocols.uniswap.liquidity_mining.incentives import IncentiveKey
 from tools_app.protocols.uniswap.pool_addresses import v3_pool_address
 from tools_app.protocols.uniswap.v3.positions import POSITIONS
@@ -96,11 +97,34 @@ def since(reader: ChainReader) -> int:
     return max(0, reader.block.number - KNOWN_NETWORKS[reader.chain_id].max_log_range * RANGES + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    reward_token: str
+    pool: str
+    start_time: int
+    end_time: int
+    refundee: str
+    reward: int
+
+    @property
+    def key(self) -> IncentiveKey:
+        return IncentiveKey(self.reward_token, self.pool, self.start_time, self.end_time, self.refundee)
+
+
+@dataclass(frozen=True, slots=True)
+class _Staked:
+    incentive_id: bytes
+
+
+_OPENED: Final = AbiEvent(OPENED, _Opened)
+_STAKED: Final = AbiEvent(STAKED, _Staked)
+
+
 def list_deposited(reader: ChainReader, account: str) -> list[str]:
     """Ids of positions that came to the staker for `account`, the newest first; some may have left it."""
     topics = encode_event_topics(DEPOSIT_MOVED, newOwner=account)
-    told = [decode_log(DEPOSIT_MOVED, log) for log in reversed(_logs(reader, topics))]
-    return list(dict.fromkeys(str(each["tokenId"]) for each in told if each is not None))
+    told = DEPOSITS_MOVED.list(reversed(_logs(reader, topics)))
+    return list(dict.fromkeys(str(each.token_id) for each in told))
 
 
 def read_mined(
@@ -179,10 +203,9 @@ def list_running(
     staker = contracts_on(reader.chain_id).staker
     opened: dict[IncentiveKey, int] = {}
     for log in _logs(reader, encode_event_topics(OPENED, pool=pool)) if named is None else ():
-        told = decode_log(OPENED, log)
+        told = _OPENED.read(log)
         if told is not None:
-            key = _key_of(told)
-            opened[key] = opened.get(key, 0) + int(told["reward"])
+            opened[told.key] = opened.get(told.key, 0) + told.reward
     if named is not None and named.pool == pool:
         opened[named] = 1
     rates = {
@@ -209,16 +232,12 @@ def _find_keys(
     numbers = tuple("0x" + int(each[0]).to_bytes(32, "big").hex() for each in own)
     if not numbers:
         return list(known.values())
-    wanted = {
-        bytes(told["incentiveId"])
-        for log in _logs(reader, [event_topic(STAKED), numbers])
-        if (told := decode_log(STAKED, log)) is not None
-    } - known.keys()
+    wanted = {told.incentive_id for told in _STAKED.list(_logs(reader, [event_topic(STAKED), numbers]))} - known.keys()
     pools = tuple(dict.fromkeys("0x" + each[2][2:].lower().rjust(64, "0") for each in (staked or own)))
     for log in _logs_of_openings(reader, pools) if wanted else ():
-        told = decode_log(OPENED, log)
-        if told is not None and (key := _key_of(told)).id in wanted:
-            known[key.id] = key
+        told = _OPENED.read(log)
+        if told is not None and told.key.id in wanted:
+            known[told.key.id] = told.key
     return list(known.values())
 
 
@@ -233,13 +252,3 @@ def _logs_of_openings(reader: ChainReader, pools: tuple[str, ...]) -> list[LogEn
 def _logs(reader: ChainReader, topics: Sequence[str | tuple[str, ...] | None]) -> list[LogEntry]:
     staker = contracts_on(reader.chain_id).staker
     return reader.logs(address=staker, topics=topics, from_block=since(reader), to_block=reader.block.number)
-
-
-def _key_of(told: dict[str, object]) -> IncentiveKey:
-    return IncentiveKey(
-        str(told["rewardToken"]),
-        str(told["pool"]),
-        int(str(told["startTime"])),
-        int(str(told["endTime"])),
-        str(told["refundee"]),
-    )

@@ -31,7 +31,7 @@ class ToldPools:
 
     pools: tuple[Pool, ...]
     tokens: tuple[str, ...]
-    told: tuple[dict[str, Any], ...]
+    told: tuple[dict[str, Any], ...]  # Any: JSON of an answer
 
 
 def tell_pools(reader: ChainReader, pools: Sequence[Pool]) -> ToldPools:

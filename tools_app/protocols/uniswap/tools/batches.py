@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
 
 from tools_app.chain.abi import decode_log
 from tools_app.core.errors import InvalidParams
@@ -134,7 +134,7 @@ def _check_together(wanted: list[Operation]) -> None:
         )
 
 
-def _plan_one(joint: JointSteps, operation: Operation, position: V3Position | None) -> dict[str, Any]:
+def _plan_one(joint: JointSteps, operation: Operation, position: V3Position | None) -> Mapping[str, object]:
     if isinstance(operation, Add):
         return _plan_add(joint, operation.params)
     assert position is not None

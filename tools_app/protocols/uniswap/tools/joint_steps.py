@@ -145,7 +145,7 @@ class JointSteps:
 
     def _take_out_of_v4(self, position: V3Position, liquidity: int, least: Amounts) -> None:
         held, contracts = held_of(position), self.v4
-        bounds: dict[str, Any] = {
+        bounds: dict[str, Any] = {  # Any: JSON of an answer
             "manager": contracts.positions,
             "held": held,
             "least": least,

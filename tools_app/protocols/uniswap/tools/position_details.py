@@ -47,7 +47,7 @@ def describe_amounts(name: str, tokens: tuple[TokenMeta, TokenMeta], amounts: tu
     return shown
 
 
-def find_event(outcome: PlanOutcome, signature: str, **values: str) -> dict[str, Any]:
+def find_event(outcome: PlanOutcome, signature: str, **values: str) -> dict[str, Any]:  # Any: JSON of an answer
     """The manager's first event with these values; empty when there is none, as in a plan that failed."""
     manager = str(outcome.plan.details["manager"])
     for receipt in outcome.receipts:

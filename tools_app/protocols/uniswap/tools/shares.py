@@ -129,7 +129,7 @@ def uniswap_lp_remove_shares(
     )
 
 
-def _describe(found: _Pair, router: str, shares: int, percent: int) -> dict[str, Any]:
+def _describe(found: _Pair, router: str, shares: int, percent: int) -> dict[str, Any]:  # Any: JSON of an answer
     return {
         "venue": "uniswap v2",
         "router": router,

@@ -200,7 +200,12 @@ def shrink_v4_range(
     until = deadline_after(ctx, reader, seconds)
     ctx.step("Building calls")
     label = f"Take {percent}% out of Uniswap V4 position {held.number}"
-    bounds: dict[str, Any] = {"least": least, "recipient": ctx.account, "deadline": until, "label": label}
+    bounds: dict[str, Any] = {  # Any: bounds of each kind of call
+        "least": least,
+        "recipient": ctx.account,
+        "deadline": until,
+        "label": label,
+    }
     if percent == 100:
         call = plans.burn(manager=contracts.positions, held=held, **bounds)
     else:
@@ -293,7 +298,7 @@ def _hooks(pool: Pool) -> tuple[PoolHooks, ...]:
     return () if pool.hooks is None else (pool.hooks,)
 
 
-def _describe(pool: Pool, tokens: Pair, ticks: tuple[int, int]) -> dict[str, Any]:
+def _describe(pool: Pool, tokens: Pair, ticks: tuple[int, int]) -> dict[str, Any]:  # Any: JSON of an answer
     """The range, and what the hook of the pool could do to who is in it."""
     told = describe_range(pool, tokens, *ticks)
     if pool.hooks is not None:

@@ -72,14 +72,14 @@ class ClassicQuote(AnswerShape):
     would_fail: list[str] = Field(default_factory=list, alias="txFailureReasons")
     order_id: str | None = Field(default=None, alias="orderId")
     encoded_order: Bytes | None = Field(default=None, alias="encodedOrder")
-    order_info: dict[str, Any] | None = Field(default=None, alias="orderInfo")
+    order_info: dict[str, Any] | None = Field(default=None, alias="orderInfo")  # Any: a stranger's JSON
 
 
 class QuoteAnswer(AnswerShape):
     request_id: str = Field(alias="requestId")
     routing: str
     quote: ClassicQuote
-    permit_data: dict[str, Any] | None = Field(default=None, alias="permitData")
+    permit_data: dict[str, Any] | None = Field(default=None, alias="permitData")  # Any: a stranger's JSON
 
 
 class QuoteToSendBack(AnswerShape):
@@ -87,7 +87,7 @@ class QuoteToSendBack(AnswerShape):
 
     request_id: str = Field(alias="requestId")
     routing: str
-    quote: dict[str, Any]
+    quote: dict[str, Any]  # Any: a stranger's JSON
 
 
 # ---- Swaps ---------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class BridgeableToken(AnswerShape):
     address: Account
     chain_id: int = Field(alias="chainId")
     symbol: str
-    project: Any = None
+    project: Any = None  # Any: a stranger's JSON
 
 
 class BridgeableTokens(AnswerShape):

@@ -114,7 +114,7 @@ def _compare(step: bytes, wanted: bytes, now: int) -> None:
             )
 
 
-def _holds(rule: ArgumentRule, given: Any, own: Any, now: int) -> bool:
+def _holds(rule: ArgumentRule, given: Any, own: Any, now: int) -> bool:  # Any: a stranger's JSON
     if rule is ArgumentRule.SAME:
         return bool(given == own)
     if rule is ArgumentRule.AT_MOST:

@@ -234,8 +234,8 @@ def _take(
     ctx: WriteContext,
     own: TxPlan,
     signature: str,
-    put: Callable[[ChainReader, bytes, int], Question[Any]],
-    find: Callable[[Any], AnsweredTransaction],
+    put: Callable[[ChainReader, bytes, int], Question[Any]],  # Any: a stranger's JSON
+    find: Callable[[Any], AnsweredTransaction],  # Any: a stranger's JSON
 ) -> TxPlan:
     """Our own plan with the service's bytes in its one call to the position manager. Raises ForeignCallRefused."""
     reader = ctx.chain(own.chain_id)
@@ -244,7 +244,7 @@ def _take(
     wanted = own.calls[place]
     until = own.deadline if own.deadline is not None else deadline_after(ctx, reader, 0)
     ctx.step("Asking the service")
-    answer: Answered[Any] = ask(ctx, API, put(reader, wanted.data, until))
+    answer: Answered[Any] = ask(ctx, API, put(reader, wanted.data, until))  # Any: a stranger's JSON
     call = pin(wanted, find(answer.value), account=ctx.account, chain_id=own.chain_id, now=reader.block.timestamp)
     # What their bytes demand beyond ours is promised too.
     more = [theirs - ours for theirs, ours in zip(read_least(call.data), read_least(wanted.data), strict=True)]

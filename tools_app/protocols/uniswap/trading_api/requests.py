@@ -14,7 +14,7 @@ COIN: Final = "0x0000000000000000000000000000000000000000"
 """What the service calls a chain's own coin."""
 
 
-def post_question(path: str, shape: type[AnswerShape], **body: object) -> Question[Any]:
+def post_question(path: str, shape: type[AnswerShape], **body: object) -> Question[Any]:  # Any: a stranger's JSON
     """One question by POST; its answer must be of `shape`."""
     return Question("POST", path, shape, body=body, headers=HEADERS, seconds=6.0)
 

@@ -235,5 +235,5 @@ def _unwrap(outer: Call, account: str) -> list[Call]:
     return [Call(to, data, value, "") for to, value, data in found]
 
 
-def _say(answer: Answered[Any]) -> dict[str, Any]:
+def _say(answer: Answered[Any]) -> dict[str, Any]:  # Any: a stranger's JSON
     return {"calldata_by": answer.source.service, "calldata_at": answer.source.answered_at}

@@ -184,7 +184,7 @@ def _read_records(reader: ChainReader, deployment: UniswapDeployment, ids: Seque
     return records
 
 
-def make_record(position_id: str, owner: str, values: Sequence[Any]) -> V3Record:
+def make_record(position_id: str, owner: str, values: Sequence[Any]) -> V3Record:  # Any: a value of the ABI's type
     """What POSITIONS answered."""
     _, _, token0, token1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1 = values
     inside, owed = (inside0, inside1), (owed0, owed1)

@@ -10,10 +10,11 @@ from eth_abi.exceptions import DecodingError
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.v4.keys import PoolKey
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
 
 
-def read_values(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
+def read_values(types: Sequence[str], data: bytes) -> AbiValues:
     """The values, addresses checksummed, if encoding them again gives the same bytes. Raises UnknownCall."""
     try:
         values = decode(list(types), data)
@@ -24,7 +25,7 @@ def read_values(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
     return tuple(checksum(value) if kind == "address" else value for kind, value in zip(types, values, strict=True))
 
 
-def read_key(words: Sequence[Any]) -> PoolKey:
+def read_key(words: Sequence[Any]) -> PoolKey:  # Any: a value of the ABI's type
     """The key that five decoded words are."""
     first, second, fee, spacing, hooks = words
     return PoolKey(checksum(first), checksum(second), fee, spacing, checksum(hooks))

@@ -18,7 +18,7 @@ OPENED: Final = (
 )
 
 
-def read_opened_key(told: Mapping[str, Any]) -> PoolKey:
+def read_opened_key(told: Mapping[str, Any]) -> PoolKey:  # Any: JSON of an answer
     """The key of a pool in the decoded log of its opening."""
     return PoolKey(told["currency0"], told["currency1"], told["fee"], told["tickSpacing"], told["hooks"])
 

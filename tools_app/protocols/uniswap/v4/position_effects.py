@@ -187,7 +187,7 @@ def _read_taken(codes: bytes, params: Sequence[bytes]) -> tuple[int, tuple[int, 
 class OnlyTakesOut:
     """The actions only take liquidity or fees of a position out, and all that comes out is paid to the account."""
 
-    def holds(self, args: Sequence[Any], there: There) -> bool:
+    def holds(self, args: Sequence[Any], there: There) -> bool:  # Any: a value of the ABI's type
         """Whether they do."""
         try:
             codes, params = _read_actions(args[0])

@@ -6,10 +6,11 @@ and `permitBatch` hand to Permit2 what an owner signed; one that somebody handed
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.standards.calldata import calls, read_exactly
+from tools_app.toolkit.context import AbiValues
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.inner_permits import InnerPermit, PermitDetails
 from tools_app.toolkit.plan import Call
@@ -34,7 +35,7 @@ def split_permit(data: bytes) -> tuple[str, InnerPermit, bytes]:
     return checksum(owner), InnerPermit(gives, checksum(spender), ends_at, bytes(signature), is_batch), then
 
 
-def _read_details(words: tuple[Any, ...]) -> PermitDetails:
+def _read_details(words: AbiValues) -> PermitDetails:
     token, amount, until, nonce = words
     return PermitDetails(checksum(token), amount, until, nonce)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
@@ -18,7 +18,7 @@ from tools_app.protocols.uniswap.v4.keys import COIN, PoolKey, hooks_of
 from tools_app.protocols.uniswap.v4.liquidity_plans import Held
 from tools_app.protocols.uniswap.v4.pools import LIQUIDITY, SLOT0, swap_fee
 from tools_app.standards import concentrated as ranges
-from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.context import AbiValue, ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool, PoolNotFound, PositionNotFound
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import NATIVE
@@ -188,7 +188,7 @@ def _pool_calls(pool_id: str, contracts: V4Contracts) -> list[ReadCall]:
     return [ReadCall(contracts.state_view, each, (name,)) for each in (SLOT0, LIQUIDITY)]
 
 
-def _make_pool(key: PoolKey, contracts: V4Contracts, slot0: Sequence[Any], liquidity: int) -> Pool:
+def _make_pool(key: PoolKey, contracts: V4Contracts, slot0: Sequence[AbiValue], liquidity: int) -> Pool:
     price, tick, protocol_fee, lp_fee = slot0
     return Pool(
         "v4",

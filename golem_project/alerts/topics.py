@@ -141,6 +141,11 @@ TOPICS: Final[Mapping[str, Topic]] = {
             ),
             Only(
                 E.HEARTBEAT_ALERT,
+                _is_from("broken-ticks"),
+                "three ticks in a row broke off, or one went through again after that; its last decision says why",
+            ),
+            Only(
+                E.HEARTBEAT_ALERT,
                 _is_from("locked-positions"),
                 "what can be taken out of its positions at lenders, vaults, bridges and the like, or has a price, "
                 " changed; its page says what",

@@ -7,8 +7,6 @@ request was answered. `--http golem_project.front.connections:BoundedHttp` puts 
 from __future__ import annotations
 
 import asyncio
-import json
-import uuid
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -18,9 +16,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from golem_project.front.addresses import is_trusted, name_address
 from golem_project.front.admission import TOLD_TO_WAIT
 from golem_project.front.errors import HeadTooLarge, RequestTooSlow, TooManyConnections
+from golem_project.front.last_refusals import write_refusal
 from golem_project.front.shutdown_responses import ENDS_WITH_SERVER
 from golem_project.pi.errors import BadRequest
-from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from tools_app.core.errors import GolemError
 
 _LINGERED_BYTES = 1_048_576
@@ -193,19 +191,9 @@ class BoundedHttp(HttpToolsProtocol):
             # The answer to the request before is under way.
             self.transport.abort()
             return
-        problem, headers = describe_problem(error, instance="/")
-        problem["request_id"] = uuid.uuid4().hex
-        body = json.dumps(problem).encode()
-        lines = {
-            **headers,
-            "Content-Type": PROBLEM_JSON,
-            "Content-Length": str(len(body)),
-            "X-Request-Id": problem["request_id"],
-            "Cache-Control": "no-store",
-            "Connection": "close",
-        }
-        head = "".join(f"{name.lower()}: {value}\r\n" for name, value in lines.items())
-        self.transport.write(STATUS_LINE[problem["status"]] + head.encode("latin-1") + b"\r\n" + body)
+        refusal = write_refusal(error, instance="/")
+        head = b"".join(name + b": " + value + b"\r\n" for name, value in refusal.headers)
+        self.transport.write(STATUS_LINE[refusal.status] + head + b"\r\n" + refusal.body)
         self._end_softly()
 
     def _end_softly(self) -> None:

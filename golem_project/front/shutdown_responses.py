@@ -7,12 +7,10 @@ its thread or on a worker, so whoever asked is told to ask again: an act that is
 from __future__ import annotations
 
 import asyncio
-import json
-import uuid
 from typing import Any, Final
 
 from golem_project.front.errors import ServerStopping
-from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
+from golem_project.front.last_refusals import write_refusal
 from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 
 ENDS_WITH_SERVER: Final = "golem.ends_with_server"
@@ -58,17 +56,6 @@ async def _refuse(scope: Scope, send: Send) -> None:
         "this server stops, and what you asked for may go on; ask again, with the same Idempotency-Key if you sent one",
         retry_after_seconds=_RETRY_AFTER_SECONDS,
     )
-    problem, headers = describe_problem(error, instance=scope["path"])
-    problem["request_id"] = uuid.uuid4().hex
-    body = json.dumps(problem).encode()
-    lines = {
-        **headers,
-        "Content-Type": PROBLEM_JSON,
-        "Content-Length": str(len(body)),
-        "X-Request-Id": problem["request_id"],
-        "Cache-Control": "no-store",
-        "Connection": "close",
-    }
-    pairs = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in lines.items()]
-    await send({"type": "http.response.start", "status": problem["status"], "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
+    refusal = write_refusal(error, instance=scope["path"])
+    await send({"type": "http.response.start", "status": refusal.status, "headers": list(refusal.headers)})
+    await send({"type": "http.response.body", "body": refusal.body})

@@ -14,6 +14,7 @@ from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat import tick_claims
 from golem_project.heartbeat.backoff import write_waits
+from golem_project.heartbeat.broken_ticks import remember_broken, tell_broken
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.debt_health import keep_told, write_debts
 from golem_project.heartbeat.delegate_costs import DelegateCosts, read_delegate_costs
@@ -67,7 +68,7 @@ def _close(
             next_tick_at=next_tick.at,
             missed=next_tick.missed,
             regime=state.analysis.regime.value,
-            state=remember(state, theta, now),
+            state={**remember(state, theta, now), **remember_broken(state, error)},
             steers_used=len(state.begun.steers),
         )
         if not tick_claims.end_tick(begun=state.begun, end=end, record=record, now=now):
@@ -76,6 +77,7 @@ def _close(
         reinforce_recalled(state, now)
         tell_stuck(state, record, now)
         tell_failures(state)
+        tell_broken(state, error)
         events = [
             *list_slash_events(state.kept_values),
             make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error),

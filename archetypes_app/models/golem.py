@@ -102,6 +102,9 @@ class Golem(TimeStamped):
 
     class Meta:
         ordering = ["name"]
+        indexes = [
+            models.Index(fields=["id"], condition=models.Q(phase="TERMINAL", retired_at=None), name="golem_to_end")
+        ]
         constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="golem_name_once_per_owner"),
             models.CheckConstraint(condition=models.Q(permit_ttl_seconds__range=(5, 3600)), name="golem_ttl_5_to_3600"),

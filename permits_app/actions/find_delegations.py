@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from django.core.cache import cache
 from django.db import transaction
 
 from archetypes_app.models import Golem
@@ -28,19 +29,34 @@ from tools_app.toolkit.golem_chains import list_chains
 
 _ACTOR: Final = "system:delegations"
 _AT_ONCE: Final = 100
+MOST_A_ROUND: Final = 1_000
+"""Keys of a round, of which there is one in 15 seconds: each is a question to a node."""
+_TURN: Final = "find_delegations.last_key"
 
 
 def find_delegations(*, now: datetime) -> dict[str, int]:
-    """Look at every key that signs or may come to, on each chain of its golem. A chain that fails stops no other's."""
+    """Look at keys that sign or may come to, on each chain of its golem: all of them, or where they are more than
+    `MOST_A_ROUND`, so many from where the round before ended. A chain that fails stops no other's.
+    """
     silent = set(list_silent_chains(now=now))
-    looked_at = SigningKey.objects.exclude(state=KeyState.DROPPED, had_code=False)
-    keys = looked_at.select_related("golem").order_by("pk")
     by_chain: dict[int, list[SigningKey]] = defaultdict(list)
-    for key in keys:
+    for key in _take_turn():
         for chain_id in set(list_chains(key.golem)) - silent:
             by_chain[chain_id].append(key)
     found = one_by_one(list(by_chain), lambda each: _look(each, by_chain[each], now), what="the keys of chain")
     return {"delegated": sum(found)}
+
+
+def _take_turn() -> list[SigningKey]:
+    """A turn that was forgotten begins anew at the first key."""
+    last = int(cache.get(_TURN, 0))
+    looked_at = SigningKey.objects.exclude(state=KeyState.DROPPED, had_code=False)
+    looked_at = looked_at.select_related("golem").order_by("pk")
+    keys = list(looked_at.filter(pk__gt=last)[:MOST_A_ROUND])
+    if last and len(keys) < MOST_A_ROUND:
+        keys += looked_at.filter(pk__lte=last)[: MOST_A_ROUND - len(keys)]
+    cache.set(_TURN, keys[-1].pk if len(keys) == MOST_A_ROUND else 0, timeout=None)
+    return keys
 
 
 def _look(chain_id: int, keys: Sequence[SigningKey], now: datetime) -> int:

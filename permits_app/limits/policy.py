@@ -45,7 +45,8 @@ _BROUGHT: CompiledQuery[DefinitionApproval] = CompiledQuery(
 )
 _OVERRIDES: CompiledQuery[ToolOverride] = CompiledQuery(
     lambda golem_id: ToolOverride.objects.only(*_OF_OVERRIDE).filter(
-        Q(golem=golem_id) | Q(archetype__in=Golem.objects.filter(pk=golem_id).values("archetype"))
+        # One value and not a set: behind a set PostgreSQL reads the overrides of everybody.
+        Q(golem=golem_id) | Q(archetype=Golem.objects.filter(pk=golem_id).values("archetype")[:1])
     ),
     _NOBODY,
 )

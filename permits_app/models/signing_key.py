@@ -54,6 +54,12 @@ class SigningKey(TimeStamped):
 
     class Meta:
         verbose_name = "signing key"
+        indexes = [
+            # The constraint's is for no lookup: whoever asks does not say that the account is not empty.
+            models.Index(fields=["account"], name="signing_key_account"),
+            # Asked every few seconds, and few have any.
+            models.Index(fields=["id"], condition=models.Q(had_code=True), name="signing_key_with_code"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["golem"], condition=models.Q(state="ACTIVE"), name="signing_key_one_active_per_golem"

@@ -44,6 +44,12 @@ class Wallet(TimeStamped):
 
     class Meta:
         verbose_name = "wallet"
+        # Sweeps ask for Safes every few seconds, and most wallets are none.
+        indexes = [
+            models.Index(
+                fields=["kind", "id"], condition=models.Q(kind__in=["GNOSIS_SAFE", "POLICY_CAGE"]), name="wallet_safes"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.address

@@ -32,6 +32,8 @@ from tools_app.toolkit.pool_ids import PoolId, is_pool_id
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 
+RENEWED_EVERY: Final = timedelta(hours=1)
+"""A wish lasts for days, and a fleet has ten thousand of them."""
 NOT_YET: Final = "before it was followed"
 _BUDGET_MS: Final = 10_000
 _LONGEST_REASON: Final = 100
@@ -94,7 +96,8 @@ def _renew(network: Network, now: datetime) -> int:
 
 @retry_aborted
 def take_up(chain_id: int, wishes: Collection[FollowWish], *, now: datetime) -> int:
-    """Renew these wishes of one chain that is followed, and follow what is new among them; how many were renewed.
+    """Renew these wishes of one chain that is followed, and follow what is new among them; how many stand.
+    One that was renewed within the hour is not written again.
 
     A golem beyond its number of contracts, or a chain beyond its own, has no more taken up.
     """
@@ -104,8 +107,11 @@ def take_up(chain_id: int, wishes: Collection[FollowWish], *, now: datetime) -> 
             return 0
         sources = follower_positions.list_sources(chain_id)
         mine: defaultdict[str, set[SourceKey]] = defaultdict(set)
+        fresh: set[tuple[int, str, str]] = set()
         for row in LogWish.objects.filter(source__chain_id=chain_id).select_related("source"):
             mine[row.wanted_by].add(row.source.key)
+            if now - RENEWED_EVERY < row.renewed_at <= now:
+                fresh.add((row.source_id, row.wanted_by, row.because))
         renewed = []
         for wish in wishes:
             topics = list_topics(chain_id, wish.kind)
@@ -119,7 +125,7 @@ def take_up(chain_id: int, wishes: Collection[FollowWish], *, now: datetime) -> 
             )
         once = {(row.source_id, row.wanted_by): row for row in renewed}
         LogWish.objects.bulk_create(
-            once.values(),
+            [row for row in once.values() if (row.source_id, row.wanted_by, row.because) not in fresh],
             update_conflicts=True,
             unique_fields=["source", "wanted_by"],
             update_fields=["because", "renewed_at"],

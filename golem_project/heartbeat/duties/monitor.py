@@ -24,6 +24,7 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
+from tools_app.core import clock
 from tools_app.core.isolated_sweeps import one_by_one
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import BPS, format_micro_usd
@@ -39,6 +40,8 @@ MOST_GAS_OF_INCOME_BPS: Final = 1_500
 PLAYBOOK_TICKS: Final = 100
 _INCOME_DAYS: Final = 7
 _DAY: Final = timedelta(days=1)
+_SECONDS: Final = 20.0
+"""Of each round, of which there is one a minute: two thousand golems of ten thousand are due in one."""
 _DONE: Final = (ActionState.EXECUTED, ActionState.REVERTED, ActionState.BLOCKED)
 
 
@@ -85,12 +88,21 @@ def judge_pulse(pulse: Pulse) -> tuple[RuleAlert, ...]:
 
 
 def monitor_golems(*, now: datetime, limit: int = 500) -> int:
-    """Judge every golem whose heartbeat is on and whose window is over; returns how many have alerts."""
+    """Judge golems whose heartbeat is on and whose window is over, `limit` at once, as long as there are any and the
+    round has time; returns how many have alerts.
+    """
     window = timedelta(seconds=settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS)
     start = floor_to_window(now)
     due = Heartbeat.objects.select_related("golem__vitality_record").filter(is_on=True)
-    unseen = due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)[:limit]
-    return sum(one_by_one(unseen, lambda heartbeat: _monitor(heartbeat, now), what="the monitor of"))
+    unseen = due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)
+    deadline, alerted = clock.Deadline.after_ms(_SECONDS * 1_000), 0
+    while True:
+        some = list(unseen[:limit])
+        told = list(one_by_one(some, lambda heartbeat: _monitor(heartbeat, now), what="the monitor of"))
+        alerted += sum(told)
+        # One that failed is due still, and another round's.
+        if len(told) < limit or deadline.is_over:
+            return alerted
 
 
 @retry_aborted

@@ -10,9 +10,11 @@ from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import find_topic
+from permits_app.actions import find_delegations
 from permits_app.errors import PolicyRejected
 from permits_app.models import SigningKey
 from permits_app.tasks import commit_openings_task
+from tests import factories
 from tests.live_golem import LiveGolem
 from tools_app.core.models import AuditEntry, OutboxEvent
 
@@ -92,3 +94,24 @@ def test_a_contract_at_the_address_of_a_key_is_no_delegation(live_golem: LiveGol
     rpc.call("evm_mine")
     assert commit_openings_task.run()["delegated"] == 0
     rpc.call("anvil_setCode", live_golem.golem.address, "0x")
+
+
+def test_more_keys_than_a_round_takes_are_looked_at_by_turns(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golem = live_golem.golem
+    others = [
+        factories.make_signing_key(
+            golem=factories.make_golem(owner=golem.owner, name=name, home_chain_id=golem.home_chain_id)
+        )
+        for name in ("a", "b")
+    ]
+    monkeypatch.setattr(find_delegations, "MOST_A_ROUND", 1)
+    account, rpc = golem.address, live_golem.world.rpc
+    rpc.call("anvil_setCode", account, "0xef0100" + SOMEBODY[2:])
+    rpc.call("evm_mine")
+    keys = SigningKey.objects.count()
+    assert keys == 1 + len(others)
+    seen = [commit_openings_task.run()["delegated"] for _ in range(2 * keys)]
+    rpc.call("anvil_setCode", account, "0x")
+    assert sorted(seen[:keys]) == sorted(seen[keys:]) == [0, 0, 1]

@@ -188,6 +188,15 @@ def test_a_checkpoint_is_signed_once_when_the_task_runs_twice(golem_id: UUID) ->
     assert sign_due_checkpoints(now=clock.now()) == 0
 
 
+def test_a_round_looks_once_who_signed_last_however_many_it_signs(golem_id: UUID) -> None:
+    for _ in range(4):
+        audit_log.append(golem_id=uuid4(), event="Test", actor="t", data={}, now=clock.now())
+    with CaptureQueriesContext(connection) as seen:
+        assert sign_due_checkpoints(now=clock.now() + timedelta(days=2)) == 5
+    looks = [row["sql"] for row in seen if row["sql"].startswith("SELECT") and '"public_key"' in row["sql"]]
+    assert sum("LIMIT 1" in each and "WHERE" not in each for each in looks) == 1
+
+
 def test_one_statement_finds_what_is_to_be_signed_however_many_chains_there_are(golem_id: UUID) -> None:
     asked: list[int] = []
     for _ in range(2):

@@ -45,6 +45,16 @@ def test_a_pool_that_a_golem_subscribes_to_is_followed_from_then_on(followed: Fo
     assert len(followed.kept_places()) == 1
 
 
+def test_a_wish_is_written_again_after_an_hour_and_not_before(followed: Followed) -> None:
+    ctx = make_context(followed.world, golem_id=followed.golem_id)
+    call_tool(ctx, "stream_pool_state", pool_address=followed.pool.address, chain_id=CHAIN_ID)
+    assert followed_contracts.renew_all(now=followed.now) == 1
+    hour = followed_contracts.RENEWED_EVERY
+    for passed, renewed in ((hour - timedelta(seconds=1), followed.now), (hour, followed.now + hour)):
+        assert followed_contracts.renew_all(now=followed.now + passed) == 1
+        assert LogWish.objects.get().renewed_at == renewed
+
+
 def test_pools_and_vaults_of_a_golems_own_positions_are_followed_and_those_of_gifts_are_not(followed: Followed) -> None:
     world = followed.world
     maker = world.actors.makers[0].address

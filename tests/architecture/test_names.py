@@ -27,6 +27,7 @@ _LONGER: dict[str, str] = {
     "tests/tools_app/protocols/pendle/test_limit_orders.py": "one limit order's life, and every end that it can have",
     "tests/permits_app/approvals/test_pages.py": "every page of asking and deciding, as its people open it",
     "tests/permits_app/policy_cage/test_safe_that_stands_open.py": "one theft, from its cause to its closing",
+    "tests/proof/ten_thousand.py": "one day of one fleet, from its first row to the plan that follows from it",
     "permits_app/limits/pending_requests.py": "the one writer of a row, with each way in which it may end",
     "permits_app/safety/hooks/simulator.py": "one judgement after the other about the same run, in their order",
     "tests/golem_project/test_set_back_clocks.py": "one kind: what a clock that went back leaves or lengthens",

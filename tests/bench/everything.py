@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tools_app.core import clock
 
 _START_SECONDS = 150.0
 _LOOK_SECONDS = 0.05
+_MOST_MAPPED = 5
 
 
 @dataclass
@@ -49,6 +51,19 @@ class Everything:
             family = [process, *process.children(recursive=True)] if process is not None else []
             found[name] = sum(each.memory_full_info().pss for each in family) / 1024**2
         return found
+
+    def list_mapped(self) -> tuple[str, ...]:
+        """What of each process is its own, and which files it has mapped most of, in MiB of this share (PSS)."""
+        told = []
+        for name, child in self.children.items():
+            process = _process(child)
+            for each in [process, *process.children(recursive=True)] if process is not None else []:
+                mapped: Counter[str] = Counter()
+                for part in each.memory_maps(grouped=True):
+                    mapped[Path(part.path).name or part.path] += part.pss
+                most = ", ".join(f"{path} {pss / 1024**2:.0f}" for path, pss in mapped.most_common(_MOST_MAPPED))
+                told.append(f"{name}: {sum(mapped.values()) / 1024**2:.0f} MiB: {most}")
+        return tuple(told)
 
     def _find_servers(self) -> dict[str, psutil.Process | None]:
         # Looking for who listens takes longer than some of what is measured.

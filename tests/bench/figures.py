@@ -16,7 +16,8 @@ from tools_app.core import clock
 class Figure:
     """One measured value. `target` is the most (or, with `at_least`, the least) that keeps the promise.
 
-    `reference` says what the value is compared with in the same run, with its own figure where there is one.
+    `reference` says what the value is compared with in the same run, with its own figure where there is one; `profile`,
+    where the time goes.
     """
 
     id: str
@@ -26,6 +27,7 @@ class Figure:
     target: float | None = None
     reference: str = ""
     at_least: bool = False
+    profile: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -37,7 +39,8 @@ class Figure:
         """The row of `var/bench.json`."""
         members = asdict(self)
         members.pop("at_least")
-        return {**members, "ok": self.ok}
+        profile = members.pop("profile")
+        return {**members, "ok": self.ok, **({"profile": list(profile)} if profile else {})}
 
 
 Measure = Callable[[], Iterable[Figure]]

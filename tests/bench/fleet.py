@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import cache
+from uuid import UUID
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
+from permits_app.actions.commit import commit_permit
+from permits_app.actions.preview import preview_action
+from permits_app.actions.start_commit import start_commit
 from tests.bench.agents import HttpAgent, Met, act_together, make_golems, open_agents
+from tests.bench.bare_transfer import measure_transfers
 from tests.bench.everything import Everything, count_deadlocks, run_everything
 from tests.bench.figures import Figure, measure, percentile
+from tests.bench.profiles import profile_calls
 from tools_app.core import clock
 
 CLIENTS = 8
 _ALONE = 60
 _SECONDS = 20.0
 _WARM_SECONDS = 3.0
+_PROFILED = 20
+MOST_GB = 1.2
 
 
 @measure("fleet")
@@ -25,9 +35,10 @@ def measure_fleet() -> Iterator[Figure]:
     with run_everything() as running:
         tokens = [token for _, token in golems]
         _warm(running, tokens)
-        yield from _measure_alone(running, tokens[0])
-        yield from _measure_previews(running, tokens)
-        yield from _measure_commits(running, tokens)
+        first = golems[0][0]
+        yield from _measure_alone(running, first, tokens[0])
+        yield from (_with_profile(each, first, with_commit=False) for each in _measure_previews(running, tokens))
+        yield from (_with_profile(each, first, with_commit=True) for each in _measure_commits(running, tokens))
         yield from _measure_beside(running, golems)
         yield _measure_memory(running)
 
@@ -37,26 +48,52 @@ def _warm(running: Everything, tokens: list[str]) -> None:
     act_together(agents, HttpAgent.swap_and_time, seconds=_WARM_SECONDS)
 
 
-def _measure_alone(running: Everything, token: str) -> Iterator[Figure]:
+def _measure_alone(running: Everything, golem: Golem, token: str) -> Iterator[Figure]:
     (agent,) = open_agents(running.port, [token], first_amount=2_000_000)
-    for name, what, act, target in (
-        ("preview", "preview over HTTP", HttpAgent.preview_and_time, 22),
-        ("swap", "preview, commit, verified", HttpAgent.swap_and_time, 90),
+    bare = measure_transfers()
+    found: list[Figure] = []
+    for name, what, act, most_p50, most_p95 in (
+        ("preview", "preview over HTTP", HttpAgent.preview_and_time, 9, 15),
+        ("swap", "preview, commit, verified", HttpAgent.swap_and_time, 40, None),
     ):
         agent.met = Met()
         before = running.processor_ms()
         for _ in range(_ALONE):
             act(agent)
         spent = _each(before, running.processor_ms(), _ALONE)
-        told = f"95th percentile {percentile(agent.met.times, 95):g} ms; {agent.met.describe()}; {spent}"
-        yield Figure(
-            f"fleet.alone.{name}.p50",
-            f"one client, {what}, median of {_ALONE}",
-            percentile(agent.met.times, 50),
-            "ms",
-            target=target,
-            reference=told,
-        )
+        told = f"{bare.describe()}; {agent.met.describe()}; {spent}"
+        for percent, most in ((50, most_p50), (95, most_p95)):
+            found.append(
+                Figure(
+                    f"fleet.alone.{name}.p{percent}",
+                    f"one client, {what}, {'median' if percent == 50 else '95th percentile'} of {_ALONE}",
+                    percentile(agent.met.times, percent),
+                    "ms",
+                    target=most,
+                    reference=told,
+                )
+            )
+    yield from (_with_profile(each, golem, with_commit=".swap." in each.id) for each in found)
+
+
+def _with_profile(figure: Figure, golem: Golem, *, with_commit: bool) -> Figure:
+    """A missed figure tells where the time of a preview, or of a trade, goes."""
+    return figure if figure.ok else replace(figure, profile=_profile(golem, with_commit))
+
+
+@cache
+def _profile(golem: Golem, with_commit: bool) -> tuple[str, ...]:
+    amounts = iter(range(8_000_000, 9_000_000))
+
+    def act() -> None:
+        body = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": str(next(amounts))}
+        told = preview_action(golem_id=golem.pk, api_key_id=None, body=body, now=clock.now())
+        permit_id = UUID(told["permit_id"])
+        if with_commit:
+            start_commit(golem=golem, permit_id=permit_id, actor="system:bench", now=clock.now())
+            commit_permit(permit_id=permit_id)
+
+    return profile_calls(act, count=_PROFILED)
 
 
 def _measure_previews(running: Everything, tokens: list[str]) -> Iterator[Figure]:
@@ -67,11 +104,11 @@ def _measure_previews(running: Everything, tokens: list[str]) -> Iterator[Figure
         f"{CLIENTS} clients on {CLIENTS} golems preview for {_SECONDS:g} s",
         round(len(met.times) / seconds, 1),
         "/s",
-        target=60,
+        target=140,
         at_least=True,
         reference=spent,
     )
-    yield Figure("fleet.previews.p95", "the same, 95th percentile", percentile(met.times, 95), "ms", target=250)
+    yield Figure("fleet.previews.p95", "the same, 95th percentile", percentile(met.times, 95), "ms", target=90)
 
 
 def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]:
@@ -86,7 +123,7 @@ def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]
         f"{CLIENTS} clients on {CLIENTS} golems preview, commit and see it verified, in a loop",
         round(len(met.times) / seconds, 1),
         "/s",
-        target=15,
+        target=40,
         at_least=True,
         reference=spent,
     )
@@ -95,7 +132,7 @@ def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]
         "the same, preview to verified, 95th percentile",
         percentile(met.times, 95),
         "ms",
-        target=1_000,
+        target=300,
     )
     each = round(used / max(len(met.times), 1), 1)
     yield Figure("fleet.commits.processor", "processor time of such a trade, all processes", each, "ms", target=50)
@@ -145,7 +182,9 @@ def _measure_memory(running: Everything) -> Figure:
     found = running.memory_mib()
     told = ", ".join(f"{name} {mib:.0f}" for name, mib in found.items())
     what = "memory of web server, workers and beat after all that (PSS), without servers"
-    return Figure("fleet.memory", what, round(sum(found.values()) / 1024, 2), "GiB", target=1.2, reference=told)
+    whole = round(sum(found.values()) * 1024**2 / 10**9, 2)
+    profile = running.list_mapped() if whole > MOST_GB else ()
+    return Figure("fleet.memory", what, whole, "GB", target=MOST_GB, reference=told, profile=profile)
 
 
 def _act(running: Everything, agents: Sequence[HttpAgent], act: Callable[[HttpAgent], None]) -> tuple[Met, float, str]:

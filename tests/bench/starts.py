@@ -17,8 +17,8 @@ from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import free_port
 from tests.bench.figures import Figure, measure
 
-MOST_DEMO_SECONDS: Final = 100.0
-MOST_RUN_SECONDS: Final = 10.0
+MOST_DEMO_SECONDS: Final = 30.0
+MOST_RUN_SECONDS: Final = 4.0
 _SERVES: Final = "serving at"
 _LONGEST_SECONDS: Final = 600.0
 _LENT: Final = ("GOLEM_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "PYTHON")

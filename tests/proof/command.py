@@ -44,6 +44,7 @@ class Command(BaseCommand):
                 done=min(int(before.get("done", 0)), rounds),
                 findings=list(before.get("findings", [])),
                 notes=list(before.get("notes", [])),
+                figures=dict(before.get("figures", {})),
             )
             self.stdout.write(f"{item.id}: {item.what} ({progress.done} of {rounds} rounds done)")
             item.run(progress)

@@ -26,6 +26,8 @@ class Progress:
     done: int = 0
     findings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    """What was measured besides, by name."""
 
     def remaining(self) -> Iterator[int]:
         """The numbers of the rounds still to do; each is saved as done once the caller asks for the next."""
@@ -44,6 +46,7 @@ class Progress:
             "ok": self.done >= self.rounds and not self.findings,
             "findings": self.findings,
             "notes": self.notes,
+            **({"figures": self.figures} if self.figures else {}),
         }
         write_report(self.path, rows)
 

@@ -8,6 +8,8 @@ import os
 import sys
 
 FIRST_PYTHON = (3, 11)
+# Who runs one of these on a server and forgot its environment would believe that it was done there.
+OF_A_DEPLOYMENT = {"migrate", "sync_builtins", "createsuperuser", "doctor", "backup", "restore"}
 
 
 def main() -> None:
@@ -24,9 +26,14 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
     if needs_services(sys.argv):
         try:
-            provide_services(os.environ)
+            has_own_database = provide_services(os.environ)
         except EmbeddedError as error:
             sys.exit(f"manage.py: {error}")
+        if has_own_database and sys.argv[1] in OF_A_DEPLOYMENT:
+            sys.stderr.write(
+                f"manage.py: no DATABASE_URL is set, so {sys.argv[1]} has a database of this checkout's own. "
+                "On a server read its environment first: set -a; . /etc/golem/environment; set +a\n"
+            )
     from tools_app.core import clock
     from tools_app.core.blocked_flows import audited
 

@@ -46,6 +46,7 @@ def make_backup(*, folder: Path, keys: Path | None, now: datetime) -> manifest.B
     for place in (folder, keys):
         if place is not None and place.exists() and any(place.iterdir()):
             raise BackupFailed(f"{place} is not empty; a backup is never written over another")
+    postgres_programs.refuse_shared_sessions()
     _make_private(folder)
     # Keys come behind the database: a wallet that is made meanwhile has a key too many and not one too few.
     postgres_programs.run("pg_dump", ["--format=custom", f"--file={folder / manifest.DATABASE}", "--no-owner"])

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import psycopg
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from golem_project.backups.errors import BackupFailed
 from golem_project.embedded.errors import EmbeddedError
@@ -17,6 +19,10 @@ from golem_project.embedded.postgres_binaries import find_binaries
 
 _LAST: Final = 400
 """Characters of what a program said last."""
+_SECONDS: Final = 5
+"""Until a connection that does not come is given up."""
+_LOOKS: Final = 5
+"""Others take sessions of the pooler meanwhile; one look may miss that they are shared."""
 
 
 def run(program: str, arguments: Sequence[str]) -> None:
@@ -41,6 +47,45 @@ def run(program: str, arguments: Sequence[str]) -> None:
         raise BackupFailed(f"{program} does not run: {error}") from None
     if done.returncode != 0:
         raise BackupFailed(f"{program} failed: {done.stderr.strip()[-_LAST:]}")
+
+
+def refuse_shared_sessions() -> None:
+    """Raise BackupFailed where transactions of one connection come to several sessions of the server.
+
+    PostgreSQL's programs empty `search_path` for their session. Behind such a pooler that session is handed on as they
+    left it, and whoever has it next is told that no table exists.
+    """
+    try:
+        with _connect() as one, _connect() as other:
+            is_shared = _ask_session(one) != one.info.backend_pid and any(
+                _share_sessions(one, other) for _ in range(_LOOKS)
+            )
+    except psycopg.Error as error:
+        raise BackupFailed(f"the database does not answer: {str(error).strip()[-_LAST:]}") from None
+    if is_shared:
+        raise BackupFailed(
+            "a pooler by transactions (PgBouncer) stands before PostgreSQL, and others would get its sessions without "
+            "a table in them. Fix: for this command alone let DATABASE_URL, or the file that DATABASE_URL_FILE names, "
+            "lead to PostgreSQL itself"
+        )
+
+
+def _connect() -> psycopg.Connection[tuple[int]]:
+    known = connection.settings_dict
+    places = {"host": known["HOST"], "port": known["PORT"], "user": known["USER"], "dbname": known["NAME"]}
+    options = {name: known["OPTIONS"].get(name) for name in ("sslmode", "sslrootcert")}
+    words = {name: str(value) for name, value in {**places, **options, "password": known["PASSWORD"]}.items() if value}
+    return psycopg.connect(make_conninfo(**words), autocommit=True, prepare_threshold=None, connect_timeout=_SECONDS)
+
+
+def _ask_session(line: psycopg.Connection[tuple[int]]) -> int:
+    row = line.execute("SELECT pg_backend_pid()").fetchone()
+    return row[0] if row is not None else 0
+
+
+def _share_sessions(one: psycopg.Connection[tuple[int]], other: psycopg.Connection[tuple[int]]) -> bool:
+    first, second = _ask_session(one), _ask_session(one)
+    return first != second or _ask_session(other) == first
 
 
 def _find(program: str) -> Path:

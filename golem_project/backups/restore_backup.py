@@ -54,6 +54,7 @@ def restore_backup(*, folder: Path, keys: Path | None, now: datetime) -> Restore
     until `finish_restore` came to its end.
     """
     made = manifest.read(folder)
+    postgres_programs.refuse_shared_sessions()
     if keys is not None:
         manifest.read(keys)
         _refuse_other_files(keys / manifest.KEYS, list_keys())

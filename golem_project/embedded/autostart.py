@@ -38,18 +38,20 @@ def supervisor_environment(paths: Paths) -> dict[str, str]:
     return {str(name): str(value) for name, value in exported.items()}
 
 
-def provide_services(environment: MutableMapping[str, str]) -> None:
+def provide_services(environment: MutableMapping[str, str]) -> bool:
     """Complete `environment` with DATABASE_URL, REDIS_URL and the folders of secrets.
 
     A database that is not running is started and stops when the last command using it has ended. A broker is used when
-    it runs and never started. Raises EmbeddedError, one line with the fix.
+    it runs and never started. True where the database is one of the checkout's own that nobody named. Raises
+    EmbeddedError, one line with the fix.
     """
     load_env_file(environment)
     paths = locate(environment)
     running = supervisor_environment(paths)
     for name, value in base_environment(paths, environment).items():
         environment.setdefault(name, value)
-    if not is_given(environment, "postgres"):
+    is_own = not is_given(environment, "postgres")
+    if is_own:
         environment["DATABASE_URL"] = running.get("DATABASE_URL") or _database_for_this_run(paths, environment)
     if not is_given(environment, "valkey"):
         valkey = EmbeddedValkey(paths, throwaway=False)
@@ -60,6 +62,7 @@ def provide_services(environment: MutableMapping[str, str]) -> None:
     for name in (LOCAL_RPC_VARIABLE, SECOND_RPC_VARIABLE, SECOND_FILE_VARIABLE):
         if running.get(name) and not environment.get(f"{name}_FILE"):
             environment.setdefault(name, running[name])
+    return is_own and not running.get("DATABASE_URL")
 
 
 def _database_for_this_run(paths: Paths, environment: MutableMapping[str, str]) -> str:

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from golem_project.embedded.product_process_plans import plan_beat, plan_web, plan_workers
+from golem_project.embedded.world.node import node_argv
+from golem_project.embedded.world.saved_world import state_file
 from tests.architecture.sources import ROOT
 from tests.golem_project.embedded.test_env_example import variables_listed
-from tests.how_to import list_blocks
+from tests.how_to import list_blocks, run_in_shell
 
 SYSTEMD = ROOT / "deploy/systemd"
 PAGE = "deploy.md"
@@ -42,13 +44,14 @@ def test_each_kind_of_worker_is_started_as_by_make_run() -> None:
 
 def test_beat_and_web_are_started_as_by_make_run_but_for_the_time_that_a_stop_has() -> None:
     assert read_command("golem-beat.service") == list(plan_beat().argv[1:])
-    given, planned = read_command("golem-web.service"), list(plan_web(8000).argv[1:])
+    given, planned = read_command("golem-web@.service"), list(plan_web(8000).argv[1:])
     at = planned.index("--timeout-graceful-shutdown") + 1
     assert given[at] == "30"
+    given = [word.replace("%i", "8000") for word in given]
     assert [*given[:at], *given[at + 1 :]] == [*planned[:at], *planned[at + 1 :]]
 
 
-@pytest.mark.parametrize("unit", ["golem-web.service", "golem-worker@.service", "golem-beat.service"])
+@pytest.mark.parametrize("unit", ["golem-web@.service", "golem-worker@.service", "golem-beat.service"])
 def test_a_stop_signals_the_parent_alone_and_lets_it_finish(unit: str) -> None:
     text = (SYSTEMD / unit).read_text()
     assert "KillMode=mixed" in text and "Restart=always" in text and "User=golem" in text
@@ -72,10 +75,45 @@ def test_the_page_names_every_service_and_every_command_there_is() -> None:
     assert commands <= set(get_commands())
 
 
+def test_the_secrets_of_the_page_are_made_for_their_owner_and_a_shell_reads_the_environment(tmp_path: Path) -> None:
+    blocks = [block.replace("/etc/golem", str(tmp_path)) for block in list_blocks_of_page()]
+    (secrets,) = [block for block in blocks if "openssl" in block]
+    run_in_shell(secrets, folder=tmp_path, environment={})
+    example = (SYSTEMD / "environment.example").read_text()
+    (tmp_path / "environment").write_text(example.replace("/etc/golem", str(tmp_path)))
+    made = {name for name in ("secret_key", "keystore_passphrase", "metrics_token") if (tmp_path / name).stat().st_size}
+    assert all((tmp_path / name).stat().st_mode & 0o777 == 0o600 for name in made)
+    # What no command makes is written by hand, and named beside them.
+    named = set(re.findall(r"_FILE=/etc/golem/(\w+)", example))
+    text = (ROOT / "docs/how-to" / PAGE).read_text()
+    assert len(made) == 3 and all(f"`{name}`" in text for name in named - made)
+    (install,) = [block for block in blocks if "createsuperuser" in block]
+    line, *commands = install.splitlines()
+    told = run_in_shell(f"{line}\nenv", folder=tmp_path, environment={}).stdout.splitlines()
+    assert {
+        each for each in example.replace("/etc/golem", str(tmp_path)).splitlines() if each and each[0] != "#"
+    } <= set(told)
+    assert commands and all(each.startswith(".venv/bin/python manage.py ") for each in commands)
+
+
+def test_the_chain_of_the_page_is_that_of_make_run() -> None:
+    (block,) = [block for block in list_blocks_of_page() if "--load-state" in block]
+    anvil, *words = shlex.split(block)
+    state = str(state_file(Path("var/cache/world")))
+    assert words == node_argv(Path(anvil), 8545, "--load-state", state)[1:]
+
+
+def test_each_web_server_of_the_page_is_asked_by_nginx_again_at_once() -> None:
+    upstream = (ROOT / "deploy/nginx/golem.conf").read_text().split("server {")[0]
+    ports = set(re.findall(r"golem-web@(\d+)", "\n".join(list_blocks_of_page())))
+    assert set(re.findall(r"^    server 127\.0\.0\.1:(\d+) max_fails=0;$", upstream, re.MULTILINE)) == ports
+    assert len(ports) == 2
+
+
 def list_blocks_of_page() -> list[str]:
     text = (ROOT / "docs/how-to" / PAGE).read_text()
     blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert list_blocks(PAGE) == [] and len(blocks) == 6
+    assert list_blocks(PAGE) == [] and len(blocks) == 8
     return blocks
 
 

@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from archetypes_app.models import Golem
+from golem_project.backups.make_backup import make_backup
 from permits_app.models import ActionPermit
 from tests import factories
 from tests.architecture.sources import ROOT, list_sources
@@ -174,3 +175,34 @@ def test_nothing_reads_by_a_cursor_of_the_server() -> None:
     read = {path: (ROOT / path).read_text() for path in list_sources()}
     assert [path for path, text in read.items() if ".iterator(" in text or "WITH HOLD" in text] == []
     assert connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] is True
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_backup_and_restore_leave_no_session_of_a_pooler_without_its_tables(
+    bouncer: str, tmp_path: Path, command: str
+) -> None:
+    made = tmp_path / "made"
+    make_backup(folder=made, keys=None, now=clock.now())
+    told = run_by_hand([command, str(made if command == "restore" else tmp_path / "new")], DATABASE_URL=bouncer)
+    assert told.returncode != 0 and not (tmp_path / "new").exists()
+    assert "BACKUP_FAILED" in told.stderr and "DATABASE_URL" in told.stderr and "Traceback" not in told.stderr
+    with psycopg.connect(bouncer, autocommit=True, prepare_threshold=None) as other:
+        for _ in range(4):
+            assert other.execute("SELECT to_regclass('django_migrations')").fetchone() != (None,)
+    # The same command, to PostgreSQL itself.
+    if command == "backup":
+        known = connection.settings_dict
+        straight = f"postgres://{known['USER']}:{known['PASSWORD']}@{known['HOST']}:{known['PORT']}/{known['NAME']}"
+        assert run_by_hand([command, str(tmp_path / "new")], DATABASE_URL=straight).returncode == 0
+
+
+def run_by_hand(words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**os.environ, "GOLEM_DATABASE_PREPARES": "0", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )

@@ -114,7 +114,7 @@ def test_a_running_database_and_broker_are_used_and_left_running(paths: Paths, s
 def test_a_database_named_in_the_environment_is_used_as_it_is(paths: Paths) -> None:
     environment = {"DATABASE_URL": "postgresql://given/db", "REDIS_URL": "redis://given/0"}
     environment["GOLEM_VAR_DIR"] = str(paths.var_dir)
-    provide_services(environment)
+    assert provide_services(environment) is False
     assert environment["DATABASE_URL"] == "postgresql://given/db"
     assert environment["REDIS_URL"] == "redis://given/0"
     assert not (paths.var_dir / "postgres").exists()
@@ -153,6 +153,23 @@ def test_manage_py_says_in_one_line_what_is_wrong(paths: Paths, variables: dict[
     assert result.stderr.startswith(line)
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
+
+
+def test_a_command_of_a_deployment_that_was_given_no_database_says_whose_it_has(paths: Paths) -> None:
+    environment = {"PATH": os.environ["PATH"], "GOLEM_VAR_DIR": str(paths.var_dir)}
+    told = [
+        subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=CHECKOUT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stderr
+        for words in (["migrate", "--check"], ["showmigrations", "sessions"])
+    ]
+    assert "a database of this checkout's own" in told[0] and ". /etc/golem/environment" in told[0]
+    assert "checkout's own" not in told[1]
 
 
 def test_manage_py_without_the_environment_says_how_to_make_it(paths: Paths) -> None:

@@ -157,19 +157,15 @@ def test_manage_py_says_in_one_line_what_is_wrong(paths: Paths, variables: dict[
 
 def test_a_command_of_a_deployment_that_was_given_no_database_says_whose_it_has(paths: Paths) -> None:
     environment = {"PATH": os.environ["PATH"], "GOLEM_VAR_DIR": str(paths.var_dir)}
-    told = [
-        subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=CHECKOUT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        ).stderr
-        for words in (["migrate", "--check"], ["showmigrations", "sessions"])
-    ]
-    assert "a database of this checkout's own" in told[0] and ". /etc/golem/environment" in told[0]
-    assert "checkout's own" not in told[1]
+    told = subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--check"],
+        cwd=CHECKOUT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    ).stderr
+    assert "a database of this checkout's own" in told and ". /etc/golem/environment" in told
 
 
 def test_manage_py_without_the_environment_says_how_to_make_it(paths: Paths) -> None:

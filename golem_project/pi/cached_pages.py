@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,7 +24,7 @@ def kept_answer(*, parameters: tuple[str, ...] = ()) -> Callable[[View], View]:
         kept: OrderedDict[tuple[str, ...], tuple[bytes, int, dict[str, str]]] = OrderedDict()
 
         @wraps(view)
-        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
             asked = (request.headers.get("Accept", ""), *(request.GET.get(name, "") for name in parameters))
             if request.method != "GET" or any(len(part) > _LONGEST_PART for part in asked):
                 return view(request, *args, **kwargs)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from archetypes_app.browse_and_load_tools import MOST_NAMED, TIER_QUERIES, TierQuery
 from archetypes_app.models.api_key import Scope
 from archetypes_app.phases import SAYS
-from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
+from golem_project.pi.json_schema import Schema, SchemaReader
+from golem_project.pi.parameter_union import make_nullable, unite_parameters
 from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
@@ -73,8 +73,8 @@ def describe_key(tool: ToolDef) -> str:
 
     chain_id, which nearly all take, is left out; describe_tool tells the rest.
     """
-    properties: Mapping[str, object] = tool.schema["properties"]
-    needed = tool.schema.get("required", ())
+    properties = SchemaReader(tool.schema).properties
+    needed = SchemaReader(tool.schema).required
     words = [name for name in properties if name in needed]
     optional = [name for name in properties if name not in (*needed, "chain_id")]
     if optional:
@@ -107,11 +107,11 @@ def _keyed(
     properties: dict[str, Schema] = {word: {**word_schema, "enum": all_keys} if all_keys else word_schema}
     if venues_choose(tools):
         text = f"Where several serve one {word}."
-        properties["venue"] = {"type": "string", "enum": all_venues, "description": text}
+        properties |= {"venue": {"type": "string", "enum": all_venues, "description": text}}
     united = unite_parameters(tools)
     chain = united.pop("chain_id", None)
     if chain is not None:
-        properties["chain_id"] = {**chain, "description": "EIP-155; else the home chain."}
+        properties |= {"chain_id": {**chain, "description": "EIP-155; else the home chain."}}
     return {**properties, **united}
 
 
@@ -139,13 +139,13 @@ def _limit(description: str) -> Schema:
 
 
 def _describe_tier(query: TierQuery) -> str:
-    needed = json_schema(query.params_model).get("required", ())
+    needed = SchemaReader(json_schema(query.params_model)).required
     names = [name for name in query.params_model.model_fields if name != "cursor"]
     words = [name if name in needed else f"[{name}]" for name in names]
     return " ".join([query.key, *words])
 
 
-_TIER_WORDS: Mapping[str, Callable[[Mapping[str, Any]], Schema]] = {
+_TIER_WORDS: Mapping[str, Callable[[Schema], Schema]] = {
     "category": lambda _: _text("Of tools.", longest=64),
     "tools": lambda _: {
         "type": "array",
@@ -259,7 +259,7 @@ def _query_state(tools: Sequence[ReadTool], *, has_more: bool) -> PiToolDef:
         keys=[*own, *(query.key for query in TIER_QUERIES)],
     )
     for query in TIER_QUERIES:
-        for name, prop in json_schema(query.params_model)["properties"].items():
+        for name, prop in SchemaReader(json_schema(query.params_model)).properties.items():
             if name in _TIER_WORDS:
                 properties.setdefault(name, _TIER_WORDS[name](prop))
     properties.setdefault("cursor", _text("next_cursor of a cut answer.", longest=20))

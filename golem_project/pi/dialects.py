@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
 
 from golem_project.pi.annotations import annotate_pi_tool
-from golem_project.pi.parameter_union import Schema, make_nullable
+from golem_project.pi.json_schema import ReadOnlySchema, Schema, SchemaReader
+from golem_project.pi.parameter_union import make_nullable
 from golem_project.pi.pi_tool import PiToolDef
 from tools_app.toolkit.enums import PiTool
 
@@ -30,41 +30,42 @@ class Dialect(StrEnum):
     MCP = "mcp"
 
 
-def render_tools(dialect: Dialect, tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+def render_tools(dialect: Dialect, tools: Sequence[PiToolDef]) -> list[Schema]:
     """`tools` as the provider's request takes them."""
     return _RENDERERS[dialect](tools)
 
 
-def to_strict(schema: Mapping[str, Any]) -> Schema:
+def to_strict(schema: ReadOnlySchema) -> Schema:
     """A schema OpenAI's strict mode takes, accepting every call that `schema` accepts with the rest given as null."""
+    read = SchemaReader(schema)
     strict = {key: value for key, value in schema.items() if key in _STRICT_KEYWORDS}
     if "const" in schema:
-        strict["enum"] = [schema["const"]]
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            strict["anyOf"] = [to_strict(part) for part in schema[key]]
-    if "items" in schema:
-        strict["items"] = to_strict(schema["items"])
-    if schema.get("type") == "object" or "properties" in schema:
-        required = set(schema.get("required", ()))
-        properties = {name: to_strict(prop) for name, prop in schema.get("properties", {}).items()}
-        strict["properties"] = {
-            name: prop if name in required or is_nullable(prop) else make_nullable(prop)
-            for name, prop in properties.items()
+        strict |= {"enum": [read.constant]}
+    if forms := read.one_of or read.any_of:
+        strict |= {"anyOf": [to_strict(part) for part in forms]}
+    if read.items is not None:
+        strict |= {"items": to_strict(read.items)}
+    if read.kind == "object" or "properties" in schema:
+        properties = {name: to_strict(prop) for name, prop in read.properties.items()}
+        strict |= {
+            "properties": {
+                name: prop if name in read.required or is_nullable(prop) else make_nullable(prop)
+                for name, prop in properties.items()
+            },
+            "required": list(properties),
+            "additionalProperties": False,
         }
-        strict["required"] = list(properties)
-        strict["additionalProperties"] = False
     return strict
 
 
-def to_anthropic(schema: Mapping[str, Any]) -> Schema:
+def to_anthropic(schema: ReadOnlySchema) -> Schema:
     """The same parameters without null: what may be left out need not be null, and lists of types are not taken."""
     plain: Schema = {key: value for key, value in schema.items() if key not in ("type", "anyOf", "enum")}
-    kinds = schema.get("type")
-    named = [kind for kind in kinds if kind != "null"] if isinstance(kinds, list) else [kinds] if kinds else []
+    read = SchemaReader(schema)
+    named = [kind for kind in read.kinds if kind != "null"] if isinstance(read.kind, list) else read.kinds
     if "enum" in schema:
-        plain["enum"] = [value for value in schema["enum"] if value is not None]
-    variants = [to_anthropic(part) for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+        plain |= {"enum": read.not_null_values}
+    variants = [to_anthropic(part) for part in read.not_null_variants]
     if len(named) == 1:
         plain = {"type": named[0], **plain}
     elif named:
@@ -72,51 +73,47 @@ def to_anthropic(schema: Mapping[str, Any]) -> Schema:
     if len(variants) == 1:
         plain = {**variants[0], **plain}
     elif variants:
-        plain["anyOf"] = variants
+        plain |= {"anyOf": variants}
     if "properties" in schema:
-        plain["properties"] = {name: to_anthropic(prop) for name, prop in schema["properties"].items()}
-    if isinstance(schema.get("items"), Mapping):
-        plain["items"] = to_anthropic(schema["items"])
+        plain |= {"properties": {name: to_anthropic(prop) for name, prop in read.properties.items()}}
+    if read.items is not None:
+        plain |= {"items": to_anthropic(read.items)}
     return plain
 
 
-def to_gemini(schema: Mapping[str, Any]) -> Schema:
+def to_gemini(schema: ReadOnlySchema) -> Schema:
     """The same parameter in Gemini's subset."""
-    variants = [part for part in schema.get("anyOf", []) if part.get("type") != "null"]
+    read = SchemaReader(schema)
     nullable = is_nullable(schema)
-    if variants:
-        return _gemini_of_variants(variants, schema, nullable=nullable)
-    kinds = schema.get("type", "string")
-    several = [name for name in kinds if name != "null"] if isinstance(kinds, list) else []
+    if read.not_null_variants:
+        return _gemini_of_variants(read.not_null_variants, schema, nullable=nullable)
+    kinds = read.kinds or ["string"]
+    several = [name for name in kinds if name != "null"]
     if len(several) > 1:
         return _gemini_of_variants([{"type": name} for name in several], schema, nullable=nullable)
-    kind = kinds if isinstance(kinds, str) else next(name for name in kinds if name != "null")
+    kind = kinds[0] if isinstance(read.kind, str) else several[0]
     gemini: Schema = {"type": kind.upper()}
     gemini.update({key: schema[key] for key in _GEMINI_KEYWORDS if key in schema})
-    values = [value for value in schema.get("enum", ()) if value is not None]
-    if values and kind == "string":
-        gemini.update(format="enum", enum=values)
-    elif values:
-        gemini["description"] = f"{gemini.get('description', '')} One of {', '.join(map(str, values))}.".strip()
-    if "items" in schema:
-        gemini["items"] = to_gemini(schema["items"])
+    if read.not_null_values and kind == "string":
+        gemini.update(format="enum", enum=read.not_null_values)
+    elif read.not_null_values:
+        listed = ", ".join(map(str, read.not_null_values))
+        gemini.update(description=f"{read.description} One of {listed}.".strip())
+    if read.items is not None:
+        gemini |= {"items": to_gemini(read.items)}
     if kind == "object":
-        properties = schema.get("properties", {})
-        gemini["properties"] = {name: to_gemini(prop) for name, prop in properties.items()}
-        gemini["propertyOrdering"] = list(properties)
-        if schema.get("required"):
-            gemini["required"] = list(schema["required"])
-    if nullable:
-        gemini["nullable"] = True
-    return gemini
+        gemini |= {
+            "properties": {name: to_gemini(prop) for name, prop in read.properties.items()},
+            "propertyOrdering": list(read.properties),
+            **({"required": read.required} if read.required else {}),
+        }
+    return {**gemini, "nullable": True} if nullable else gemini
 
 
-def is_nullable(schema: Mapping[str, Any]) -> bool:
+def is_nullable(schema: ReadOnlySchema) -> bool:
     """Whether null satisfies `schema`."""
-    kinds = schema.get("type")
-    if isinstance(kinds, list) and "null" in kinds:
-        return True
-    return kinds == "null" or any(part.get("type") == "null" for part in schema.get("anyOf", []))
+    read = SchemaReader(schema)
+    return "null" in read.kinds or any(SchemaReader(part).is_null for part in read.any_of)
 
 
 _STRICT_KEYWORDS = frozenset(
@@ -138,19 +135,17 @@ _STRICT = frozenset({PiTool.PREVIEW_ACTION, PiTool.COMMIT_ACTION, PiTool.CANCEL_
 _GEMINI_KEYWORDS = ("description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 
 
-def _gemini_of_variants(variants: list[Schema], schema: Mapping[str, object], *, nullable: bool) -> Schema:
-    kinds = {part.get("type") for part in variants}
-    described = {"description": schema["description"]} if schema.get("description") else {}
-    if kinds == {"string"}:
+def _gemini_of_variants(variants: list[Schema], schema: ReadOnlySchema, *, nullable: bool) -> Schema:
+    description = SchemaReader(schema).description
+    described = {"description": description} if description else {}
+    if all(SchemaReader(part).kind == "string" for part in variants):
         united: Schema = {"type": "STRING", **described}
     else:
         united = {"anyOf": [to_gemini(part) for part in variants], **described}
-    if nullable:
-        united["nullable"] = True
-    return united
+    return {**united, "nullable": True} if nullable else united
 
 
-def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
+def _openai(tools: Sequence[PiToolDef]) -> list[Schema]:
     return [
         {
             "type": "function",
@@ -165,14 +160,14 @@ def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     ]
 
 
-def _anthropic(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
+def _anthropic(tools: Sequence[PiToolDef]) -> list[Schema]:
     return [
         {"name": str(tool.name), "description": tool.description, "input_schema": to_anthropic(tool.shown)}
         for tool in tools
     ]
 
 
-def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
+def _gemini(tools: Sequence[PiToolDef]) -> list[Schema]:
     declarations = [
         {"name": str(tool.name), "description": tool.description, "parameters": _gemini_parameters(tool.shown)}
         for tool in tools
@@ -183,12 +178,12 @@ def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
 def _gemini_parameters(schema: Schema) -> Schema:
     """Its parameters; one that is not required may be left out, so none says besides that it may be null."""
     gemini = to_gemini(schema)
-    for prop in gemini["properties"].values():
+    for prop in SchemaReader(gemini).properties.values():
         prop.pop("nullable", None)
     return gemini
 
 
-def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
+def _pi(tools: Sequence[PiToolDef]) -> list[Schema]:
     return [
         {
             "name": str(tool.name),
@@ -202,7 +197,7 @@ def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
     ]
 
 
-def _mcp(tools: Sequence[PiToolDef]) -> list[dict[str, object]]:
+def _mcp(tools: Sequence[PiToolDef]) -> list[Schema]:
     return [
         {
             "name": str(tool.name),
@@ -220,7 +215,7 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-_RENDERERS: dict[Dialect, Callable[[Sequence[PiToolDef]], list[dict[str, Any]]]] = {
+_RENDERERS: dict[Dialect, Callable[[Sequence[PiToolDef]], list[Schema]]] = {
     Dialect.OPENAI: _openai,
     Dialect.ANTHROPIC: _anthropic,
     Dialect.GEMINI: _gemini,

@@ -6,7 +6,7 @@ Authentication, scopes, parsing and errors are the framework's classes named in 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -47,7 +47,7 @@ class PiView(IdempotentView):
         with ExitStack() as self._held:
             return super().dispatch(request, *args, **kwargs)
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         super().initial(request, *args, **kwargs)
         self._caller = self.agent
         name_golem(self.agent.golem.pk)
@@ -71,12 +71,12 @@ class PiView(IdempotentView):
         return cast("Agent", self.request.user)
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         """The body, which the strict parser made an object."""
-        return cast("dict[str, Any]", self.request.data)
+        return cast("dict[str, object]", self.request.data)
 
 
-def parse_input(kind: type[wire.StrictInput], data: object) -> dict[str, Any]:
+def parse_input(kind: type[wire.StrictInput], data: object) -> wire.Values:
     """The validated values of `data`. Raises InvalidParams."""
     return kind(data=data).check()
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Final
 
 import kombu.exceptions
 import redis.exceptions
@@ -18,6 +18,7 @@ from django.core.exceptions import DisallowedHost, PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions as rest
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from golem_project.metrics.counting import TALLY
@@ -26,6 +27,7 @@ from golem_project.middleware.request_id import current_request_id
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM, RESOURCE_PATH
 from golem_project.pi.bad_fields import flatten_detail
+from golem_project.pi.problem_members import Members, Problem
 from golem_project.pi.refusal_hints import teach_caller
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
@@ -47,6 +49,7 @@ _BROKER_FAILURES = (
     kombu.exceptions.OperationalError,
 )
 PROBLEM_JSON = "application/problem+json"
+_CHALLENGE: Final = "WWW-Authenticate"
 PERMIT_PATH = "/api/v1/pi/permits/"
 _FIRST_MEMBERS = ("type", "title", "status", "detail", "instance", "code", "recovery", "request_id")
 _POINTS_AT_PERMIT = frozenset({"PERMIT_ALREADY_COMMITTED", "SAME_ACTION_PENDING"})
@@ -55,32 +58,33 @@ _LOOK_AGAIN_SECONDS = {"TOO_MANY_COMMITS_WAITING": 2, "IDEMPOTENCY_KEY_IN_USE": 
 _LOOK_AGAIN_AFTER_SECONDS = 5
 
 
-def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
+def answer_problem(error: Exception, context: Mapping[str, object]) -> Response:
     """The answer to any exception of a view. Registered with Django REST framework."""
     request = context.get("request")
-    problem, headers = describe_problem(error, instance=request.path if request is not None else "")
-    TALLY.count(REFUSALS, str(problem["code"]), str(problem.get("rule", "")))
-    if request is not None:
+    problem, headers = describe_problem(error, instance=request.path if isinstance(request, Request) else "")
+    refusal = Problem(problem)
+    TALLY.count(REFUSALS, refusal.code, str(refusal.rule))
+    if isinstance(request, Request):
         problem.update(filter_result(teach_caller(problem, request)))
-        if "WWW-Authenticate" in headers:
-            headers["WWW-Authenticate"] += _tell_where_tokens_come_from(request)
-    return Response(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+        if _CHALLENGE in headers:
+            headers[_CHALLENGE] += _tell_where_tokens_come_from(request)
+    return Response(problem, status=refusal.status, headers=headers, content_type=PROBLEM_JSON)
 
 
-def _tell_where_tokens_come_from(request: HttpRequest) -> str:
+def _tell_where_tokens_come_from(request: Request) -> str:
     """Where clients learn how to get a token; nothing to who asks in this process, under no name of a host."""
     with suppress(DisallowedHost):
         return f', resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
     return ""
 
 
-def describe_problem(error: Exception, *, instance: str) -> tuple[dict[str, Any], dict[str, str]]:
+def describe_problem(error: Exception, *, instance: str) -> tuple[Members, dict[str, str]]:
     """The RFC 9457 body and the headers that answer `error` at the path `instance`."""
     known = as_golem_error(error)
     if isinstance(known, InternalError) and known is not error:
         logger.error("unexpected failure at %s", instance, exc_info=error)
     problem = _body(known, instance=instance)
-    return problem, _headers(problem, error)
+    return problem, _headers(Problem(problem), error)
 
 
 def as_golem_error(error: Exception) -> GolemError:
@@ -112,7 +116,7 @@ def as_golem_error(error: Exception) -> GolemError:
     return InternalError("the failure is in our log under this request id")
 
 
-def answer_request(error: Exception, request: HttpRequest) -> tuple[dict[str, object], dict[str, str]]:
+def answer_request(error: Exception, request: HttpRequest) -> tuple[Members, dict[str, str]]:
     """As `describe_problem`, for code outside Django REST framework."""
     return describe_problem(error, instance=request.path)
 
@@ -158,26 +162,25 @@ def _translate_rest(error: rest.APIException) -> GolemError:
     return InternalError("the failure is in our log under this request id")
 
 
-def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
+def _body(error: GolemError, *, instance: str) -> Members:
     members = error.as_problem()
+    refusal = Problem(members)
     status = members.get("status")
     if not isinstance(status, int):
         # An error whose data has a `status` of its own, such as a permit's, must not hide the HTTP one.
-        members["permit_status"] = status
-        status = _status_of(members.get("code", ""), fallback=error.http_status)
+        members.update(permit_status=status)
+        status = _status_of(refusal.code, fallback=error.http_status)
     members.update(
         status=status,
-        type=f"/errors/{str(members['code']).lower()}",
+        type=f"/errors/{refusal.code.lower()}",
         instance=instance,
         request_id=current_request_id(),
     )
-    if members["recovery"] == Recovery.WAIT and not members.get("resets_at"):
-        members.setdefault(
-            "retry_after_seconds", _LOOK_AGAIN_SECONDS.get(str(members["code"]), _LOOK_AGAIN_AFTER_SECONDS)
-        )
+    if refusal.recovery == Recovery.WAIT and not members.get("resets_at"):
+        members.setdefault("retry_after_seconds", _LOOK_AGAIN_SECONDS.get(refusal.code, _LOOK_AGAIN_AFTER_SECONDS))
     ordered = {name: members.pop(name) for name in _FIRST_MEMBERS}
     # A detail may quote a token's own name; what a hook takes out of answers has no place in refusals either.
-    filtered: dict[str, object] = filter_result({**ordered, **members})
+    filtered: Members = filter_result({**ordered, **members})
     return filtered
 
 
@@ -185,32 +188,29 @@ def _status_of(code: str, *, fallback: int) -> int:
     return next((kind.http_status for kind in known_errors() if kind.code == code), fallback)
 
 
-def _headers(problem: Mapping[str, Any], error: Exception) -> dict[str, str]:
+def _headers(problem: Problem, error: Exception) -> dict[str, str]:
     headers: dict[str, str] = {}
-    code, status = problem["code"], problem["status"]
-    if code == errors.ApiKeyMissing.code:
-        headers["WWW-Authenticate"] = REALM
-    elif status == 401:
-        headers["WWW-Authenticate"] = f'{REALM}, error="invalid_token"'
-    elif code == errors.ScopeMissing.code:
-        headers["WWW-Authenticate"] = f'{REALM}, error="insufficient_scope", scope="{problem["scope"]}"'
-    if code in _POINTS_AT_PERMIT and problem.get("permit_id"):
-        headers["Location"] = f"{PERMIT_PATH}{problem['permit_id']}"
-    if problem["recovery"] == Recovery.WAIT or code in _POINTS_AT_PERMIT:
+    if problem.code == errors.ApiKeyMissing.code:
+        headers |= {_CHALLENGE: REALM}
+    elif problem.status == 401:
+        headers |= {_CHALLENGE: f'{REALM}, error="invalid_token"'}
+    elif problem.code == errors.ScopeMissing.code:
+        headers |= {_CHALLENGE: f'{REALM}, error="insufficient_scope", scope="{problem.scope}"'}
+    if problem.code in _POINTS_AT_PERMIT and problem.permit_id:
+        headers |= {"Location": f"{PERMIT_PATH}{problem.permit_id}"}
+    if problem.recovery == Recovery.WAIT or problem.code in _POINTS_AT_PERMIT:
         seconds = _retry_after(problem)
         if seconds is not None:
-            headers["Retry-After"] = str(seconds)
+            headers |= {"Retry-After": str(seconds)}
     return headers
 
 
-def _retry_after(problem: Mapping[str, object]) -> int | None:
-    given = problem.get("retry_after_seconds")
-    if isinstance(given, int):
-        return given
-    resets_at = problem.get("resets_at")
-    if isinstance(resets_at, str):
+def _retry_after(problem: Problem) -> int | None:
+    if isinstance(problem.retry_after_seconds, int):
+        return problem.retry_after_seconds
+    if isinstance(problem.resets_at, str):
         try:
-            until = datetime.fromisoformat(resets_at)
+            until = datetime.fromisoformat(problem.resets_at)
         except ValueError:
             return None
         if until.tzinfo is not None:

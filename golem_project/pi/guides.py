@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
@@ -18,6 +17,7 @@ from archetypes_app.loadout import choose_core
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
 from golem_project.pi.annotations import annotate
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.json_schema import SchemaReader
 from golem_project.pi.manifest import describe_route
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.toolkit.enums import Category
@@ -110,7 +110,7 @@ def write_skill(name: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def build_support() -> dict[str, Any]:
+def build_support() -> dict[str, object]:
     """The support matrix: each tool with its protocol, its chains and what a door may say of it."""
     return {
         "chains": {str(chain_id): network.name for chain_id, network in sorted(KNOWN_NETWORKS.items())},
@@ -162,9 +162,9 @@ def _describe(tool: ToolDef) -> str:
 
 
 def _list_parameters(tool: ToolDef) -> Iterator[str]:
-    needed = tool.schema.get("required", ())
-    for name, prop in tool.schema["properties"].items():
-        text = prop.get("description") or next(
-            (part["description"] for part in prop.get("anyOf", ()) if part.get("description")), ""
-        )
-        yield f"- {name}{'' if name in needed else ' (optional)'}: {text}".rstrip(": ")
+    schema = SchemaReader(tool.schema)
+    for name, prop in schema.properties.items():
+        read = SchemaReader(prop)
+        words = (read.description, *(SchemaReader(part).description for part in read.any_of), "")
+        text = next((each for each in words if each), "")
+        yield f"- {name}{'' if name in schema.required else ' (optional)'}: {text}".rstrip(": ")

@@ -12,10 +12,10 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
@@ -74,7 +74,7 @@ class FirstRequest:
         """Let the same key be tried again."""
         self._own().delete()
 
-    def _own(self) -> Any:
+    def _own(self) -> QuerySet[IdempotencyRecord]:
         return IdempotencyRecord.objects.filter(pk=self.record_id, claim=self.token, status=0)
 
 
@@ -90,7 +90,7 @@ class IdempotentView(APIView):
     required_scope: Scope | None = None
     _claim: FirstRequest | None = None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         super().initial(request, *args, **kwargs)
         key = request.headers.get(HEADER)
         if key is None or request.method != "POST" or self.required_scope in (None, Scope.READ):
@@ -200,6 +200,6 @@ def _settle(claim: FirstRequest, response: Response) -> None:
         return
     headers = {name: response[name] for name in _KEPT_HEADERS if response.has_header(name)}
     if response.content_type:
-        headers["Content-Type"] = response.content_type
+        headers |= {"Content-Type": response.content_type}
     body = "" if response.data is None else json.dumps(response.data, cls=JSONEncoder)
     claim.keep(status=response.status_code, headers=headers, body=body)

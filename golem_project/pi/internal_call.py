@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest
 from django.urls import resolve
 
 from golem_project.middleware.request_id import NO_REQUEST, RequestIdMiddleware, current_request_id
@@ -27,7 +28,7 @@ class ToolAnswer:
     """The HTTP status and the JSON body."""
 
     status: int
-    body: dict[str, Any]
+    body: dict[str, Any]  # Any: JSON as the tool answers it
 
     @property
     def is_refusal(self) -> bool:
@@ -35,7 +36,7 @@ class ToolAnswer:
         return self.status >= 400
 
 
-def call_tool(name: str, body: Mapping[str, Any], *, token: str, idempotency_key: str = "") -> ToolAnswer:
+def call_tool(name: str, body: Mapping[str, object], *, token: str, idempotency_key: str = "") -> ToolAnswer:
     """Call the tool `name` for the holder of `token`. Never raises for what the tool refuses: that is the answer."""
     path = f"/api/v1/pi/{quote(name, safe='')}"
     raw = json.dumps(body).encode()
@@ -51,11 +52,11 @@ def call_tool(name: str, body: Mapping[str, Any], *, token: str, idempotency_key
     scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
     request = ASGIRequest(scope, BytesIO(raw))
 
-    def answer(asked: Any) -> Any:
+    def answer(asked: HttpRequest) -> Any:  # Any: the framework's answer, which has no common type once rendered
         if name in _TOOLS:
             return resolve(path).func(asked).render()
         # The other paths beside the tools are no tools.
         return UnknownToolView.as_view()(asked, name=name).render()
 
-    response: Any = RequestIdMiddleware(answer)(request)
+    response = RequestIdMiddleware(answer)(request)
     return ToolAnswer(status=response.status_code, body=json.loads(response.content))

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
+from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
 from permits_app.actions.query import query_state
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
@@ -47,11 +48,11 @@ class RefusedCall:
     golem: Golem
     toolset: Toolset
     tool: str
-    body: Mapping[str, Any]
-    problem: Mapping[str, Any]
-    members: dict[str, Any]
+    body: ReadOnlyMembers
+    problem: ReadOnlyMembers
+    members: Members
     now: datetime
-    said: dict[str, Any] = field(init=False)
+    said: Members = field(init=False)
 
     def __post_init__(self) -> None:
         nested = self.body.get("params")
@@ -63,7 +64,7 @@ class RefusedCall:
         chain = self.said.get("chain_id")
         return chain if isinstance(chain, int) and not isinstance(chain, bool) else self.golem.home_chain_id
 
-    def read(self, query: str, venue: str | None = None, **params: Any) -> Mapping[str, Any]:
+    def read(self, query: str, venue: str | None = None, **params: object) -> ReadOnlyMembers:
         """What the golem's own read answers; empty where it has none or it fails."""
         chain = {} if self.chain_id == self.golem.home_chain_id else {"chain_id": self.chain_id}
         try:
@@ -73,24 +74,25 @@ class RefusedCall:
         data = answer.get("data", answer)
         return data if isinstance(data, Mapping) else {}
 
-    def ask(self, name: str, **known: Any) -> dict[str, Any]:
+    def ask(self, name: str, **known: object) -> Members:
         """The call without what was said of `name`, which `fill` asks for with what is known of it."""
-        unfinished = self.members.get("unfinished_call") or {"tool": self.tool, "arguments": self.said}
-        arguments = {each: value for each, value in unfinished["arguments"].items() if each != name}
-        fill = {**self.members.get("fill", {}), name: {**self.members.get("fill", {}).get(name, {}), **known}}
-        rest = {each: value for each, value in self.members.items() if each != "next_call"}
-        return {**rest, "unfinished_call": {**unfinished, "arguments": arguments}, "fill": fill}
+        hints = Hints(self.members)
+        unfinished = hints.unfinished_call or Call(self.tool, self.said)
+        arguments = {each: value for each, value in unfinished.arguments.items() if each != name}
+        fill = {**hints.fill, name: {**hints.fill.get(name, {}), **known}}
+        call = Call(unfinished.tool, arguments)
+        return {**hints.without("next_call"), "unfinished_call": call.to_json(), "fill": fill}
 
 
-def add_known(refused: RefusedCall) -> dict[str, object]:
+def add_known(refused: RefusedCall) -> Members:
     """The members of the refusal, with what is known of what they ask for."""
-    code = str(refused.problem.get("code"))
+    code = Problem(refused.problem).code
     return _BY_CODE[code](refused) if code in _BY_CODE else refused.members
 
 
 def _add_to_fields(refused: RefusedCall) -> dict[str, object]:
     members = refused.members
-    for name in members.get("fill", {}):
+    for name in Hints(members).fill:
         said = refused.said.get(name)
         if name.startswith("amount") and str(said).strip().lower() in _OF_ALL:
             return _tell_held(refused, name)
@@ -107,7 +109,7 @@ def _add_balance(refused: RefusedCall) -> dict[str, object]:
     return _tell_held(refused, "amount") if "amount" in refused.said else refused.members
 
 
-def _tell_held(refused: RefusedCall, name: str) -> dict[str, Any]:
+def _tell_held(refused: RefusedCall, name: str) -> Members:
     """Asks for an amount beside what the golem holds of the token that it would spend."""
     token = str(next((refused.said[each] for each in _SPENDS if refused.said.get(each)), "")).lower()
     balances = refused.read("wallet_status", "wallet").get("balances", ())
@@ -170,7 +172,8 @@ def _add_fees(refused: RefusedCall) -> dict[str, object]:
     pair = {name: refused.said.get(name) for name in ("token0", "token1")}
     if "fee" not in refused.said or None in pair.values():
         return refused.members
-    fees = {each.get("fee") for each in _list(refused.read("pools_by_pair", **pair), "pools")} - {None}
+    pools = _list(refused.read("pools_by_pair", **pair), "pools")
+    fees: set[Any] = {each.get("fee") for each in pools} - {None}  # Any: a figure, as its tool answers it
     return refused.ask("fee", one_of=sorted(fees)) if fees else refused.members
 
 
@@ -207,12 +210,12 @@ def _add_passing(refused: RefusedCall) -> dict[str, object]:
     return {**refused.members, "actions_that_pass": sorted(passing)}
 
 
-def _list(data: Mapping[str, Any], *names: str) -> list[Mapping[str, object]]:
+def _list(data: ReadOnlyMembers, *names: str) -> list[Mapping[str, object]]:
     found = next((data[name] for name in names if isinstance(data.get(name), list | tuple)), ())
     return [each for each in found if isinstance(each, Mapping)]
 
 
-_BY_CODE: Final[Mapping[str, Callable[[RefusedCall], dict[str, Any]]]] = {
+_BY_CODE: Final[Mapping[str, Callable[[RefusedCall], Members]]] = {
     "INVALID_PARAMS": _add_to_fields,
     "INSUFFICIENT_BALANCE": _add_balance,
     "ROUTING_INSUFFICIENT_LIQUIDITY": _add_balance,

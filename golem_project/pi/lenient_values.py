@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
+from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.exact_numbers import LARGEST_EXACT
 
@@ -32,7 +33,7 @@ def read_chain(value: object) -> object:
     return write_as(value, {"integer"})
 
 
-def is_of(value: Any, kinds: set[str]) -> bool:
+def is_of(value: object, kinds: set[str]) -> bool:
     """Whether `value` is of one of the types `kinds` of JSON; of none that are known it always is."""
     if not kinds:
         return True
@@ -114,17 +115,11 @@ def squash(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return list(schema.get("anyOf", [schema]))
+def list_kinds(schema: ReadOnlySchema) -> set[str]:
+    """The types that a schema takes."""
+    return {kind for part in SchemaReader(schema).variants for kind in SchemaReader(part).kinds}
 
 
-def list_kinds(schema: Mapping[str, Any]) -> set[str]:
-    kinds: set[str] = set()
-    for part in _parts(schema):
-        kind = part.get("type", ())
-        kinds |= {kind} if isinstance(kind, str) else set(kind)
-    return kinds
-
-
-def list_values(schema: Mapping[str, object]) -> list[Any]:
-    return [value for part in _parts(schema) for value in part.get("enum", ()) if value is not None]
+def list_values(schema: ReadOnlySchema) -> list[object]:
+    """The values that a schema is limited to."""
+    return [value for part in SchemaReader(schema).variants for value in SchemaReader(part).not_null_values]

@@ -15,6 +15,7 @@ from archetypes_app.loadout import Loadout
 from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import MORE_TOOLS, define_tools
 from golem_project.pi.dialects import Dialect, render_tools
+from golem_project.pi.json_schema import ReadOnlySchema, Schema
 from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
@@ -28,14 +29,14 @@ from tools_app.toolkit.views import GolemView
 
 MANIFEST_VERSION = 1
 TOOL_PATH = "/api/v1/pi/{name}"
-NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+NO_PARAMETERS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """A manifest's body and the entity tag that names exactly it."""
 
-    body: dict[str, Any]
+    body: dict[str, Any]  # Any: the JSON that is answered
     etag: str
 
 
@@ -103,7 +104,7 @@ def _build(
         body.update(dialect=dialect.value, tools=render_tools(dialect, tools))
         if dialect is not Dialect.PI:
             # The provider's shape has no place for them; they belong into a client's own prompt.
-            body["guidelines"] = [line for tool in tools for line in _write_guidelines(tool)]
+            body.update(guidelines=[line for tool in tools for line in _write_guidelines(tool)])
     else:
         body.update(
             tools=[_as_json(tool) for tool in tools],
@@ -133,7 +134,7 @@ def hash_schema(schema: Mapping[str, object]) -> str:
     return hash_canonical(_exact(without_words(schema)))
 
 
-def describe_route(tool: ToolDef) -> dict[str, Any]:
+def describe_route(tool: ToolDef) -> dict[str, object]:
     """One action or query with the schema of its own parameters, for clients that show one form at a time."""
     word = "action_type" if tool.pi_tool is PiTool.PREVIEW_ACTION else "query"
     route: dict[str, object] = {
@@ -157,17 +158,20 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
         "parameters": tool.schema,
     }
     if tool.old_shapes:
-        route["old_shapes"] = [
+        shapes = [
             {"schema_version": shape.schema_version, "served_until": shape.served_until.isoformat()}
             for shape in tool.old_shapes
         ]
+        route |= {"old_shapes": shapes}
     if isinstance(tool, ForeignTool):
-        route["definition_hash"] = tool.pinned_hash
+        route |= {"definition_hash": tool.pinned_hash}
     if isinstance(tool, WriteTool | LocalWriteTool):
-        route["risk_layer"] = int(tool.risk_layer)
-        route["action_class"] = tool.action_class.value if tool.action_class else None
-        route["is_transaction"] = isinstance(tool, WriteTool)
-        route["needs_owner_approval"] = tool.capability is CapabilityTier.PRIVILEGED
+        route |= {
+            "risk_layer": int(tool.risk_layer),
+            "action_class": tool.action_class.value if tool.action_class else None,
+            "is_transaction": isinstance(tool, WriteTool),
+            "needs_owner_approval": tool.capability is CapabilityTier.PRIVILEGED,
+        }
     return route
 
 
@@ -221,24 +225,25 @@ def _sorted(toolset: Toolset) -> list[ToolDef]:
     return sorted((tool for tool in toolset if isinstance(tool, kinds)), key=lambda t: (t.pi_tool, t.key, t.venue))
 
 
-def without_words(schema: object) -> Any:
+def without_words(schema: ReadOnlySchema) -> Schema:
     """`schema` without what only explains it."""
-    if isinstance(schema, list):
-        return [without_words(each) for each in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    told = ("description", "title", "examples")
     # Under `properties` such a name is a parameter's own.
     return {
-        name: {key: without_words(each) for key, each in value.items()}
+        name: {key: _without_words(each) for key, each in value.items()}
         if name in ("properties", "$defs") and isinstance(value, Mapping)
-        else without_words(value)
+        else _without_words(value)
         for name, value in schema.items()
-        if name not in told
+        if name not in ("description", "title", "examples")
     }
 
 
-def _exact(value: Any) -> Any:
+def _without_words(part: object) -> object:
+    if isinstance(part, list):
+        return [_without_words(each) for each in part]
+    return without_words(part) if isinstance(part, Mapping) else part
+
+
+def _exact(value: Any) -> Any:  # Any: JSON, of which the same kind comes back
     """`value` with fractions as text: canonical JSON has no exact ones."""
     if isinstance(value, float):
         return str(value)

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 
-Ask = Callable[[Any, str], Awaitable[tuple[int, dict[str, Any]]]]
+from golem_project.pi.problem_members import ReadOnlyMembers
+
+Answer = tuple[int, dict[str, Any]]  # Any: JSON as the HTTP interface answers it
+Context = Any  # Any: the library has no types, and is imported where it is used
+Ask = Callable[[Context, str], Awaitable[Answer]]
 """Reads a path of the HTTP interface as the caller of a request's context: its status and body."""
 
 FIRST_WITH_ROUNDS: Final = "2026-07-28"
@@ -24,12 +29,58 @@ _MOST_LISTED: Final = 20
 _JSON: Final = "application/json"
 
 
-def describe(problem: Mapping[str, object]) -> str:
+class PageParams(Protocol):
+    """What a client asks of a list: where it goes on."""
+
+    cursor: str | None
+
+
+class ResourceParams(Protocol):
+    """What a client asks of a resource: its address."""
+
+    uri: object
+
+
+class CallParams(Protocol):
+    """What a client calls: a tool, its arguments, and what its person said since."""
+
+    name: str
+    arguments: dict[str, object] | None
+    input_responses: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Permit:
+    """What a resource and a question tell of a permit."""
+
+    permit_id: str
+    action_type: str
+    venue: str
+    status: str
+    missing: list[str]
+    page: str | None
+    """Where its owners decide, while they are waited for."""
+
+    @classmethod
+    def from_json(cls, told: ReadOnlyMembers) -> _Permit:
+        """The permit of an answer of the HTTP interface. Raises KeyError for what is none."""
+        waits = told.get("waits") or {}
+        return cls(
+            permit_id=told["permit_id"],
+            action_type=told["action_type"],
+            venue=told["venue"],
+            status=str(told["status"]),
+            missing=told["missing"],
+            page=waits.get("page"),
+        )
+
+
+def describe(problem: ReadOnlyMembers) -> str:
     """A refusal in one line."""
     return f"{problem.get('code')}: {problem.get('detail')}"
 
 
-async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: Mapping[str, Any]) -> object:
+async def ask_person(ask: Ask, ctx: Context, arguments: Mapping[str, object], problem: ReadOnlyMembers) -> object:
     """The result that has a client show its person where owners decide about the permit that `arguments` name; None
     where no owner is waited for, or the client says of itself that it shows no links.
     """
@@ -39,18 +90,18 @@ async def ask_person(ask: Ask, ctx: Any, arguments: Mapping[str, Any], problem: 
     if not can_show or ctx.protocol_version < FIRST_WITH_ROUNDS or not isinstance(permit_id, str):
         return None
     status, permit = await ask(ctx, _place(permit_id))
-    page = (permit.get("waits") or {}).get("page") if status == 200 and APPROVAL in permit["missing"] else None
-    if not page:
+    found = _Permit.from_json(permit) if status == 200 else None
+    if found is None or APPROVAL not in found.missing or not found.page:
         return None
     types = import_module("mcp_types")
     told = types.ElicitRequestURLParams(
         message=f"An owner of the golem has to decide. {problem.get('detail', '')}",
-        url=f"{ctx.request.url.scheme}://{ctx.request.headers['host']}{page}",
+        url=f"{ctx.request.url.scheme}://{ctx.request.headers['host']}{found.page}",
     )
     return types.InputRequiredResult(input_requests={APPROVAL: types.ElicitRequest(params=told)})
 
 
-async def list_resources(ask: Ask, ctx: object, params: Any) -> object:
+async def list_resources(ask: Ask, ctx: Context, params: PageParams | None) -> object:
     """The newest permits of the golem. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     cursor = params.cursor if params is not None else None
@@ -58,11 +109,11 @@ async def list_resources(ask: Ask, ctx: object, params: Any) -> object:
     body = await _read(ask, ctx, f"{_PERMITS}?limit={_MOST_LISTED}{more}")
     resources = [
         types.Resource(
-            uri=f"{URI}{each['permit_id']}",
-            name=f"{each['action_type']} at {each['venue']}, {str(each['status']).lower()}",
+            uri=f"{URI}{each.permit_id}",
+            name=f"{each.action_type} at {each.venue}, {each.status.lower()}",
             mime_type=_JSON,
         )
-        for each in body["permits"]
+        for each in map(_Permit.from_json, body["permits"])
     ]
     return types.ListResourcesResult(resources=resources, next_cursor=body["next_cursor"])
 
@@ -79,7 +130,7 @@ async def list_templates(ctx: object, params: object) -> object:
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(ask: Ask, ctx: object, params: Any) -> object:
+async def read_resource(ask: Ask, ctx: Context, params: ResourceParams) -> object:
     """The permit of a resource's address, as the HTTP interface tells it. Raises MCPError with the refusal."""
     types = import_module("mcp_types")
     uri = str(params.uri)
@@ -90,7 +141,7 @@ async def read_resource(ask: Ask, ctx: object, params: Any) -> object:
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
 
-async def _read(ask: Ask, ctx: object, path: str) -> dict[str, Any]:
+async def _read(ask: Ask, ctx: Context, path: str) -> ReadOnlyMembers:
     status, body = await ask(ctx, path)
     if status != 200:
         raise import_module("mcp").MCPError(import_module("mcp_types").INVALID_PARAMS, describe(body), body)

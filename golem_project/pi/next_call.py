@@ -17,8 +17,9 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from golem_project.pi.json_schema import ReadOnlySchema, Schema, SchemaReader
 from golem_project.pi.lenient_values import (
     NEAR,
     find_mistyped,
@@ -32,10 +33,15 @@ from golem_project.pi.lenient_values import (
     write_as,
 )
 from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
+from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.enums import PiTool
 
+Describe = Callable[[str, str | None], ReadOnlySchema | None]
+"""Gives the schema of the parameters of a word at a venue, of the Pi tool itself for an empty one; None for none."""
+_BROWSING: Final[Members] = {"query": "browse_tools"}
+"""Arguments of the read that lists the tools there are."""
 _SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
     "permit_id": ("permit", "id", "permitid"),
     "reason": ("why", "message", "text", "note", "cause", "description", "explanation"),
@@ -91,68 +97,63 @@ class Lesson:
 
     missing: list[str] = field(default_factory=list)
     extra: list[str] = field(default_factory=list)
-    arguments: dict[str, Any] = field(default_factory=dict)
-    fill: dict[str, Any] = field(default_factory=dict)
+    arguments: Members = field(default_factory=dict)
+    fill: Members = field(default_factory=dict)
     drops: list[str] = field(default_factory=list)
     tool: str = ""
 
-    def as_members(self) -> dict[str, object]:
+    def as_members(self) -> Members:
         """Members of the problem."""
         call = "unfinished_call" if self.fill or self.drops else "next_call"
-        members: dict[str, object] = {call: {"tool": self.tool, "arguments": self.arguments}}
-        for name in ("missing", "extra", "fill", "drops"):
-            if getattr(self, name):
-                members[name] = getattr(self, name)
-        return members
+        lists = {"missing": self.missing, "extra": self.extra, "fill": self.fill, "drops": self.drops}
+        return {
+            call: Call(self.tool, self.arguments).to_json(),
+            **{name: listed for name, listed in lists.items() if listed},
+        }
 
 
 def teach(
-    problem: Mapping[str, Any],
-    *,
-    tool: str,
-    body: Mapping[str, Any],
-    words: Sequence[str],
-    describe: Callable[[str, str | None], Mapping[str, Any] | None],
-) -> dict[str, Any]:
+    problem: ReadOnlyMembers, *, tool: str, body: ReadOnlyMembers, words: Sequence[str], describe: Describe
+) -> Members:
     """Members to add to `problem`, the refusal of `tool` called with `body`; none where nothing can be taught.
 
     `words` are the action types or queries the caller may say; `describe` gives the parameters' schema of one of
     them at a venue, None where there is none.
     """
-    code = problem.get("code")
-    if problem.get("next_call") or problem.get("unfinished_call") or tool not in list(PiTool):
+    refusal = Problem(problem)
+    if refusal.has_call or tool not in list(PiTool):
         return {}
-    if code == "UNKNOWN_ACTION":
+    if refusal.code == "UNKNOWN_ACTION":
         return _teach_word(tool, body, words)
-    if code in ("UNKNOWN_VENUE", "VENUE_REQUIRED"):
-        return _teach_venue(tool, body, list(problem.get("venues", ())))
-    if code == "AMBIGUOUS_PARAMS":
-        return _teach_repeated(tool, body, list(problem.get("fields", ())))
-    if code == "CATEGORY_UNKNOWN":
-        near = (*problem.get("suggestions", ()), None)[0]
+    if refusal.code in ("UNKNOWN_VENUE", "VENUE_REQUIRED"):
+        return _teach_venue(tool, body, refusal.venues)
+    if refusal.code == "AMBIGUOUS_PARAMS":
+        return _teach_repeated(tool, body, list(refusal.fields))
+    if refusal.code == "CATEGORY_UNKNOWN":
+        near = (*refusal.suggestions, None)[0]
         if near is None:
             # The same again without its category would be refused again; what there is says the list.
-            return Lesson(tool=tool, arguments={"query": "browse_tools"}).as_members()
+            return Lesson(tool=tool, arguments=dict(_BROWSING)).as_members()
         arguments = {name: value for name, value in body.items() if name != "category"}
         return Lesson(tool=tool, arguments={**arguments, **({"category": near} if near else {})}).as_members()
-    if code == "INVALID_PARAMS" and isinstance(problem.get("fields"), Mapping):
-        return _teach_fields(problem, tool, body, words, describe)
+    if refusal.code == "INVALID_PARAMS" and refusal.faults is not None:
+        return _teach_fields(refusal, refusal.faults, tool, body, words, describe)
     return {}
 
 
 def _teach_fields(
-    problem: Mapping[str, Any],
+    problem: Problem,
+    bad: Mapping[str, str],
     tool: str,
-    body: Mapping[str, Any],
+    body: ReadOnlyMembers,
     words: Sequence[str],
-    describe: Callable[[str, str | None], Mapping[str, Any] | None],
-) -> dict[str, Any]:
-    bad: Mapping[str, str] = problem["fields"]
+    describe: Describe,
+) -> Members:
     flat = _flatten(body)
     lesson = Lesson(tool=tool, arguments=dict(flat))
     if flat.get("query") == "load_tools" and not {"category", "tools"} & set(flat) and len(flat) == 1:
         # It did not know what there is to load.
-        return Lesson(tool=tool, arguments={"query": "browse_tools"}).as_members()
+        return Lesson(tool=tool, arguments=dict(_BROWSING)).as_members()
     word = _WORDS.get(PiTool(tool))
     if word is not None and word in bad and word not in _own_parameters(describe, tool):
         _mend_word(lesson, word, words)
@@ -161,8 +162,8 @@ def _teach_fields(
             return lesson.as_members()
     key = lesson.arguments.get(word) if word else None
     schema = describe(str(key), lesson.arguments.get("venue")) if word and isinstance(key, str) else None
-    properties = dict((schema or describe("", None) or {}).get("properties", {}))
-    allowed = [name for name in problem.get("allowed", ()) if isinstance(name, str)] or list(properties)
+    properties = SchemaReader(schema or describe("", None) or {}).properties
+    allowed = [name for name in problem.allowed if isinstance(name, str)] or list(properties)
     # A refusal speaks of parameters by the tool's own names.
     flat, lesson.arguments = use_own_words(properties, flat), use_own_words(properties, lesson.arguments)
     for name in bad:
@@ -182,14 +183,12 @@ def _teach_fields(
     return lesson.as_members()
 
 
-def complete(members: Mapping[str, Any], faults: Mapping[str, str], properties: Mapping[str, Any]) -> dict[str, object]:
+def complete(members: ReadOnlyMembers, faults: Mapping[str, str], properties: Mapping[str, Schema]) -> Members:
     """`members` of a lesson whose `next_call` would be refused for `faults`, by field: it asks for what those need."""
-    call = members["next_call"]
+    hints = Hints(members)
+    call = hints.next_call or Call("", {})
     lesson = Lesson(
-        tool=call["tool"],
-        arguments=dict(call["arguments"]),
-        missing=list(members.get("missing", ())),
-        extra=list(members.get("extra", ())),
+        tool=call.tool, arguments=dict(call.arguments), missing=list(hints.missing), extra=list(hints.extra)
     )
     for name, text in faults.items():
         was_said = lesson.arguments.pop(name, None) is not None
@@ -199,13 +198,12 @@ def complete(members: Mapping[str, Any], faults: Mapping[str, str], properties: 
         else:
             lesson.missing += [name] * (not was_said and name not in lesson.missing)
             lesson.fill[name] = _say_allowed(properties.get(name, {}), text)
-    rest = {name: each for name, each in members.items() if name not in ("next_call", "missing", "extra")}
-    return {**rest, **lesson.as_members()}
+    return {**hints.without("next_call", "missing", "extra"), **lesson.as_members()}
 
 
-def _own_parameters(describe: Callable[[str, str | None], Mapping[str, Any] | None], tool: str) -> Iterable[str]:
+def _own_parameters(describe: Describe, tool: str) -> Iterable[str]:
     """Names that a search itself takes: there the word is a question and no key."""
-    return (describe("", None) or {}).get("properties", {})
+    return SchemaReader(describe("", None) or {}).properties
 
 
 def _mend_word(lesson: Lesson, word: str, words: Sequence[str]) -> None:
@@ -224,7 +222,7 @@ def _mend_word(lesson: Lesson, word: str, words: Sequence[str]) -> None:
     lesson.fill[word] = {"one_of": list(words)}
 
 
-def _move(lesson: Lesson, name: str, allowed: Sequence[str], properties: Mapping[str, Any]) -> None:
+def _move(lesson: Lesson, name: str, allowed: Sequence[str], properties: Mapping[str, Schema]) -> None:
     """Take a field that does not exist out, and put its value where it was meant, if that is free."""
     value = lesson.arguments.pop(name)
     free = [each for each in allowed if each not in lesson.arguments and each not in lesson.fill]
@@ -253,13 +251,13 @@ def _may_be_left_out(name: str, tool: str) -> bool:
     return tool == PiTool.QUERY_STATE and not _OF_MONEY.search(squashed)
 
 
-def _may_mean_another(name: str, arguments: Mapping[str, Any]) -> bool:
+def _may_mean_another(name: str, arguments: ReadOnlyMembers) -> bool:
     """Whether `name` is of another unit or direction than the field that takes its value."""
     squashed = squash(name)
     return squashed in _OTHER_UNIT or (squashed in _SPENT and arguments.get("exact_output", False) is not False)
 
 
-def _mend_value(lesson: Lesson, name: str, schema: Mapping[str, Any]) -> None:
+def _mend_value(lesson: Lesson, name: str, schema: ReadOnlySchema) -> None:
     """Write a value as its type asks, where that loses nothing; else ask for it."""
     value = lesson.arguments[name]
     kinds = list_kinds(schema)
@@ -268,10 +266,10 @@ def _mend_value(lesson: Lesson, name: str, schema: Mapping[str, Any]) -> None:
     if values:
         find = find_same if lesson.tool in (PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE) else find_near
         value = find(value, values)
-    bounds = [schema.get("minimum"), schema.get("maximum")]
     if name in _CLAMPED and isinstance(value, int) and not isinstance(value, bool):
-        value = max(value, bounds[0]) if bounds[0] is not None else value
-        value = min(value, bounds[1]) if bounds[1] is not None else value
+        least, most = SchemaReader(schema).minimum, SchemaReader(schema).maximum
+        at_least = max(value, least) if least is not None else value
+        value = min(at_least, most) if most is not None else at_least
     if value is not None and is_of(value, kinds) and not _is_same(value, lesson.arguments[name]):
         lesson.arguments[name] = value
         return
@@ -284,7 +282,7 @@ def _is_same(one: object, other: object) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> dict[str, object]:
+def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> Members:
     word = _WORDS.get(PiTool(tool), "query")
     word = "read" if "read" in body else word
     flat = _flatten(body)
@@ -292,12 +290,16 @@ def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> 
     if near is None:
         rest = {name: value for name, value in flat.items() if name != word}
         lesson = Lesson(tool=tool, arguments=rest, fill={word: {"one_of": list(words)}})
-        browsing = {"tool": str(PiTool.QUERY_STATE), "arguments": {"query": "browse_tools"}}
-        return {**lesson.as_members(), "or_call": browsing}
+        return {**lesson.as_members(), "or_call": browse_tools()}
     return Lesson(tool=tool, arguments={**flat, word: near}).as_members()
 
 
-def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> dict[str, object]:
+def browse_tools() -> Members:
+    """The call that lists the tools there are."""
+    return Call(str(PiTool.QUERY_STATE), dict(_BROWSING)).to_json()
+
+
+def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> Members:
     flat = _flatten(body)
     near = find_same(flat.get("venue"), venues)
     rest = {name: value for name, value in flat.items() if name != "venue"}
@@ -307,7 +309,7 @@ def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> di
     return Lesson(tool=tool, arguments=rest, missing=["venue"], fill={"venue": {"one_of": venues}}).as_members()
 
 
-def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) -> dict[str, object]:
+def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) -> Members:
     nested = _read_nested(body.get("params"))
     outer = {name: value for name, value in body.items() if name != "params"}
     lesson = Lesson(tool=tool, arguments={**(nested or {}), **outer})
@@ -321,7 +323,7 @@ def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) ->
         if len(given) == 1:
             lesson.arguments = {"action_type": given.pop(), **lesson.arguments}
         else:
-            lesson.fill["action_type"] = {"one_of": sorted(given)}
+            lesson.fill |= {"action_type": {"one_of": sorted(given)}}
     for name in fields:
         if nested and name in nested and name in outer and nested[name] != outer[name]:
             lesson.arguments.pop(name)
@@ -329,7 +331,7 @@ def _teach_repeated(tool: str, body: Mapping[str, object], fields: list[str]) ->
     return lesson.as_members()
 
 
-def _flatten(body: Mapping[str, object]) -> dict[str, Any]:
+def _flatten(body: Mapping[str, object]) -> Members:
     flat = {name: value for name, value in body.items() if name != "params" and value is not None}
     inner = {name: value for name, value in (_read_nested(body.get("params")) or {}).items() if value is not None}
     return {**inner, **flat}
@@ -350,13 +352,13 @@ def _find_word(tool: str) -> Callable[[object, Sequence[object]], object]:
     return find_mistyped if tool == PiTool.PREVIEW_ACTION else find_near
 
 
-def _say_allowed(schema: Mapping[str, Any], text: str) -> dict[str, object]:
+def _say_allowed(schema: ReadOnlySchema, text: str) -> dict[str, object]:
     """What a field may be: its values or its type and description."""
     values = list_values(schema)
     if values:
         return {"one_of": values}
     # Of what may be left out the schema says the rest under one of its parts.
-    parts = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    parts = SchemaReader(schema).not_null_variants
     told = {**(parts[0] if len(parts) == 1 else {}), **schema}
     said = {"type": sorted(list_kinds(schema) - {"null"}) or ["string"], "description": told.get("description", text)}
     return {**said, **{name: told[name] for name in ("minimum", "maximum", "pattern") if name in told}}

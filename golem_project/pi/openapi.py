@@ -7,11 +7,14 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiParameter
+from rest_framework.serializers import Serializer
 
 from archetypes_app.models.api_key import Scope
 from golem_project.pi.idempotency import HEADER, LONGEST_KEY, IdempotentView
+from golem_project.pi.json_schema import SchemaReader
 from golem_project.pi.strict_fields import UUID_TEXT
 
+Override = OpenApiParameter | Serializer[Any] | type[Serializer[Any]]  # Any: as the library has it
 IDEMPOTENCY_KEY = OpenApiParameter(
     HEADER,
     {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
@@ -26,7 +29,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 class AgentSchema(AutoSchema):
     """What drf-spectacular finds, and the header of idempotent requests."""
 
-    def get_override_parameters(self) -> list[Any]:
+    def get_override_parameters(self) -> list[Override]:
         """The header at every POST whose scope allows an effect."""
         found = list(super().get_override_parameters())
         scope = getattr(self.view, "required_scope", None)
@@ -70,9 +73,9 @@ class TextThatSaysSomething(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, object]:
         """The usual schema, not empty and of the field's pattern."""
         schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
-        if isinstance(kinds := schema.get("type"), list):
+        if isinstance(kinds := SchemaReader(schema).kind, list):
             # Whoever asked for this mapping adds null to it.
-            schema["type"] = next(kind for kind in kinds if kind != "null")
+            schema |= {"type": next(kind for kind in kinds if kind != "null")}
         return {**schema, "minLength": 1, "pattern": self.target.pattern}
 
 

@@ -14,9 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, groupby
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.browse_and_load_tools import TIER_QUERIES
+from golem_project.pi.json_schema import NULL, Schema, SchemaReader
+from golem_project.pi.openapi_document import Document, OpenApi, Payload
 from golem_project.pi.strict_fields import SAYS_SOMETHING, UUID_TEXT
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from permits_app.previews.request_words import MOST_WHY, WHY, WISH_ID
@@ -26,7 +28,6 @@ from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ToolDef
 
-Schema = dict[str, Any]
 _COMPONENTS: Final = "#/components/schemas/"
 _CURSOR: Final[Schema] = {"type": ["string", "null"], "maxLength": 64, "pattern": SAYS_SOMETHING}
 _WHY: Final[Schema] = {"type": ["string", "null"], "maxLength": MOST_WHY}
@@ -71,29 +72,34 @@ class _Entry:
         return {"enum": [self.venue, None]}
 
 
-def close_bodies(result: Schema, **_: object) -> Schema:
+def close_bodies(result: Document, **_: object) -> Document:
     """The OpenAPI document with what everything built in takes; drf-spectacular calls it with what it made."""
-    components = result["components"]["schemas"]
+    document = OpenApi(result)
+    schemas = document.schemas
     described: dict[str, Schema] = {}
     for pi_tool, body in _BODIES.items():
         entries = sorted(_list_entries(pi_tool), key=lambda entry: (entry.key, entry.name))
-        for path in (path for path in result["paths"] if entries and path.endswith(f"/pi/{pi_tool}")):
+        for operation in document.list_operations():
+            if not entries or operation.method != "post" or not operation.path.endswith(f"/pi/{pi_tool}"):
+                continue
             described.update({name: part for entry in entries for name, part in _describe(entry, body).items()})
             chosen = _choose(entries, body, title=name_body(pi_tool))
             described.update(chosen.schemas)
-            request = result["paths"][path]["post"]["requestBody"]
-            for media in request["content"].values():
+            for media in operation.bodies.values():
                 # A search in words has a closed form of its own, beside the reads that may be made instead.
-                form = components.pop(str(media["schema"].get("$ref", "")).rpartition("/")[2], {})
-                asked = [each for each in form.get("oneOf", ()) if not each["$ref"].endswith(_ANY_READ)]
-                media["schema"] = {"anyOf": [*asked, *chosen.body["anyOf"]]} if asked else chosen.body
-    if f"{_COMPONENTS}{_ANY_READ}" not in json.dumps([components, result["paths"]]):
-        components.pop(_ANY_READ, None)
-    answers = {name: part for name, part in components.items() if name.endswith("Output")}
-    components.update(_share({**_merge(described), **answers}))
-    _share_refusals(result)
-    _share_headers(result)
-    result["components"]["schemas"] = dict(sorted(components.items()))
+                form = schemas.pop(SchemaReader(Payload(media).schema).reference, {})
+                asked = [
+                    each for each in SchemaReader(form).one_of if not SchemaReader(each).reference.endswith(_ANY_READ)
+                ]
+                forms = SchemaReader(chosen.body).any_of
+                media.update(schema={"anyOf": [*asked, *forms]} if asked else chosen.body)
+    if f"{_COMPONENTS}{_ANY_READ}" not in json.dumps([schemas, document.paths]):
+        schemas.pop(_ANY_READ, None)
+    answers = {name: part for name, part in schemas.items() if name.endswith("Output")}
+    schemas.update(_share({**_merge(described), **answers}))
+    _share_refusals(document)
+    _share_headers(document)
+    document.components.update(schemas=dict(sorted(schemas.items())))
     return result
 
 
@@ -113,14 +119,14 @@ class _Slot:
     """Where a schema stands: in `holder` under `key`, and the name of the parameter that it belongs to."""
 
     name: str
-    holder: Any
-    key: str | int
+    holder: dict[str, Schema]
+    key: str
 
     def list_members(self) -> Iterator[_Slot]:
         """The schema of a list's members. A form of a choice stands where it is: generators ask for a type there."""
         part = self.holder[self.key]
-        for each in (part, *part.get("anyOf", ())):
-            if isinstance(each.get("items"), Mapping):
+        for each in (part, *SchemaReader(part).any_of):
+            if SchemaReader(each).items is not None:
                 yield _Slot(self.name, each, "items")
 
 
@@ -130,9 +136,10 @@ def _share(described: Mapping[str, Schema]) -> dict[str, Schema]:
     """
     shared: dict[str, Schema] = {}
     level = [
-        _Slot(name, schema["properties"], name)
+        _Slot(name, properties, name)
         for schema in described.values()
-        for name in schema.get("properties", {})
+        if (properties := SchemaReader(schema).properties)
+        for name in properties
     ]
     while level:
         known = set(shared)
@@ -168,48 +175,46 @@ def _refer(name: str) -> Schema:
     return {"$ref": f"{_COMPONENTS}{name}"}
 
 
-def _write(part: Any) -> str:
+def _write(part: Schema) -> str:
     """As the document is served."""
     return json.dumps(part, separators=(",", ":"))
 
 
-def _share_headers(result: Schema) -> None:
+def _share_headers(document: OpenApi) -> None:
     """A header or a query that several operations take alike stands once."""
-    operations = [each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)]
-    lists = [operation["parameters"] for operation in operations if "parameters" in operation]
+    lists = [operation.parameters for operation in document.list_operations()]
     uses = Counter(json.dumps(each, sort_keys=True) for asked in lists for each in asked)
     for asked in lists:
         for number, each in enumerate(asked):
             if uses[json.dumps(each, sort_keys=True)] > 1:
-                shared = result["components"].setdefault("parameters", {}).setdefault(each["name"], each)
+                name = str(each["name"])
+                shared = document.components.setdefault("parameters", {}).setdefault(name, each)
                 if shared == each:
-                    asked[number] = {"$ref": f"#/components/parameters/{each['name']}"}
+                    asked[number] = {"$ref": f"#/components/parameters/{name}"}
 
 
-def _share_refusals(result: Schema) -> None:
+def _share_refusals(document: OpenApi) -> None:
     """The refusal that all operations answer alike stands once, for all statuses of its kind; a body that there is has
     to be there.
     """
     refusal = "Refusal"
-    for operation in (each for item in result["paths"].values() for each in item.values() if isinstance(each, dict)):
+    for operation in document.list_operations():
         responses: Schema = {}
-        for status, answer in operation.get("responses", {}).items():
-            if status[0] in "45" and answer == result["components"].setdefault("responses", {refusal: answer})[refusal]:
+        for status, answer in operation.responses.items():
+            if status[0] in "45" and answer == _share_answer(document, refusal, answer):
                 responses[f"{status[0]}XX"] = {"$ref": f"#/components/responses/{refusal}"}
             else:
                 responses[status] = answer
         if responses:
-            operation["responses"] = responses
-        if "requestBody" in operation:
-            operation["requestBody"]["required"] = True
+            operation.json.update(responses=responses)
+        if operation.body is not None:
+            operation.body.update(required=True)
 
 
-def list_asked(operation: Mapping[str, Any], components: Mapping[str, Any]) -> list[Schema]:
-    """The headers, queries and parts of the path that an operation of the document takes, each whole."""
-    return [
-        components["parameters"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each
-        for each in operation.get("parameters", ())
-    ]
+def _share_answer(document: OpenApi, name: str, answer: Schema) -> Schema:
+    """The shared answer of that name, which `answer` becomes where there are none yet."""
+    answers: dict[str, Schema] = document.components.setdefault("responses", {name: answer})
+    return answers[name]
 
 
 def name_body(tool_name: str) -> str:
@@ -228,9 +233,10 @@ def _list_entries(pi_tool: PiTool) -> Iterator[_Entry]:
     for query in TIER_QUERIES:
         params = json_schema(query.params_model)
         if query.key == "load_tools":
-            params["anyOf"] = [
-                {"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in params["properties"]
+            forms = [
+                {"required": [name], "properties": {name: {"not": NULL}}} for name in SchemaReader(params).properties
             ]
+            params = {**params, "anyOf": forms}
         yield _Entry(query.key, OWN_VENUE, name_body(f"own_{query.key}"), params)
 
 
@@ -244,16 +250,16 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
     A parameter that is null counts as left out. So does a null of any other name for the server; here it does not: no
     client can be written against a type of whatever names that are null.
     """
-    schema = _lift(entry.params, entry.name)
-    inner = schema.pop("$defs", {})
-    needed = [*schema.get("required", ())]
+    schema = SchemaReader(_lift_members(entry.params, entry.name))
+    needed = schema.required
     # A generator takes a discriminator for what it is by its type.
-    said: Schema = {body.word: {"type": "string", "const": entry.key}}
-    if body.has_venue:
-        said["venue"] = entry.at_venue
-    said |= dict(body.beside)
+    said: Schema = {
+        body.word: {"type": "string", "const": entry.key},
+        **({"venue": entry.at_venue} if body.has_venue else {}),
+        **dict(body.beside),
+    }
     properties = {
-        name: _write_short(part if name in needed else _or_null(part)) for name, part in schema["properties"].items()
+        name: _write_short(part if name in needed else _or_null(part)) for name, part in schema.properties.items()
     }
     closed = {
         "type": "object",
@@ -261,55 +267,63 @@ def _describe(entry: _Entry, body: _Body) -> dict[str, Schema]:
         "required": [body.word, *needed],
         "additionalProperties": False,
     }
-    if "anyOf" in schema:
-        closed["anyOf"] = schema["anyOf"]
+    if schema.any_of:
+        closed = {**closed, "anyOf": schema.any_of}
     # A title is what generators name a type by, and tools share inner types.
-    untitled = {name: {key: value for key, value in part.items() if key != "title"} for name, part in inner.items()}
+    untitled = {
+        name: {key: value for key, value in part.items() if key != "title"} for name, part in schema.definitions.items()
+    }
     return {entry.name: closed, **{f"{entry.name}{name}": part for name, part in untitled.items()}}
 
 
 def _or_null(schema: Schema) -> Schema:
     """`schema`, or null; a part that is only a kind of value says both kinds in one."""
     if set(schema) - {"description", "default"} == {"anyOf"}:
-        forms = [form for form in schema["anyOf"] if form != {"type": "null"}]
+        forms = [form for form in SchemaReader(schema).any_of if form != NULL]
         if len(forms) > 1 or not _is_kind(forms[0]):
-            return {**schema, "anyOf": [*forms, {"type": "null"}]}
+            return {**schema, "anyOf": [*forms, NULL]}
         schema = {**forms[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
     if _is_kind(schema):
-        listed = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
-        return {**schema, **listed, "type": [schema["type"], "null"]}
-    return {"anyOf": [schema, {"type": "null"}]}
+        read = SchemaReader(schema)
+        listed = {"enum": [*read.values, None]} if "enum" in schema else {}
+        return {**schema, **listed, "type": [read.kind, "null"]}
+    return {"anyOf": [schema, NULL]}
 
 
 def _is_kind(schema: Schema) -> bool:
     """Whether it says one kind of value."""
-    return isinstance(schema.get("type"), str) and not {"const", "anyOf"} & set(schema)
+    return isinstance(SchemaReader(schema).kind, str) and not {"const", "anyOf"} & set(schema)
 
 
 def _write_short(schema: Schema) -> Schema:
     """`schema` with the beginning of its description, all of which describe_tool and llms-full.txt tell."""
-    text = schema.get("description")
+    read = SchemaReader(schema)
     # What is null where it is left out needs no default: null counts as left out.
-    told = {name: value for name, value in schema.items() if name != "default" or value is not None}
-    if "anyOf" in told:
-        told["anyOf"] = [_write_short(form) for form in told["anyOf"]]
-    if "items" in told:
-        told["items"] = _write_short(told["items"])
-    return {**told, "description": shorten(text, _LONGEST_DESCRIPTION)} if text else told
+    short = {name: value for name, value in schema.items() if name != "default" or value is not None}
+    if read.any_of:
+        short |= {"anyOf": [_write_short(form) for form in read.any_of]}
+    if read.items is not None:
+        short |= {"items": _write_short(read.items)}
+    return {**short, "description": shorten(read.description, _LONGEST_DESCRIPTION)} if read.description else short
 
 
-def _lift(part: object, body: str) -> Any:
+def _lift_members(schema: Mapping[str, object], body: str) -> Schema:
+    """The same as `_lift` does, of a whole schema."""
+    return {
+        name: f"{_COMPONENTS}{body}{SchemaReader(schema).reference}" if name == "$ref" else _lift(value, body)
+        for name, value in schema.items()
+    }
+
+
+def _lift(part: object, body: str) -> object:
     """The same with references into the document's schemas, where a schema's own `$defs` cannot be pointed at, and with
     the default of an amount as the text it is.
     """
     if isinstance(part, Mapping):
-        lifted = {
-            name: f"{_COMPONENTS}{body}{value.rpartition('/')[2]}" if name == "$ref" else _lift(value, body)
-            for name, value in part.items()
-        }
-        if part.get("type") == "string" and type(part.get("default")) is int:
-            lifted["default"] = str(part["default"])
-        return lifted
+        lifted, read = _lift_members(part, body), SchemaReader(part)
+        return (
+            {**lifted, "default": str(read.default)} if read.kind == "string" and type(read.default) is int else lifted
+        )
     return [_lift(each, body) for each in part] if isinstance(part, list) else part
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from golem_project.pi.json_schema import NULL, ReadOnlySchema, Schema, SchemaReader
 from tools_app.toolkit.tooldef import ToolDef
 
-Schema = dict[str, Any]
 _NOTES = ("description", "default", "title", "examples")
 _BOUNDS = frozenset({"type", "minimum", "maximum"})
 
@@ -37,56 +36,55 @@ def unite_parameters(tools: Iterable[ToolDef], *, own: Mapping[str, Schema] | No
     """
     found: dict[str, list[tuple[str, Schema]]] = {name: [("a search", prop)] for name, prop in (own or {}).items()}
     for tool in tools:
-        definitions = tool.schema.get("$defs", {})
-        for name, prop in tool.schema["properties"].items():
-            found.setdefault(name, []).append((tool.key, inline(prop, definitions)))
+        schema = SchemaReader(tool.schema)
+        for name, prop in schema.properties.items():
+            found.setdefault(name, []).append((tool.key, inline_schema(prop, schema.definitions)))
     return {name: _unite(uses) for name, uses in found.items()}
 
 
 def make_nullable(schema: Schema) -> Schema:
     """`schema`, or null."""
+    read = SchemaReader(schema)
     if "anyOf" in schema:
-        return {**schema, "anyOf": [*schema["anyOf"], {"type": "null"}]}
-    kind = schema.get("type")
-    if kind is None:
+        return {**schema, "anyOf": [*read.any_of, NULL]}
+    if read.kind is None:
         notes = {name: schema[name] for name in _NOTES if name in schema}
         bare = {name: value for name, value in schema.items() if name not in _NOTES}
-        return {"anyOf": [bare, {"type": "null"}], **notes}
-    kinds = [kind] if isinstance(kind, str) else list(kind)
-    nullable: Schema = {**schema, "type": [*kinds, "null"]}
-    if "enum" in schema:
-        nullable["enum"] = [*schema["enum"], None]
-    return nullable
+        return {"anyOf": [bare, NULL], **notes}
+    listed = {"enum": [*read.values, None]} if "enum" in schema else {}
+    return {**schema, "type": [*read.kinds, "null"], **listed}
 
 
-def inline(schema: object, definitions: Mapping[str, Any]) -> Any:
+def inline(part: object, definitions: Mapping[str, ReadOnlySchema]) -> object:
+    """`part` of a schema with every `$ref` replaced by what it names, without titles. Raises UnknownReference."""
+    if isinstance(part, list):
+        return [inline(item, definitions) for item in part]
+    return inline_schema(part, definitions) if isinstance(part, dict) else part
+
+
+def inline_schema(schema: ReadOnlySchema, definitions: Mapping[str, ReadOnlySchema]) -> Schema:
     """`schema` with every `$ref` replaced by what it names, and without titles. Raises UnknownReference."""
-    if isinstance(schema, list):
-        return [inline(item, definitions) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
+        name = SchemaReader(schema).reference
         if name not in definitions:
             raise UnknownReference(name)
         rest = {key: value for key, value in schema.items() if key != "$ref"}
-        return inline({**definitions[name], **rest}, definitions)
-    flat = {
+        return inline_schema({**definitions[name], **rest}, definitions)
+    return {
         key: {name: inline(sub, definitions) for name, sub in value.items()}
         if key == "properties"
         else inline(value, definitions)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
     }
-    return flat
 
 
 def _unite(uses: list[tuple[str, Schema]]) -> Schema:
     variants: list[_Variant] = []
     for label, schema in uses:
-        for part in schema.get("anyOf", [schema]):
+        for part in SchemaReader(schema).variants:
             bare = {key: value for key, value in part.items() if key not in _NOTES}
-            if bare.get("type") != "null":
+            if not SchemaReader(bare).is_null:
                 variants = _add(variants, bare, label)
     united: Schema = dict(variants[0].schema) if len(variants) == 1 else {"anyOf": [v.schema for v in variants]}
     text = _describe(uses)
@@ -105,17 +103,18 @@ def _add(variants: list[_Variant], schema: Schema, label: str) -> list[_Variant]
 
 def _widen(one: Schema, other: Schema) -> Schema | None:
     """What both fit into, when they are of one type and differ only in their range or their listed values."""
-    if one.get("type") != other.get("type") or not isinstance(one.get("type"), str):
+    first, second = SchemaReader(one), SchemaReader(other)
+    if first.kind != second.kind or not isinstance(first.kind, str):
         return None
     if set(one) == set(other) == {"type", "enum"}:
-        return {**one, "enum": list(dict.fromkeys([*one["enum"], *other["enum"]]))}
-    if one["type"] not in ("integer", "number") or not (set(one) | set(other)) <= _BOUNDS:
+        return {**one, "enum": list(dict.fromkeys([*first.values, *second.values]))}
+    if first.kind not in ("integer", "number") or not (set(one) | set(other)) <= _BOUNDS:
         return None
-    wider: Schema = {"type": one["type"]}
-    if "minimum" in one and "minimum" in other:
-        wider["minimum"] = min(one["minimum"], other["minimum"])
-    if "maximum" in one and "maximum" in other:
-        wider["maximum"] = max(one["maximum"], other["maximum"])
+    wider: Schema = {"type": first.kind}
+    if first.minimum is not None and second.minimum is not None:
+        wider |= {"minimum": min(first.minimum, second.minimum)}
+    if first.maximum is not None and second.maximum is not None:
+        wider |= {"maximum": max(first.maximum, second.maximum)}
     return wider
 
 
@@ -123,7 +122,7 @@ def _describe(uses: list[tuple[str, Schema]]) -> str:
     """One description if all agree, else each with the keys it belongs to."""
     labels_of: dict[str, list[str]] = {}
     for label, schema in uses:
-        text = schema.get("description") or _inner_description(schema)
+        text = SchemaReader(schema).description or _inner_description(schema)
         if text:
             labels = labels_of.setdefault(text, [])
             if label not in labels:
@@ -134,7 +133,8 @@ def _describe(uses: list[tuple[str, Schema]]) -> str:
 
 
 def _inner_description(schema: Schema) -> str:
-    texts = [part["description"] for part in schema.get("anyOf", []) if part.get("description")]
-    if not texts and isinstance(schema.get("items"), dict) and schema["items"].get("description"):
-        texts = [f"A list. {schema['items']['description']}"]
-    return " ".join(dict.fromkeys(texts or [t for part in schema.get("anyOf", []) if (t := _inner_description(part))]))
+    read = SchemaReader(schema)
+    texts = [text for part in read.any_of if (text := SchemaReader(part).description)]
+    if not texts and read.items is not None and (text := SchemaReader(read.items).description):
+        texts = [f"A list. {text}"]
+    return " ".join(dict.fromkeys(texts or [text for part in read.any_of if (text := _inner_description(part))]))

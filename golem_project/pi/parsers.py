@@ -10,10 +10,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import IO
 
 from django.utils.http import parse_header_parameters
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 from golem_project.pi.errors import (
     BodyNotJson,
@@ -40,8 +41,8 @@ class StrictJsonParser(BaseParser):
     media_type = "application/json"
 
     def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None
+    ) -> dict[str, object]:
         _check_charset(media_type or "")
         return without_secrets(parse_object(_read(stream, parser_context)))
 
@@ -94,12 +95,12 @@ def _redact(value: object) -> object:
     return value
 
 
-def _read(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> bytes:
+def _read(stream: IO[bytes], parser_context: Mapping[str, object] | None) -> bytes:
     request = (parser_context or {}).get("request")
-    declared = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
-    if str(declared).isdigit() and int(declared) > MAX_BODY_BYTES:
+    declared = str(request.META.get("CONTENT_LENGTH", "")) if isinstance(request, Request) else ""
+    if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
         raise _too_large()
-    raw: bytes = stream.read(MAX_BODY_BYTES + 1)
+    raw = stream.read(MAX_BODY_BYTES + 1)
     if len(raw) > MAX_BODY_BYTES:
         raise _too_large()
     return raw

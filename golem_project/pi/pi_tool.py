@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archetypes_app.models.api_key import Scope
-from golem_project.pi.parameter_union import Schema
+from golem_project.pi.json_schema import Schema
 from golem_project.pi.shown_schema import show_parameters
 from tools_app.toolkit.enums import Phase, PiTool
 

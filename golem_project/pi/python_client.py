@@ -5,9 +5,10 @@ from __future__ import annotations
 import keyword
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from golem_project.pi.openapi_tools import list_asked
+from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
+from golem_project.pi.openapi_document import JSON_MEDIA, OpenApi, Operation, Parameter, Payload, ReadOnlyDocument
 from golem_project.settings.environment import BASE_DIR
 
 PATH: Final = BASE_DIR / "clients" / "python" / "golem_client" / "operations.py"
@@ -43,38 +44,40 @@ class Operations(ABC):
 '''
 
 
-def write_operations(document: Mapping[str, Any]) -> str:
+def write_operations(document: ReadOnlyDocument) -> str:
     """The text of operations.py for the OpenAPI `document`."""
+    whole = OpenApi(document)
     methods = [
-        _write_method(method, path, operation, document)
-        for path, operations in sorted(document["paths"].items())
-        for method, operation in sorted(operations.items())
-        if operation["operationId"] not in _SPOKEN_BY_HAND
+        _write_method(operation, whole)
+        for operation in sorted(whole.list_operations(), key=lambda each: (each.path, each.method))
+        if operation.id not in _SPOKEN_BY_HAND
     ]
     return _HEAD + "".join(methods)
 
 
-def _write_method(method: str, path: str, operation: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    asked = list_asked(operation, document["components"])
-    parameters = [each for each in asked if each["name"] != IDEMPOTENCY_KEY]
+def _write_method(operation: Operation, document: OpenApi) -> str:
+    asked = document.list_parameters(operation)
+    parameters = [each for each in asked if each.name != IDEMPOTENCY_KEY]
     has_effect = len(parameters) < len(asked)
-    by_place = {place: [each for each in parameters if each["in"] == place] for place in ("path", "query", "header")}
+    steps, queries, headers = (
+        [each for each in parameters if each.place == place] for place in ("path", "query", "header")
+    )
     body = _body_of(operation, document)
-    arguments = [f"{_name(each)}: str" for each in by_place["path"]]
-    arguments += [*_list_fields(body), *(f"{_name(each)}: {_type(each)} | None = None" for each in _optional(by_place))]
+    named = [*_list_fields(body)]
+    named += [f"{_name(each)}: {_type(each.schema)} | None = None" for each in (*queries, *headers)]
     if has_effect:
-        arguments.append("idempotency_key: str | None = None")
-    star = ["*"] if arguments[len(by_place["path"]) :] else []
-    listed = ["self", *arguments[: len(by_place["path"])], *star, *arguments[len(by_place["path"]) :]]
+        named.append("idempotency_key: str | None = None")
+    listed = ["self", *(f"{_name(each)}: str" for each in steps), *(["*", *named] if named else [])]
     if body is not None and not _is_closed(body):
         listed.append("**parameters: Any")
-    for each in by_place["path"]:
+    path = operation.path
+    for each in steps:
         # What a caller hands on may be anything; it stays one step of the path.
-        path = path.replace(f"{{{each['name']}}}", f"{{quote({_name(each)}, safe='')}}")
-    sent = [f'"{method.upper()}"', f'f"{path}"' if by_place["path"] else f'"{path}"']
-    for word, place in (("query", "query"), ("headers", "header")):
-        pairs = [f'"{each["name"]}": {_name(each)}' for each in by_place[place]]
-        if place == "header" and has_effect:
+        path = path.replace(f"{{{each.name}}}", f"{{quote({_name(each)}, safe='')}}")
+    sent = [f'"{operation.method.upper()}"', f'f"{path}"' if steps else f'"{path}"']
+    for word, sent_so in (("query", queries), ("headers", headers)):
+        pairs = [f'"{each.name}": {_name(each)}' for each in sent_so]
+        if word == "headers" and has_effect:
             pairs.insert(0, f'"{IDEMPOTENCY_KEY}": idempotency_key')
         if pairs:
             sent.append(f"{word}={{{', '.join(pairs)}}}")
@@ -82,12 +85,11 @@ def _write_method(method: str, path: str, operation: Mapping[str, Any], document
         sent.append(f"body={_write_body(body)}")
     if has_effect:
         sent.append("has_effect=True")
-    summary = operation.get("summary", operation["operationId"])
     lines = [
-        f"def {operation['operationId']}(",
+        f"def {operation.id}(",
         *(f"    {each}," for each in listed),
         ") -> dict[str, Any]:",
-        f'    """{summary}."""',
+        f'    """{operation.summary}."""',
         "    return self.send(",
         *(f"        {each}," for each in sent),
         "    )",
@@ -95,44 +97,36 @@ def _write_method(method: str, path: str, operation: Mapping[str, Any], document
     return "\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
-def _optional(by_place: Mapping[str, list[Any]]) -> list[Any]:
-    return [*by_place["query"], *by_place["header"]]
+def _body_of(operation: Operation, document: OpenApi) -> ReadOnlySchema | None:
+    content = operation.bodies
+    return document.follow(Payload(content[JSON_MEDIA]).schema) if content else None
 
 
-def _body_of(operation: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    content = operation.get("requestBody", {}).get("content", {})
-    if not content:
-        return None
-    schema: Mapping[str, Any] = content["application/json"]["schema"]
-    if "$ref" in schema:
-        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    return schema
+def _is_closed(schema: ReadOnlySchema) -> bool:
+    read = SchemaReader(schema)
+    return read.is_closed and bool(read.properties)
 
 
-def _is_closed(schema: Mapping[str, object]) -> bool:
-    return schema.get("additionalProperties") is False and bool(schema.get("properties"))
-
-
-def _list_fields(schema: Mapping[str, Any] | None) -> Iterator[str]:
+def _list_fields(schema: ReadOnlySchema | None) -> Iterator[str]:
     """Fields of a closed body, those that have to be there first."""
     if schema is None or not _is_closed(schema):
         return
-    needed = schema.get("required", ())
-    for name in sorted(schema["properties"], key=lambda name: (name not in needed, name)):
-        kind = _type({"schema": schema["properties"][name]})
-        yield f"{name}: {kind}" if name in needed else f"{name}: {kind} | None = None"
+    read = SchemaReader(schema)
+    for name in sorted(read.properties, key=lambda name: (name not in read.required, name)):
+        kind = _type(read.properties[name])
+        yield f"{name}: {kind}" if name in read.required else f"{name}: {kind} | None = None"
 
 
-def _write_body(schema: Mapping[str, Any]) -> str:
+def _write_body(schema: ReadOnlySchema) -> str:
     if not _is_closed(schema):
         return "parameters"
-    return "{" + ", ".join(f'"{name}": {name}' for name in sorted(schema["properties"])) + "}"
+    return "{" + ", ".join(f'"{name}": {name}' for name in sorted(SchemaReader(schema).properties)) + "}"
 
 
-def _type(parameter: Mapping[str, Any]) -> str:
-    return _TYPES.get(str(parameter.get("schema", {}).get("type", "string")), "Any")
+def _type(schema: ReadOnlySchema) -> str:
+    return _TYPES.get(str(SchemaReader(schema).kind or "string"), "Any")
 
 
-def _name(parameter: Mapping[str, Any]) -> str:
-    name = str(parameter["name"]).lower().replace("-", "_")
+def _name(parameter: Parameter) -> str:
+    name = parameter.name.lower().replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.db import DatabaseError, InterfaceError
 from rest_framework.exceptions import APIException
@@ -14,9 +15,11 @@ from archetypes_app.browse_and_load_tools import TIER_QUERIES
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
 from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.lenient_values import find_mistyped
-from golem_project.pi.next_call import complete, teach
+from golem_project.pi.next_call import browse_tools, complete, teach
+from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
 from golem_project.pi.repair_from_refusal import tell_figures
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
@@ -55,16 +58,17 @@ _OWN_ACCOUNT: Final = ("account", "owner")
 _BESIDE: Final = frozenset({"action_type", "query", "read", "venue", "cursor", "why", "wish_id"})
 
 
-def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, object]:
+def teach_caller(problem: ReadOnlyMembers, request: Request) -> Members:
     """What a refusal that another body would pass says of it (`pi.next_call`); nothing for others."""
     tool = request.path.removeprefix(_PREFIX)
     if request.method != "POST" or not request.path.startswith(_PREFIX):
         return {}
-    code = problem["code"]
-    is_told = tool == PiTool.PREVIEW_ACTION and problem["recovery"] in _MENDED_BY_SAYING
+    refusal = Problem(problem)
+    code = refusal.code
+    is_told = tool == PiTool.PREVIEW_ACTION and refusal.recovery in _MENDED_BY_SAYING
     if code not in (*_TEACHES, *CODES, "UNKNOWN_TOOL") and not is_told:
         return {}
-    if code in _TEACHES and problem["recovery"] != _FIX:
+    if code in _TEACHES and refusal.recovery != _FIX:
         return {}
     try:
         # A caller that was refused before it was known, or a database that went away since, is taught nothing.
@@ -75,10 +79,10 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, obje
         if not isinstance(body, Mapping):
             return {}
         if tool not in list(PiTool):
-            return _teach_elsewhere(agent, tool, body) if problem["code"] == "UNKNOWN_TOOL" else {}
-        members = _tell_figures(problem, agent, PiTool(tool), body)
+            return _teach_elsewhere(agent, tool, body) if code == "UNKNOWN_TOOL" else {}
+        members = _tell_figures(refusal, agent, PiTool(tool), body)
         if not members and code in _TEACHES:
-            members = _teach(problem, agent, PiTool(tool), body, shown)
+            members = _teach(refusal, agent, PiTool(tool), body, shown)
         if code not in CODES:
             return members
         return add_known(
@@ -96,23 +100,19 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, obje
         return {}
 
 
-def _tell_figures(
-    problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object]
-) -> dict[str, object]:
+def _tell_figures(problem: Problem, agent: Agent, pi_tool: PiTool, body: Mapping[str, object]) -> Members:
     """What a tool of an action told of its own parameters, of reads that the golem has."""
-    if pi_tool is not PiTool.PREVIEW_ACTION or problem["recovery"] not in _MENDED_BY_SAYING:
+    if pi_tool is not PiTool.PREVIEW_ACTION or problem.recovery not in _MENDED_BY_SAYING:
         return {}
-    return tell_figures(problem, body, queries=agent.shelf.list_words(PiTool.QUERY_STATE))
+    return tell_figures(problem.json, body, queries=agent.shelf.list_words(PiTool.QUERY_STATE))
 
 
-def _teach(
-    problem: Mapping[str, object], agent: Agent, pi_tool: PiTool, body: Mapping[str, object], shown: Toolset
-) -> dict[str, object]:
+def _teach(problem: Problem, agent: Agent, pi_tool: PiTool, body: Mapping[str, object], shown: Toolset) -> Members:
     words = agent.shelf.list_words(pi_tool)
     known = (*shown, *(() if agent.shelf.unseen is None else (agent.shelf.unseen,)))
     word = body.get(_KEYS.get(pi_tool, ""))
-    members: dict[str, object] = {}
-    if problem["code"] == "UNKNOWN_ACTION" and isinstance(word, str):
+    members: Members = {}
+    if problem.code == "UNKNOWN_ACTION" and isinstance(word, str):
         outside = _tell_outside(agent, pi_tool, word)
         if outside:
             return outside
@@ -120,55 +120,54 @@ def _teach(
         members = _teach_elsewhere(agent, word, rest) or _teach_slip(agent, pi_tool, word, rest)
         members = members or _ask_word(agent, pi_tool, word, rest)
     members = members or teach(
-        problem, tool=str(pi_tool), body=body, words=words, describe=partial(_describe, known, shown, pi_tool)
+        problem.json, tool=str(pi_tool), body=body, words=words, describe=partial(_describe, known, shown, pi_tool)
     )
-    if problem["code"] == "INVALID_PARAMS" and isinstance(word, str):
+    if problem.code == "INVALID_PARAMS" and isinstance(word, str):
         members = _ask_venue(agent, pi_tool, word, body) or members
     members = _name_own_account(members, agent)
-    if "next_call" in members:
-        members = _check_call(members, agent)
-    if problem["code"] == "UNKNOWN_ACTION" and agent.key.most_tools is not None:
+    members = _check_call(members, agent)
+    if problem.code == "UNKNOWN_ACTION" and agent.key.most_tools is not None:
         # What is not loaded is found by browsing; hundreds of words in a refusal help nobody.
-        members["available"] = words
+        return {**members, "available": words}
     return members
 
 
-def _name_own_account(members: dict[str, Any], agent: Agent) -> dict[str, object]:
+def _name_own_account(members: Members, agent: Agent) -> Members:
     """Whose account a read is about is the golem's own where nobody said: that is no choice about money."""
-    call, fill = members.get("unfinished_call"), dict(members.get("fill", {}))
-    if call is None or call["tool"] != PiTool.QUERY_STATE or not agent.golem.address:
+    hints = Hints(members)
+    call, fill = hints.unfinished_call, dict(hints.fill)
+    if call is None or call.tool != PiTool.QUERY_STATE or not agent.golem.address:
         return members
-    missing = [name for name in _OWN_ACCOUNT if name in fill and name in members.get("missing", ())]
+    missing = [name for name in _OWN_ACCOUNT if name in fill and name in hints.missing]
     if not missing:
         return members
-    own = {name: agent.golem.address for name in missing if fill.pop(name)}
-    rest = {name: each for name, each in members.items() if name not in ("unfinished_call", "fill")}
-    kept = "unfinished_call" if fill or members.get("drops") else "next_call"
-    told = {"fill": fill} if fill else {}
-    return {**rest, kept: {**call, "arguments": {**call["arguments"], **own}}, **told}
+    own: Members = {name: agent.golem.address for name in missing if fill.pop(name)}
+    kept = "unfinished_call" if fill or hints.drops else "next_call"
+    asked = {"fill": fill} if fill else {}
+    said = replace(call, arguments={**call.arguments, **own})
+    return {**hints.without("unfinished_call", "fill"), kept: said.to_json(), **asked}
 
 
-def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> dict[str, object]:
+def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> Members:
     """The call of what serves `said`, a word or a tool's name, where another of the eight serves it; else nothing."""
     word = normalize_key(said)
     for tool in agent.shelf.toolset:
         if word in (tool.name, tool.key) and tool.pi_tool in _KEYS:
             arguments = {_KEYS[tool.pi_tool]: tool.key, **({"venue": tool.venue} if word == tool.name else {}), **rest}
-            call = {"next_call": {"tool": str(tool.pi_tool), "arguments": arguments}}
-            return _check_call(call, agent)
+            return _check_call({"next_call": Call(str(tool.pi_tool), arguments).to_json()}, agent)
     return {}
 
 
-def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, object]:
+def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> Members:
     """The call of the one word of the golem's, loaded or not, that `said` misspells; else nothing."""
     word = find_mistyped(said, list_keys(toolset=agent.shelf.toolset, pi_tool=pi_tool))
     if word is None:
         return {}
-    call = {"tool": str(pi_tool), "arguments": {_KEYS[pi_tool]: word, **rest}}
-    return _check_call({"next_call": call}, agent)
+    call = Call(str(pi_tool), {_KEYS[pi_tool]: word, **rest})
+    return _check_call({"next_call": call.to_json()}, agent)
 
 
-def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> dict[str, object]:
+def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, object]) -> Members:
     """Asks for one of the golem's words that have a part in common with `said`, those of its venue first."""
     parts = {part for part in normalize_key(said).split("_") if len(part) > _SHORTEST_PART}
     alike = [tool for tool in agent.shelf.toolset if tool.pi_tool is pi_tool and parts & set(tool.key.split("_"))]
@@ -176,12 +175,14 @@ def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, objec
     words = sorted({tool.key for tool in there or alike})
     if not words:
         return {}
-    call = {"tool": str(pi_tool), "arguments": dict(rest)}
-    browsing = {"tool": str(PiTool.QUERY_STATE), "arguments": {"query": "browse_tools"}}
-    return {"unfinished_call": call, "fill": {_KEYS[pi_tool]: {"one_of": words}}, "or_call": browsing}
+    return {
+        "unfinished_call": Call(str(pi_tool), dict(rest)).to_json(),
+        "fill": {_KEYS[pi_tool]: {"one_of": words}},
+        "or_call": browse_tools(),
+    }
 
 
-def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, object]) -> dict[str, object]:
+def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, object]) -> Members:
     """Asks for the venue of a word where none was named and what was said is right at others of the golem's alone."""
     nested = body.get("params")
     flat = {**(nested if isinstance(nested, Mapping) else {}), **body}
@@ -198,11 +199,11 @@ def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, obje
             fitting.append(tool.venue)
     if not fitting:
         return {}
-    call = {"tool": str(pi_tool), "arguments": {name: each for name, each in flat.items() if name != "params"}}
-    return {"missing": ["venue"], "unfinished_call": call, "fill": {"venue": {"one_of": sorted(fitting)}}}
+    call = Call(str(pi_tool), {name: each for name, each in flat.items() if name != "params"})
+    return {"missing": ["venue"], "unfinished_call": call.to_json(), "fill": {"venue": {"one_of": sorted(fitting)}}}
 
 
-def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, object]:
+def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> Members:
     """That what was asked for is a tool of the product and none of the golem's: its owner's to change; else nothing."""
     word = normalize_key(said)
     if any(word in (tool.name, tool.key) for tool in agent.shelf.toolset):
@@ -218,9 +219,13 @@ def _tell_outside(agent: Agent, pi_tool: PiTool, said: str) -> dict[str, object]
     }
 
 
-def _check_call(members: dict[str, Any], agent: Agent, *, is_mended: bool = False) -> dict[str, Any]:
+def _check_call(members: Members, agent: Agent, *, is_mended: bool = False) -> Members:
     """`members`, whose `next_call` is one only where it would be accepted; what is wrong in it is mended once."""
-    pi_tool, arguments = PiTool(members["next_call"]["tool"]), members["next_call"]["arguments"]
+    hints = Hints(members)
+    call = hints.next_call
+    if call is None:
+        return members
+    pi_tool, arguments = PiTool(call.tool), call.arguments
     model = _find_model(agent, pi_tool, arguments)
     if isinstance(model, str):
         return complete(members, {"venue": model}, {"venue": {"enum": model.split(", ")}})
@@ -231,9 +236,9 @@ def _check_call(members: dict[str, Any], agent: Agent, *, is_mended: bool = Fals
             _INPUTS[pi_tool](data=arguments).check()
     except InvalidParams as refused:
         schema = {} if model is None else json_schema(model)
-        faults = {name.partition(".")[0]: text for name, text in refused.data["fields"].items()}
+        faults = {name.partition(".")[0]: text for name, text in (Problem(refused.data).faults or {}).items()}
         if is_mended:
-            return complete(members, faults, schema.get("properties", {}))
+            return complete(members, faults, SchemaReader(schema).properties)
         mended = teach(
             {**refused.as_problem(), "fields": faults},
             tool=str(pi_tool),
@@ -241,12 +246,20 @@ def _check_call(members: dict[str, Any], agent: Agent, *, is_mended: bool = Fals
             words=agent.shelf.list_words(pi_tool),
             describe=lambda key, _: schema if key and model is not None else None,
         )
-        told = {name: [*members.get(name, ()), *mended.pop(name, ())] for name in ("missing", "extra", "drops")}
-        rest = {name: each for name, each in members.items() if name not in ("next_call", *told)}
-        again = {**rest, **mended, **{name: list(dict.fromkeys(each)) for name, each in told.items() if each}}
-        if again.get("drops") and "next_call" in again:
-            again["unfinished_call"] = again.pop("next_call")
-        return _check_call(again, agent, is_mended=True) if "next_call" in again else again
+        anew = Hints(mended)
+        lists = {
+            "missing": [*hints.missing, *anew.missing],
+            "extra": [*hints.extra, *anew.extra],
+            "drops": [*hints.drops, *anew.drops],
+        }
+        again = {
+            **hints.without("next_call", *lists),
+            **anew.without(*lists),
+            **{name: list(dict.fromkeys(each)) for name, each in lists.items() if each},
+        }
+        if "drops" in again and "next_call" in again:
+            again |= {"unfinished_call": again.pop("next_call")}
+        return _check_call(again, agent, is_mended=True)
     return members
 
 
@@ -269,7 +282,7 @@ def _find_model(agent: Agent, pi_tool: PiTool, arguments: Mapping[str, object]) 
 
 def _describe(
     known: Iterable[ToolDef], shown: Toolset, pi_tool: PiTool, key: str, venue: str | None
-) -> Mapping[str, Any] | None:
+) -> ReadOnlySchema | None:
     """The schema of what `key` takes; of the Pi tool itself where `key` is empty."""
     if not key:
         defined = define_tools(toolset=shown, permit_ttl_seconds=60)

@@ -8,8 +8,9 @@ money stays the caller's to say.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
+from golem_project.pi.problem_members import Call, Members, ReadOnlyMembers
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.views import NATIVE
 
@@ -31,9 +32,7 @@ _AMOUNTS: Final = ("amount", "shares", "lp_amount", "dai_amount")
 _BASE_UNITS: Final = "base units"
 
 
-def tell_figures(
-    problem: Mapping[str, object], body: Mapping[str, object], *, queries: Collection[str]
-) -> dict[str, Any]:
+def tell_figures(problem: Mapping[str, object], body: Mapping[str, object], *, queries: Collection[str]) -> Members:
     """Members of the refusal of an action called with `body`; none where its tool told nothing of its parameters.
 
     `first_call` is the action after which this one is right as it is, `or_call` the read that lists what there is,
@@ -49,20 +48,20 @@ def tell_figures(
     if not fill:
         return {}
     arguments = {name: value for name, value in said.items() if name not in fill}
-    return {"unfinished_call": {"tool": str(PiTool.PREVIEW_ACTION), "arguments": arguments}, "fill": fill}
+    return {"unfinished_call": Call(str(PiTool.PREVIEW_ACTION), arguments).to_json(), "fill": fill}
 
 
-def _name_call(following: Mapping[str, object], queries: Collection[str]) -> dict[str, object]:
+def _name_call(following: Mapping[str, object], queries: Collection[str]) -> Members:
     """What a tool told to do instead, by what it is; nothing for one that says less than a whole call."""
     if "query" in following:
-        call = {"tool": str(PiTool.QUERY_STATE), "arguments": dict(following)}
-        return {"or_call": call} if following["query"] in queries else {}
+        call = Call(str(PiTool.QUERY_STATE), dict(following))
+        return {"or_call": call.to_json()} if following["query"] in queries else {}
     if not set(following) - {"action_type", "venue"}:
         return {}
-    return {"first_call": {"tool": str(PiTool.PREVIEW_ACTION), "arguments": dict(following)}}
+    return {"first_call": Call(str(PiTool.PREVIEW_ACTION), dict(following)).to_json()}
 
 
-def find_fill(problem: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, object]:
+def find_fill(problem: ReadOnlyMembers, said: ReadOnlyMembers) -> dict[str, object]:
     """What has to be said anew, by the parameter's name: `one_of`, `most` or `least`, with the `unit` of a figure.
 
     `fill` of the problem is what its tool told itself, and then nothing is worked out.

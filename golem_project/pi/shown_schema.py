@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from golem_project.pi.parameter_union import Schema
+from golem_project.pi.json_schema import NULL, ReadOnlySchema, Schema, SchemaReader
 from tools_app.toolkit.short_text import shorten
 
 MOST_DESCRIPTION: Final = ((10, 40), (20, 16))
@@ -83,52 +83,53 @@ _MAY_TAKE: Final = "[may take]"
 _KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
 
 
-def show_parameters(parameters: Mapping[str, Any], *, has_more: bool = False) -> Schema:
+def show_parameters(parameters: ReadOnlySchema, *, has_more: bool = False) -> Schema:
     """The closed object `parameters`, each property shown short. No property is lost.
 
     With `has_more` the words that choose a tool are any words: those of tools that are not shown are taken too.
     """
-    properties: Mapping[str, Schema] = parameters.get("properties", {})
+    properties = SchemaReader(parameters).properties
     if has_more:
         properties = {name: _without_list(prop) if name in WORDS else prop for name, prop in properties.items()}
     most = next((characters for count, characters in MOST_DESCRIPTION if len(properties) <= count), 1)
-    shown = _show(parameters, most=0)
     if len(properties) > MOST_DESCRIPTION[0][0]:
         properties = {name: _without_options(prop) for name, prop in properties.items()}
-    shown["properties"] = {
-        name: _show(prop, most=None if LISTS in prop.get("description", "") else most)
+    shown = {
+        name: _show(prop, most=None if LISTS in SchemaReader(prop).description else most)
         for name, prop in properties.items()
     }
-    for name in ALWAYS_SAID.keys() & shown["properties"].keys():
-        shown["properties"][name]["description"] = ALWAYS_SAID[name]
-    return shown
+    said = {
+        name: {**prop, "description": ALWAYS_SAID[name]} if name in ALWAYS_SAID else prop
+        for name, prop in shown.items()
+    }
+    return {**_show(parameters, most=0), "properties": said}
 
 
-def _without_list(schema: Mapping[str, object]) -> Schema:
+def _without_list(schema: ReadOnlySchema) -> Schema:
     return {name: each for name, each in schema.items() if name != "enum"}
 
 
-def _without_options(schema: Mapping[str, Any]) -> Schema:
+def _without_options(schema: ReadOnlySchema) -> Schema:
     """A list of what can be asked for without what each may take: among so many, describe_tool tells that."""
-    text = schema.get("description", "")
+    text = SchemaReader(schema).description
     return (
         {**schema, "description": _OPTIONS.sub("", text).replace(_MAY_TAKE, "[…]")} if LISTS in text else dict(schema)
     )
 
 
-def _show(schema: Mapping[str, Any], *, most: int | None) -> Schema:
+def _show(schema: ReadOnlySchema, *, most: int | None) -> Schema:
     """`schema` without what only narrows it; `most` characters of its description, None for all, 0 for none."""
     shown: Schema = {name: schema[name] for name in _KEPT if name in schema}
-    text = schema.get("description", "")
-    short = text if most is None else _shorten(text, most)
+    read = SchemaReader(schema)
+    short = read.description if most is None else _shorten(read.description, most)
     if short:
-        shown["description"] = short
-    if "anyOf" in schema:
-        shown.update(_show_variants(schema["anyOf"]))
-    if isinstance(schema.get("items"), Mapping):
-        shown["items"] = _show(schema["items"], most=0)
+        shown |= {"description": short}
+    if read.any_of:
+        shown |= _show_variants(read.any_of)
+    if read.items is not None:
+        shown |= {"items": _show(read.items, most=0)}
     if "properties" in schema:
-        shown["properties"] = {name: _show(prop, most=0) for name, prop in schema["properties"].items()}
+        shown |= {"properties": {name: _show(prop, most=0) for name, prop in read.properties.items()}}
     return shown
 
 
@@ -147,22 +148,23 @@ def _shorten(text: str, most: int) -> str:
     return "" if most < _LEAST_CUT and short.endswith("…") else short
 
 
-def _show_variants(variants: list[Mapping[str, Any]]) -> Schema:
+def _show_variants(variants: list[Schema]) -> Schema:
     """Alternatives, those that differ only in what is left out as one; what has a name is shown by its name alone."""
     shown: list[Schema] = []
     for variant in variants:
         short = _show(variant, most=0)
         if short not in shown:
             shown.append(short)
-    if any(each.get("type") == "string" for each in shown):
-        shown = [each for each in shown if each.get("type") != "object"]
-    plain = [each for each in shown if set(each) == {"type"} and isinstance(each["type"], str)]
-    if len(plain) == len(shown):
-        kinds = [each["type"] for each in plain]
+    if any(SchemaReader(each).kind == "string" for each in shown):
+        shown = [each for each in shown if SchemaReader(each).kind != "object"]
+    kinds = [SchemaReader(each).kind for each in shown if set(each) == {"type"}]
+    if len(kinds) == len(shown) and all(isinstance(kind, str) for kind in kinds):
         return {"type": kinds[0] if len(kinds) == 1 else kinds}
-    listed = [each for each in shown if each != {"type": "null"}]
-    if len(listed) == 1 and len(shown) == 2 and isinstance(listed[0].get("type"), str):
+    listed = [each for each in shown if each != NULL]
+    if len(listed) == 1 and len(shown) == 2:
         (one,) = listed
-        nullable = {**one, "type": [one["type"], "null"]}
-        return {**nullable, "enum": [*one["enum"], None]} if "enum" in one else nullable
+        read = SchemaReader(one)
+        if isinstance(read.kind, str):
+            nullable = {**one, "type": [read.kind, "null"]}
+            return {**nullable, "enum": [*read.values, None]} if "enum" in one else nullable
     return {"anyOf": shown}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
 from archetypes_app.browse_and_load_tools import TIER_KEYS, answer_tier_query
@@ -96,7 +96,7 @@ class KeyShelf:
             # Said of a moment ago it may be wrong by now.
             return None
 
-    def answer(self, *, key: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, *, key: str, params: Mapping[str, object]) -> dict[str, object]:
         """The ToolResult of browse_tools, load_tools or describe_tool."""
         data = answer_tier_query(
             key=key,

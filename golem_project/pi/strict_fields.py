@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
@@ -102,7 +101,7 @@ class WrittenInteger(serializers.IntegerField):
 class ListedChoice(serializers.ChoiceField):
     """One of a few words, which a refusal lists."""
 
-    def to_internal_value(self, data: object) -> Any:
+    def to_internal_value(self, data: object) -> str:
         """Refuses everything else, by naming them all."""
         if not isinstance(data, str) or data not in self.choices:
             raise serializers.ValidationError(f"one of: {', '.join(map(str, self.choices))}")

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from archetypes_app.browse_and_load_tools import TIER_KEYS
 from archetypes_app.models.api_key import Scope
@@ -66,7 +66,7 @@ class PreviewActionView(PiView):
         tool = agent.shelf.check(pi_tool=_PREVIEW, key=str(action), venue=venue)
         if tool is not None and body.get(WISH_ID) is None:
             # Only one venue is shown for it, though the golem may know others; a wish names its own.
-            body["venue"] = tool.venue
+            body = {**body, "venue": tool.venue}
         try:
             permit = request_preview(golem=agent.golem, api_key=agent.key, body=body, request_id=current_request_id())
         except GolemError as error:
@@ -136,7 +136,7 @@ class CancelActionView(PiView):
         return render_answer(permit)
 
 
-def _or_read(name: str, output: type[Any]) -> PolymorphicProxySerializer:
+def _or_read(name: str, output: type[Serializer[object]]) -> PolymorphicProxySerializer:
     """What is answered to a search, or to the read that was made instead."""
     return PolymorphicProxySerializer(name, [output, wire.ToolResultOutput], None)
 
@@ -265,7 +265,7 @@ class UnknownToolView(PiView):
         raise UnknownTool(f"no tool is called {name!r}", available=_list_callable(self.agent))
 
 
-def _query(agent: Agent, body: Mapping[str, object], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
+def _query(agent: Agent, body: Mapping[str, object], *, word: str, pi_tool: PiTool) -> dict[str, object]:
     query = wire.check_word(body, word, is_required=True, known=partial(agent.shelf.list_words, pi_tool))
     # query_grimoire filters by venue; the other two choose one with it.
     chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
@@ -334,7 +334,7 @@ def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
     return Response(filter_result(body), status=202, headers=headers)
 
 
-def _without_nulls(body: Mapping[str, object]) -> dict[str, Any]:
+def _without_nulls(body: Mapping[str, object]) -> dict[str, object]:
     """A strict provider sends every parameter of the union, those not meant as null."""
     return {name: value for name, value in body.items() if value is not None}
 

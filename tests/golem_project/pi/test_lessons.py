@@ -17,7 +17,7 @@ CANCEL, HALT, UPDATE = "cancel_action", "emergency_halt", "update_directive"
 NOT_HERE, NEEDED = "does not exist here", "This field is required."
 BROWSING: Final = {"tool": STATE, "arguments": {"query": "browse_tools"}}
 TEXT: Final = {"type": "string"}
-SWAP: Final = {
+SWAP: Final[dict[str, dict[str, Any]]] = {
     "token_in": TEXT,
     "token_out": TEXT,
     "amount": {"type": "string", "description": "base units", "pattern": "^[0-9]+$"},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from golem_project.pi.parameter_union import UnknownReference, inline, make_nullable, unite_parameters
+from golem_project.pi.parameter_union import UnknownReference, inline_schema, make_nullable, unite_parameters
 from golem_project.pi.schema_lines import name_home
 from tests.batches import in_batches
 from tools_app.toolkit.enums import Category, TickBudget
@@ -84,10 +84,10 @@ def test_a_nullable_schema_takes_null_and_everything_it_took(schema: dict[str, A
 
 def test_a_reference_is_written_out_and_an_unknown_one_refused() -> None:
     definitions = {"Leg": {"type": "object", "title": "Leg", "properties": {"title": {"type": "string", "title": "T"}}}}
-    flat = inline({"type": "array", "items": {"$ref": "#/$defs/Leg"}}, definitions)
+    flat = inline_schema({"type": "array", "items": {"$ref": "#/$defs/Leg"}}, definitions)
     assert flat["items"] == {"type": "object", "properties": {"title": {"type": "string"}}}
     with pytest.raises(UnknownReference):
-        inline({"$ref": "#/$defs/Missing"}, definitions)
+        inline_schema({"$ref": "#/$defs/Missing"}, definitions)
 
 
 EXAMPLES: dict[str, Any] = {

@@ -24,6 +24,9 @@ WARM_PREVIEWS = 20
 _EPISODE_WAIT_SECONDS = 30
 
 
+Answer = dict[str, Any]  # Any: JSON of the HTTP interface or of a node, and what a step tells of it
+
+
 class StepFailed(Exception):
     """A step of the journey did not go as promised; the text says which figure differs."""
 
@@ -36,7 +39,7 @@ class Journey:
     token: str = field(repr=False)
     rpc_url: str = field(repr=False)
     on_step: Callable[[dict[str, object]], None]
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[Answer] = field(default_factory=list)
     amount: int = 0
     """Base units of USDC that this run swaps; known once the wallet was read."""
 
@@ -81,14 +84,14 @@ class Journey:
             raise StepFailed(problem)
         return facts
 
-    def _read_manifest(self, client: httpx.Client) -> dict[str, Any]:
+    def _read_manifest(self, client: httpx.Client) -> Answer:
         manifest = _ok(client.get("/api/v1/pi/manifest"))
         names = [tool["name"] for tool in manifest["tools"]]
         if len(names) != 8:
             raise StepFailed(f"the manifest lists {len(names)} tools instead of 8")
         return {"tools": names}
 
-    def _choose_amount(self, client: httpx.Client) -> dict[str, Any]:
+    def _choose_amount(self, client: httpx.Client) -> Answer:
         # Its key is an ordinary one: what is not in the core is loaded first, as any agent does.
         _ok(client.post("/api/v1/pi/query_state", json={"query": "load_tools", "tools": ["wallet_get_status"]}))
         wallet = _ok(client.post("/api/v1/pi/query_state", json={"query": "wallet_status"}))["data"]
@@ -98,13 +101,13 @@ class Journey:
             raise StepFailed("the demo golem holds no USDC any more; `make reset` begins anew")
         return {"holds": held["balance_units"], "amount_in": str(self.amount)}
 
-    def _quote(self, client: httpx.Client) -> dict[str, Any]:
+    def _quote(self, client: httpx.Client) -> Answer:
         body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(self.amount)}
         quote = _ok(client.post("/api/v1/pi/query_state", json=body))["data"]
         names = ("amount_in", "amount_in_units", "amount_out", "amount_out_units", "route")
         return {name: quote[name] for name in names}
 
-    def _preview(self, client: httpx.Client) -> dict[str, Any]:
+    def _preview(self, client: httpx.Client) -> Answer:
         permit = _ok(client.post("/api/v1/pi/preview_action", json=self._swap_body()))
         expected = permit["expected_outcome"]
         return {
@@ -125,7 +128,7 @@ class Journey:
             raise StepFailed("the permit read back is not the one that was given")
         return {"status": found["status"]}
 
-    def _commit(self, client: httpx.Client, permit: dict[str, object]) -> dict[str, Any]:
+    def _commit(self, client: httpx.Client, permit: dict[str, object]) -> Answer:
         answer = _ok(client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]}))
         result = answer["result"]
         if answer["permit"]["status"] != "COMMITTED":
@@ -142,7 +145,7 @@ class Journey:
             "ground_truth_source": result["ground_truth_source"],
         }
 
-    def _check_receipts(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def _check_receipts(self, answer: Answer) -> Answer:
         """Read the receipts from the node itself and compare amounts to the base unit and gas to 5%."""
         receipts = [self._rpc("eth_getTransactionReceipt", tx_hash) for tx_hash in answer["tx_hashes"]]
         predicted = {delta["token"]: int(delta["raw"]) for delta in answer["predicted"]}
@@ -174,7 +177,7 @@ class Journey:
             raise StepFailed(f"a second commit answered {response.status_code} {problem.get('code')}")
         return {"code": problem["code"], "recovery": problem["recovery"]}
 
-    def _find_episode(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+    def _find_episode(self, client: httpx.Client, permit: Answer) -> Answer:
         deadline = time.monotonic() + _EPISODE_WAIT_SECONDS
         while time.monotonic() < deadline:
             body = {"query": "swap USDC for WETH on Uniswap", "store": "episodes", "limit": 10}
@@ -186,7 +189,7 @@ class Journey:
             time.sleep(0.2)
         raise StepFailed(f"no episode of the swap within {_EPISODE_WAIT_SECONDS} s")
 
-    def _measure(self, client: httpx.Client) -> dict[str, Any]:
+    def _measure(self, client: httpx.Client) -> Answer:
         times, workers = [], []
         for _ in range(WARM_PREVIEWS):
             started = time.perf_counter()
@@ -209,7 +212,7 @@ class Journey:
             "breakdown_ms": {**breakdown, "http, queue and rendering": round(p50 - inside, 1)},
         }
 
-    def _swap_body(self) -> dict[str, Any]:
+    def _swap_body(self) -> Answer:
         return {
             "action_type": "swap",
             "venue": "uniswap",
@@ -219,7 +222,7 @@ class Journey:
             "slippage_bps": 50,
         }
 
-    def _rpc(self, method: str, *params: object) -> dict[str, Any]:
+    def _rpc(self, method: str, *params: object) -> Answer:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = httpx.post(self.rpc_url, json=body, timeout=10).json()
         result: dict[str, object] | None = answer.get("result")
@@ -228,7 +231,7 @@ class Journey:
         return result
 
 
-def _ok(response: httpx.Response) -> dict[str, Any]:
+def _ok(response: httpx.Response) -> Answer:
     if response.status_code != 200:
         problem = response.json() if "json" in response.headers.get("content-type", "") else {}
         raise StepFailed(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 
+from golem_project.demo.journey import Answer
 from golem_project.embedded.page_address import find_page_url
 
 CONSOLE = Console(highlight=False)
@@ -18,7 +17,7 @@ def print_step(step: dict[str, object]) -> None:
     CONSOLE.print(f"  {mark} {step['name']} ({step['ms']:.0f} ms)")
 
 
-def print_table(steps: list[dict[str, Any]]) -> None:
+def print_table(steps: list[Answer]) -> None:
     """Every step with its time and what it showed."""
     table = Table(title="The main job, step by step", show_lines=False)
     table.add_column("step")
@@ -31,7 +30,7 @@ def print_table(steps: list[dict[str, Any]]) -> None:
     CONSOLE.print(table)
 
 
-def describe(step: dict[str, Any]) -> str:
+def describe(step: Answer) -> str:
     """The few facts of a step that a person looks for."""
     if "problem" in step:
         return str(step["problem"])

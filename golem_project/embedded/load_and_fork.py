@@ -125,7 +125,7 @@ def _wait_for_parent(starter: int) -> None:
     os._exit(1)
 
 
-def _become(child: dict[str, Any], outputs: Sequence[int]) -> None:
+def _become(child: dict[str, Any], outputs: Sequence[int]) -> None:  # Any: JSON of the starter
     """Run the child's command line in this process."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from django.conf import settings
+
+from golem_project.runtime.asgi_types import Scope
 
 UNKNOWN = "unknown"
 _OWN_NETWORK_V6 = 64
 
 
-def read_address(scope: MutableMapping[str, Any]) -> str:
+def read_address(scope: Scope) -> str:
     """The network a request is counted under. A header counts only where a trusted proxy sent it."""
     client = scope.get("client")
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
     return name_address(client[0] if client else "", forwarded=forwarded.decode("latin-1"))
 
 
-def read_address_of(meta: Mapping[str, Any]) -> str:
+def read_address_of(meta: Mapping[str, object]) -> str:
     """The same from a request's `META`."""
     return name_address(str(meta.get("REMOTE_ADDR") or ""), forwarded=str(meta.get("HTTP_X_FORWARDED_FOR") or ""))
 

@@ -14,6 +14,7 @@ from golem_project.front.request_queues import Lanes, PlaceInLine
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.pi.mcp_door import ENVELOPE_BYTES, MCP_PATH
 from golem_project.pi.parsers import MAX_BODY_BYTES
+from golem_project.pi.problem_members import Members
 from golem_project.runtime.asgi_types import App, Receive, Scope, Send
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.errors import GolemError
@@ -107,8 +108,10 @@ async def _refuse(error: GolemError, scope: Scope, send: Send) -> None:
 
 @lru_cache(maxsize=64)
 def _describe(
-    kind: type[GolemError], detail: str, data: tuple[tuple[str, Any], ...]
-) -> tuple[dict[str, Any], list[tuple[bytes, bytes]]]:
+    kind: type[GolemError],
+    detail: str,
+    data: tuple[tuple[str, Any], ...],  # Any: each error's own facts
+) -> tuple[Members, list[tuple[bytes, bytes]]]:
     problem, headers = describe_problem(kind(detail, **dict(data)), instance="")
     headers = {**headers, "content-type": PROBLEM_JSON, "cache-control": "no-store"}
     return problem, [(name.lower().encode(), value.encode()) for name, value in headers.items()]

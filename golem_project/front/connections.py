@@ -29,7 +29,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     of_address: ClassVar[Counter[str]] = Counter()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: whatever the library hands over
         super().__init__(*args, **kwargs)
         self._address: str | None = None
         self._is_in_head, self._head_bytes, self._header_count = True, 0, 0

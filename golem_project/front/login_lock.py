@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
 from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -44,12 +45,12 @@ class LoginLock(AxesDatabaseHandler):
         """Whether nobody may try this account from here now."""
         return bool(super().is_locked(request, credentials)) or self._is_in_a_storm(request, credentials)
 
-    def user_logged_in(self, sender: object, request: object, user: Any, **kwargs: object) -> None:
+    def user_logged_in(self, sender: object, request: object, user: AbstractBaseUser, **kwargs: object) -> None:
         """Note from where the account was signed in to, for a month."""
         super().user_logged_in(sender, request, user, **kwargs)
         AccessLog.objects.filter(username=user.get_username(), attempt_time__lt=clock.now() - _REMEMBERED).delete()
 
-    def _is_in_a_storm(self, request: Any, credentials: object) -> bool:
+    def _is_in_a_storm(self, request: object, credentials: object) -> bool:
         username, now = get_client_username(request, credentials), clock.now()
         if username is None:
             return False
@@ -92,7 +93,7 @@ def tell_locked(request: HttpRequest, response: HttpResponse, credentials: objec
     return page
 
 
-def _count_seconds(request: HttpRequest, credentials: Any) -> int:
+def _count_seconds(request: HttpRequest, credentials: object) -> int:
     rows = AccessAttempt.objects.filter(
         username=name_account(request, credentials), ip_address=name_client(request)
     ).order_by("-attempt_time")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from django.conf import settings
 
 from golem_project.front.errors import RequestTooSlow, TooManyFromHere
 from golem_project.pi.errors import BadRequest, BodyTooLarge
-from golem_project.runtime.asgi_types import Receive, Scope
+from golem_project.runtime.asgi_types import Message, Receive, Scope
 
 
 class CallerLeft(Exception):
@@ -105,9 +104,9 @@ def too_large(most: int) -> BodyTooLarge:
 
 def replay(raw: bytes, receive: Receive) -> Receive:
     """Give the body once, as one message, then what the connection says."""
-    waiting: list[object] = [{"type": "http.request", "body": raw, "more_body": False}]
+    waiting: list[Message] = [{"type": "http.request", "body": raw, "more_body": False}]
 
-    async def give() -> Any:
+    async def give() -> Message:
         return waiting.pop() if waiting else await receive()
 
     return give

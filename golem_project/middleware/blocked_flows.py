@@ -62,7 +62,7 @@ class WatchedTask(Task):
 
     abstract = True
 
-    def __call__(self, *args: Any, **kwargs: Any) -> object:
+    def __call__(self, *args: Any, **kwargs: Any) -> object:  # Any: whatever the view it stands for takes
         golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
         ids = {name: kwargs.get(name) for name in ("request_id", "permit_id", "golem_id")}
         with (

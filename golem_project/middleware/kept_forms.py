@@ -26,7 +26,7 @@ class KeptForms:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        person: Any = request.user
+        person: Any = request.user  # Any: which model accounts have is a setting
         is_form = request.method == "POST" and request.path.startswith(ADMIN_PATH)
         had_session = settings.SESSION_COOKIE_NAME in request.COOKIES
         if is_form and had_session and request.path not in _ALWAYS_OPEN and not person.is_authenticated:

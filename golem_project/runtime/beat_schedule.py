@@ -20,10 +20,10 @@ LOOK_EVERY_MS: Final = 1_000
 class BeatEntry(ModelEntry):
     """One row. It never ran later than now."""
 
-    last_run_at: Any
-    model: Any
+    last_run_at: datetime | None
+    model: Any  # Any: the row of a library without types
 
-    def is_due(self) -> Any:
+    def is_due(self) -> object:
         """Whether it is due and when to look again; what ran in a future that did not come ran now."""
         self.come_back(now=clock.now())
         return super().is_due()
@@ -52,7 +52,7 @@ class Schedule(DatabaseScheduler):
     _offset: datetime | None = None
     _pulse_ms: float | None = None
 
-    def tick(self, *args: Any, **kwargs: Any) -> Any:
+    def tick(self, *args: object, **kwargs: object) -> object:
         """Send what is due; before that, see whether the clock was set, and say that beat is alive."""
         self._follow_clock()
         if self._pulse_ms is None or clock.monotonic_ms() - self._pulse_ms >= liveness.EVERY_SECONDS * 1000:

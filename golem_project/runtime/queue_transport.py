@@ -27,7 +27,7 @@ _RETRY_SECONDS: Final = 1.0
 class QoS(kombu_redis.QoS):
     """What was taken and is not acknowledged yet, noted and struck off in one round trip each."""
 
-    def append(self, message: Any, delivery_tag: str) -> None:
+    def append(self, message: Any, delivery_tag: str) -> None:  # Any: the library has no types
         """Note a message that was taken."""
         info = message.delivery_info
         # The library's own encoder is made for more than what came as JSON, and many times slower.
@@ -44,7 +44,7 @@ class QoS(kombu_redis.QoS):
         virtual.QoS.ack(self, delivery_tag)
 
     def _send(self, *commands: tuple[object, ...]) -> None:
-        channel: Any = self.channel
+        channel: Any = self.channel  # Any: the library has no types
         with channel.conn_or_acquire() as client:
             pool = client.connection_pool
             connection = pool.get_connection()
@@ -69,8 +69,8 @@ class Channel(kombu_redis.Channel):
     """A channel that keeps its client as long as its pool."""
 
     QoS = QoS
-    connection: Any
-    _kept: Any = None
+    connection: Any  # Any: the library has no types
+    _kept: Any = None  # Any: the library has no types
 
     def _connparams(self, asynchronous: bool = False) -> object:
         if self.connection is None or self.connection.client is None:
@@ -109,7 +109,7 @@ class Connection(kombu_connection.Connection):
     as long after the broker is back a worker takes nothing.
     """
 
-    def ensure_connection(self, *args: Any, **named: Any) -> Any:
+    def ensure_connection(self, *args: object, **named: object) -> object:
         """Itself, once it is connected."""
         paces = {"interval_start": _RETRY_SECONDS, "interval_step": 0, "interval_max": _RETRY_SECONDS}
         return super().ensure_connection(*args, **{**paces, **named})

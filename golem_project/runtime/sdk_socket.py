@@ -15,7 +15,7 @@ import struct
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -44,7 +44,7 @@ class SdkSocket:
         self._seconds = seconds
         self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
-    def ask(self, op: str, args: Mapping[str, Any], shape: type[M]) -> M:
+    def ask(self, op: str, args: Mapping[str, object], shape: type[M]) -> M:
         """The answer to one question, of its shape. Raises SdkFallbackUnavailable."""
         if self._path is None:
             raise SdkFallbackUnavailable("no SDK is set up beside this server", reason="absent")

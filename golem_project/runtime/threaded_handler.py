@@ -8,7 +8,7 @@ caller holds no thread; then one kept thread does everything from the request's 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
@@ -21,9 +21,9 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+from golem_project.runtime.asgi_types import Receive, Scope, Send
+
+Message = dict[str, Any]  # Any: ASGI leaves the values of a message to its sender
 
 
 class ThreadedHandler(ASGIHandler):
@@ -56,7 +56,7 @@ class ThreadedHandler(ASGIHandler):
 
     def _answer(
         self, scope: Scope, body: IO[bytes], send: Send, loop: asyncio.AbstractEventLoop
-    ) -> Generator[dict[str, Any], None, None]:
+    ) -> Generator[Message, None, None]:
         """The messages that are still to be sent; a streamed answer is sent from here, piece by piece. A file is not:
         who reads it slowly would keep the thread.
         """
@@ -64,13 +64,13 @@ class ThreadedHandler(ASGIHandler):
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             request, refusal = self.create_request(scope, body)
-            response: Any = refusal if request is None else self.get_response(request)
+            response: Any = refusal if request is None else self.get_response(request)  # Any: with Django's own marks
             response._handler_class = self.__class__
             try:
                 start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
                 if not response.streaming:
                     return _give([start, {"type": "http.response.body", "body": response.content}], [])
-                file: Any = response if isinstance(response, FileResponse) else None
+                file: Any = response if isinstance(response, FileResponse) else None  # Any: with Django's own marks
                 if file is not None:
                     file.block_size = self.chunk_size
                     closers, file._resource_closers = file._resource_closers, []
@@ -87,9 +87,7 @@ async def _send(send: Send, message: dict[str, object]) -> None:
     await send(message)
 
 
-def _give(
-    messages: Iterable[dict[str, Any]], closers: list[Callable[[], None]]
-) -> Generator[dict[str, Any], None, None]:
+def _give(messages: Iterable[Message], closers: list[Callable[[], None]]) -> Generator[Message, None, None]:
     """The messages, and at the end, however it comes, what is to be closed."""
     try:
         yield from messages
@@ -98,7 +96,7 @@ def _give(
             close()
 
 
-def _stream(response: Any, start: dict[str, object]) -> Any:
+def _stream(response: Iterable[bytes], start: Message) -> Iterator[Message]:
     yield start
     for piece in response:
         yield {"type": "http.response.body", "body": piece, "more_body": True}

@@ -74,7 +74,7 @@ class OtlpTracer:
 class OtlpSpan:
     """`spans.OpenStep` over one of the SDK."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any) -> None:  # Any: a span of the SDK, which is imported where it is used
         self.inner = inner
 
     @property
@@ -110,7 +110,7 @@ def _name(facts: dict[str, Fact]) -> dict[str, Fact]:
     return {f"golem.{name}": value for name, value in facts.items()}
 
 
-def _read(name: str) -> Any:
+def _read(name: str) -> Any:  # Any: of the SDK, which is imported where it is used
     """The place that a header of W3C Trace Context names; None for anything else."""
     from opentelemetry.context import Context
     from opentelemetry.trace import get_current_span

@@ -47,7 +47,7 @@ def _view(title: str, icon: str, model: str, page: str) -> dict[str, object]:
     }
 
 
-MACHINERY: list[dict[str, Any]] = [
+MACHINERY: list[dict[str, Any]] = [  # Any: as Unfold reads them
     {
         "title": "Agents",
         "items": [
@@ -149,7 +149,7 @@ ACCOUNT_PAGES: list[dict[str, object]] = [
 OWNER_PAGES: list[dict[str, object]] = [{"title": "Services", "link": reverse_lazy("services")}]
 """Pages of a person's own account, and those of who owns a golem or may make one."""
 
-UNFOLD: dict[str, Any] = {
+UNFOLD: dict[str, Any] = {  # Any: as Unfold reads them
     "SITE_TITLE": "Golem",
     "SITE_HEADER": "Golem",
     "SITE_SUBHEADER": "Autonomous agents, in hand",

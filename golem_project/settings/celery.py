@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from golem_project.settings.environment import read_url
 from golem_project.settings.safety import GOLEM_RECONCILE_EVERY_SECONDS, GOLEM_SWEEP_EVERY_SECONDS
 from tools_app.core.broker_address import read_watched
@@ -16,7 +14,7 @@ CELERY_BROKER_TRANSPORT = f"golem_project.runtime.queue_transport:{'Watched' if 
 CELERY_RESULT_BACKEND = f"tools_app.core.task_results:AnswerBackend+{REDIS_URL}"
 CELERY_RESULT_EXPIRES = 120  # seconds; the permit row is the record, the result only wakes the waiter
 CELERY_TASK_DEFAULT_QUEUE = "simulation"
-CELERY_TASK_ROUTES: dict[str, Any] = {
+CELERY_TASK_ROUTES: dict[str, dict[str, str]] = {
     # Celery deprecates the queue in a task's decorator; the first pattern that fits wins.
     "memory_app.tasks.*": {"queue": "memory"},
     "permits_app.tasks.preview_action_task": {"queue": "simulation"},
@@ -50,7 +48,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = (
     None  # for ever: a worker that gave up would be of no use when the broker is back
 )
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
     "visibility_timeout": 120,  # seconds until a task of a dead worker is delivered again
     "socket_timeout": 5,
     "socket_connect_timeout": 3,
@@ -68,7 +66,7 @@ CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "golem_project.runtime.beat_schedule:Schedule"
-CELERY_BEAT_SCHEDULE: dict[str, Any] = {
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": float(GOLEM_SWEEP_EVERY_SECONDS)},
     "reconcile-transactions": {
         "task": "permits_app.tasks.commit_reconciliation_task",
@@ -206,7 +204,7 @@ CELERY_BEAT_SCHEDULE |= {
     for queue in sorted({route["queue"] for route in CELERY_TASK_ROUTES.values()})
 }
 
-CACHES: dict[str, Any] = {
+CACHES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         # Not a text: the framework would take each comma for the end of an address.

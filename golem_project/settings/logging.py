@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from golem_project.settings.environment import read_text
 
 _FORMAT = "json" if read_text("GOLEM_LOG_FORMAT", "line").strip().lower() == "json" else "line"
 
-LOGGING: dict[str, Any] = {
+LOGGING: dict[str, object] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {

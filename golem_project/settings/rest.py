@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from golem_project.settings.environment import read_flag, read_integer
 
 # Requests that one server process works on at once; most of them wait for a worker, and a waiting one costs a stack.
@@ -12,7 +10,7 @@ GOLEM_WEB_THREADS = read_integer("GOLEM_WEB_THREADS", 200)
 # The Model Context Protocol at /mcp, over the same manifest and the same rules.
 GOLEM_MCP = read_flag("GOLEM_MCP", False)
 
-REST_FRAMEWORK: dict[str, Any] = {
+REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["golem_project.pi.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["golem_project.pi.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -23,7 +21,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 
-SPECTACULAR_SETTINGS: dict[str, Any] = {
+SPECTACULAR_SETTINGS: dict[str, object] = {
     "TITLE": "Golem agent API",
     "DESCRIPTION": "The eight tools a golem's language model sees, and the permits behind them.",
     "VERSION": "1.0.0",

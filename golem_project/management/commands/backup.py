@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="a new or empty folder")
         parser.add_argument("--keys", type=Path, help="another new folder, kept apart; without it no key is backed up")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         """Write it, and tell what was written."""
         try:
             made = make_backup(folder=options["folder"], keys=options["keys"], now=clock.now())

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", type=int, required=True, metavar="ID", help="the chain's id")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         try:
             chain = runner.open_reader(options["chain"], now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
             found, has_factory = is_there(chain), bool(chain.code(FACTORY))

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--contract", help="a LoanCallback that is deployed already; anybody's will do")
         parser.add_argument("--send-locally", metavar="RPC_URL", help="deploy on the local chain (31337)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         try:
             golem = find_golem(options["golem"])
             contract = options["contract"]

@@ -52,13 +52,13 @@ class Command(BaseCommand):
         parser.add_argument("--register", metavar="CONTRACT", help="follow this contract")
         parser.add_argument("--deployed-block", type=int, default=0, help="the block that holds its deployment")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         try:
             self._run(find_golem(options["golem"]), options)
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from error
 
-    def _run(self, golem: Golem, options: dict[str, Any]) -> None:
+    def _run(self, golem: Golem, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
         if options["register"]:
             mirror = follow(golem, options["register"], options["deployed_block"])
             self.stdout.write(describe(mirror))

@@ -20,6 +20,6 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", nargs="?", type=Path, default=BASE_DIR / "var" / "docs")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         pages = write_pages(options["folder"])
         self.stdout.write(f"wrote {len(pages)} pages; begin with {options['folder'] / 'index.html'}")

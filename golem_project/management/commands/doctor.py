@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON array")
         parser.add_argument("--backups", help="the folder in which backups are made, one folder each")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         """Examine and tell."""
         findings = examine(now=clock.now(), backups=options["backups"])
         if options["json"]:

@@ -40,7 +40,7 @@ class Command(BaseCommand):
             "words", nargs="*", help="say this and end; without it, lines are read until the end of input"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         if options["what"] == "chat":
             self._chat(find_golem(options["golem"]), " ".join(options["words"]))
         else:
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from None
 
-    def _tail(self, options: dict[str, Any]) -> None:
+    def _tail(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
         try:
             types, since = read_types(options["types"]), read_since(options["since"])
         except GolemError as error:

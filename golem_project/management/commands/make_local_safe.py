@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--owner", action="append", required=True, help="an address; once for each owner")
         parser.add_argument("--threshold", type=int, default=1, help="how many of them sign")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         """Make it, fund it, print its address."""
         urls = settings.GOLEM_RPC_URLS.get(CHAIN_ID)
         if not urls:

@@ -15,7 +15,7 @@ from golem_project.doctor.findings import Health
 class Command(migrate.Command):
     """The extension for vectors needs a superuser once, on servers that do not trust it to others."""
 
-    def handle(self, *args: object, **options: object) -> Any:
+    def handle(self, *args: object, **options: object) -> Any:  # Any: as Django's own command has it
         """Refuse before anything is applied, or go on as Django does."""
         if options["database"] == DEFAULT_DB_ALIAS and not (options["plan"] or options["check_unapplied"]):
             extension = look_at_extension()

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         export.add_argument("folder", type=Path)
         export.add_argument("--owner", required=True, help="user name")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         commands: dict[str, Callable[..., None]] = {
             "check": self._check,
             "list": self._list,
@@ -52,7 +52,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(str(error)) from None
 
-    def _check(self, *, files: list[Path], **_: Any) -> None:
+    def _check(self, *, files: list[Path], **_: object) -> None:
         for path in files:
             text, module = read_tool_files(path)
             told = read_written(text) if module is None else read_definition(text, module_sha256=hash_module(module))
@@ -73,7 +73,7 @@ class Command(BaseCommand):
             self.stdout.write(str(path))
 
 
-def _find_person(name: str) -> Any:
+def _find_person(name: str) -> Any:  # Any: which model accounts have is a setting
     person = get_user_model()._default_manager.filter(username=name).first()
     if person is None:
         raise CommandError(f"there is no user {name!r}")

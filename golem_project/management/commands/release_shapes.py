@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("version")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         path = FOLDER / f"{options['version']}.json"
         if path.exists():
             raise CommandError(f"{path.name} is kept already, and what was given out does not change")

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--keys", type=Path, help="where it wrote the keys; without it those of this server stay")
         parser.add_argument("--finish", action="store_true", help="go on with a restore that did not come to its end")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         """Restore, and tell what is unknown of each golem."""
         if options["finish"] == (options["folder"] is not None):
             raise CommandError("name the folder of a backup, or --finish")

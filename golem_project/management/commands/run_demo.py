@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--serve-report", action="store_true", help="also print address, login, token and curls")
         parser.add_argument("--url", default=os.environ.get("GOLEM_WEB_URL", "http://127.0.0.1:8000"))
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         try:
             seed = seed_demo(now=clock.now(), with_token=True)
         except GolemError as error:

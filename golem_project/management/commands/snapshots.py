@@ -11,14 +11,16 @@ import json
 from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
+from golem_project.pi.json_members import Member
+from golem_project.pi.json_schema import ReadOnlySchema, Schema
 from golem_project.pi.manifest import build_manifest
 from golem_project.pi.released_shapes import describe_paths, find_broken, list_served, load_releases
 from golem_project.pi.schema_lines import (
@@ -50,6 +52,18 @@ FOLDER = BASE_DIR / "tests" / "snapshots"
 _OF_ERRORS = "errors.json"
 _MOST_DIFFERENCES = 60
 _SHAPE = ("parameters", "required", "rest_of_schema")
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredTool:
+    """An entry of a tool, of what is compared here."""
+
+    json: ReadOnlySchema
+
+    schema_version = Member[int]("schema_version", int)
+    parameters = Member[Schema]("parameters", dict)
+    required = Member[list[str]]("required", list)
+    old_shapes = Member[list[Schema]]("old_shapes", list)
 
 
 class Command(BaseCommand):
@@ -141,33 +155,35 @@ def build_snapshots() -> dict[str, dict[str, object]]:
     return {**whole, SHARED: shared, **tools}
 
 
-def find_unraised(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def find_unraised(*, stored: Mapping[str, ReadOnlySchema], now: Mapping[str, ReadOnlySchema]) -> list[str]:
     """Tools whose parameters are not those of the stored version, though the version is no higher."""
     return sorted(
         name
         for name, entry in now.items()
         if name in stored
         and any(entry.get(part) != stored[name].get(part) for part in _SHAPE)
-        and entry["schema_version"] <= stored[name]["schema_version"]
+        and _StoredTool(entry).schema_version <= _StoredTool(stored[name]).schema_version
     )
 
 
-def find_unserved(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def find_unserved(*, stored: Mapping[str, ReadOnlySchema], now: Mapping[str, ReadOnlySchema]) -> list[str]:
     """Tools that lost a parameter or need one more than in `stored`, and do not serve what they took then."""
     broken = []
     for name, entry in now.items():
-        old = stored.get(name)
-        if old is None or old["schema_version"] == entry["schema_version"]:
+        if name not in stored:
             continue
-        lost = set(old["parameters"]) - set(entry["parameters"])
-        needed = set(entry["required"]) - set(old["required"])
-        served = {shape["schema_version"] for shape in entry.get("old_shapes", ())}
-        if (lost or needed) and old["schema_version"] not in served:
+        old, new = _StoredTool(stored[name]), _StoredTool(entry)
+        if old.schema_version == new.schema_version:
+            continue
+        lost = set(old.parameters) - set(new.parameters)
+        needed = set(new.required) - set(old.required)
+        served = {_StoredTool(shape).schema_version for shape in new.old_shapes}
+        if (lost or needed) and old.schema_version not in served:
             broken.append(name)
     return sorted(broken)
 
 
-def read_stored(name: str) -> dict[str, object]:
+def read_stored(name: str) -> dict[str, Schema]:
     """The entries of a stored file, none of one that is not there; tools with every parameter they take.
 
     Raises CommandError for one that cannot be read.
@@ -183,7 +199,7 @@ def read_stored(name: str) -> dict[str, object]:
         ) from None
 
 
-def _put_back(entries: Mapping[str, Any], name: str, shared: Mapping[str, Any]) -> dict[str, object]:
+def _put_back(entries: Schema, name: str, shared: Mapping[str, object]) -> dict[str, Schema]:
     is_of_tools = name.startswith(f"{TOOLS}/")
     return {each: put_back(entry, shared) if is_of_tools else entry for each, entry in entries.items()}
 
@@ -193,13 +209,13 @@ def _list_files() -> list[Path]:
     return sorted(path for path in FOLDER.glob("**/*.json") if path.name != _OF_ERRORS)
 
 
-def read_stored_tools() -> dict[str, Any]:
+def read_stored_tools() -> dict[str, Schema]:
     """Every stored tool by its name, with all it takes. Raises CommandError for a file that cannot be read."""
     paths = sorted((FOLDER / TOOLS).glob("*.json"))
     return {name: entry for path in paths for name, entry in read_stored(f"{TOOLS}/{path.name}").items()}
 
 
-def _list_tools(snapshots: Mapping[str, Any]) -> dict[str, object]:
+def _list_tools(snapshots: Mapping[str, Mapping[str, object]]) -> dict[str, Schema]:
     """The tools of `snapshots` as they would be read from their files."""
     return {
         name: entry

@@ -60,7 +60,7 @@ class Command(BaseCommand):
         parser.add_argument("--tokenizer", default="", choices=["", *TOKENIZERS])
         parser.add_argument("--json", action="store_true", help="one JSON list")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         dialect = Dialect(options["dialect"])
         tokenizers = (options["tokenizer"],) if options["tokenizer"] else TOKENIZERS
         costs = [

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         run.add_argument("--params", default="{}", help="its parameters, a JSON object")
         run.add_argument("--golem", default="", help="whose chain and memory it reads, by name or id")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
         try:
             if options["what"] == "wit":
                 self.stdout.write(WIT_PATH.read_text(encoding="utf-8"))

@@ -25,7 +25,8 @@ from tools_app.core.resource_errors import BY_STATE, note_exhausted
 
 BELIEVED_MS: Final = 5_000
 NEW_MS: Final = 1_000
-_asked_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+Connection = Any  # Any: a connection of the pool, whose rows are of any kind
+_asked_ms: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
 
 class ReadOnlySessions:
@@ -64,11 +65,11 @@ _read_only = ReadOnlySessions()
 class ErrorWrapper(DatabaseErrorWrapper):
     """Django's own, to which a database that takes no writes is away like any other, and what has run out is noted."""
 
-    def __init__(self, wrapper: Any) -> None:
+    def __init__(self, wrapper: base.DatabaseWrapper) -> None:
         super().__init__(wrapper)
         self.wrapper = wrapper
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:  # Any: as Django's own has them
         kind = BY_STATE.get(getattr(exc_value, "sqlstate", None) or "")
         if kind is not None:
             note_exhausted(kind.code)
@@ -88,7 +89,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return ErrorWrapper(self)
 
     @property
-    def pool(self) -> Any:
+    def pool(self) -> Any:  # Any: Django's own, of which its types know nothing
         """Django's own, with our check in place of the library's; None where there is no pool."""
         pool = super().pool
         # Django takes every option of a pool from the settings but this one.
@@ -106,7 +107,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
 
-def check_connection(connection: Any) -> None:
+def check_connection(connection: Connection) -> None:
     """Raises OperationalError for a connection that cannot be used; then its pool parts with all that cannot.
 
     A server that ended took every connection along. The library tries them one by one, and waits longer each time.
@@ -128,7 +129,7 @@ def check_connection(connection: Any) -> None:
     _asked_ms[connection] = now_ms
 
 
-def _takes_writes(connection: Any) -> bool:
+def _takes_writes(connection: Connection) -> bool:
     before = connection.autocommit
     connection.autocommit = True
     try:
@@ -137,7 +138,7 @@ def _takes_writes(connection: Any) -> bool:
         connection.autocommit = before
 
 
-def _has_word(connection: Any) -> bool:
+def _has_word(connection: Connection) -> bool:
     """Whether the server has said something unasked, such as that it is gone."""
     look = select.poll()
     look.register(connection.fileno(), select.POLLIN)

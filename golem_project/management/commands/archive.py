@@ -36,45 +36,43 @@ class Command(BaseCommand):
         back.add_argument("golem", type=UUID)
         back.add_argument("number", type=int)
 
-    def handle(self, *args: object, **options: object) -> None:
+    def handle(self, *args: object, what: str, **options: object) -> None:
         try:
-            getattr(self, f"_{options['what']}")(options)
+            getattr(self, f"_{what}")(**options)
         except GolemError as error:
             raise CommandError(error.detail) from None
 
-    def _keep(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        owner = _find_owner(options["owner"])
-        read_record_archives.set_days(person_id=owner.pk, days=options["days"])
-        self.stdout.write(f"{owner} keeps records at hand for {options['days']} days")
+    def _keep(self, *, owner: str, days: int, **_: object) -> None:
+        person = _find_owner(owner)
+        read_record_archives.set_days(person_id=person.pk, days=days)
+        self.stdout.write(f"{person} keeps records at hand for {days} days")
 
-    def _now(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        owner_id = _find_owner(options["owner"]).pk if options["owner"] else None
+    def _now(self, *, owner: str | None, **_: object) -> None:
+        owner_id = _find_owner(owner).pk if owner else None
         done = record_archives.lay_away_old_records(now=clock.now(), owner_id=owner_id)
         self.stdout.write(f"{done.permits} permits laid away in {done.archives} archives")
 
-    def _list(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        for row in RecordArchive.objects.filter(golem_id=options["golem"]).defer("content").order_by("number"):
+    def _list(self, *, golem: UUID, **_: object) -> None:
+        for row in RecordArchive.objects.filter(golem_id=golem).defer("content").order_by("number"):
             span = f"{row.first_created_at:%Y-%m-%d} to {row.last_created_at:%Y-%m-%d}"
             self.stdout.write(f"{row.number}: {span}, {row.permits} permits, {row.transactions} receipts, {row.sha256}")
 
-    def _verify(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        kept = RecordArchive.objects.filter(golem_id=options["golem"])
+    def _verify(self, *, golem: UUID, **_: object) -> None:
+        kept = RecordArchive.objects.filter(golem_id=golem)
         numbers = list(kept.order_by("number").values_list("number", flat=True))
         for number in numbers:
             read_record_archives.read_lines(kept.get(number=number))
         self.stdout.write(f"{len(numbers)} archives are as the audit log says")
 
-    def _show(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        lines = read_record_archives.read_permit(options["permit"])
+    def _show(self, *, permit: UUID, **_: object) -> None:
+        lines = read_record_archives.read_permit(permit)
         if lines is None:
             raise CommandError("nothing of this permit was laid away")
         for line in lines:
             self.stdout.write(json.dumps(line, indent=2))
 
-    def _back(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
-        row = record_archives.bring_back(
-            golem_id=options["golem"], number=options["number"], actor="operator:archive", now=clock.now()
-        )
+    def _back(self, *, golem: UUID, number: int, **_: object) -> None:
+        row = record_archives.bring_back(golem_id=golem, number=number, actor="operator:archive", now=clock.now())
         self.stdout.write(f"archive {row.number}: {row.permits} permits, {row.transactions} receipts are whole again")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -22,13 +21,13 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="a new or empty folder")
         parser.add_argument("--keys", type=Path, help="another new folder, kept apart; without it no key is backed up")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(self, *args: object, folder: Path, keys: Path | None, **options: object) -> None:
         """Write it, and tell what was written."""
         try:
-            made = make_backup(folder=options["folder"], keys=options["keys"], now=clock.now())
+            made = make_backup(folder=folder, keys=keys, now=clock.now())
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from error
         for name, digest in made.files.items():
-            self.stdout.write(f"{options['folder'] / name}  sha256 {digest}")
-        if options["keys"] is None:
+            self.stdout.write(f"{folder / name}  sha256 {digest}")
+        if keys is None:
             self.stdout.write("no key was backed up: without them the wallets in it sign nothing (--keys FOLDER)")

@@ -7,7 +7,6 @@ Decision: docs/decisions/0368-safe-what-owners-sign-for-a-plan-ends.md.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -25,19 +24,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", type=int, required=True, metavar="ID", help="the chain's id")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(self, *args: object, chain: int, **options: object) -> None:
         try:
-            chain = runner.open_reader(options["chain"], now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
-            found, has_factory = is_there(chain), bool(chain.code(FACTORY))
+            reader = runner.open_reader(chain, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
+            found, has_factory = is_there(reader), bool(reader.code(FACTORY))
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from error
         if not found and not has_factory:
-            raise CommandError(
-                f"the factory {FACTORY} is not on chain {options['chain']}; plans do not end by time there"
-            )
+            raise CommandError(f"the factory {FACTORY} is not on chain {chain}; plans do not end by time there")
         send = {"to": FACTORY, "value": "0", "data": "0x" + (SALT + CREATION_CODE).hex()}
         told = {
-            "chain_id": options["chain"],
+            "chain_id": chain,
             "address": ADDRESS,
             "is_there": found,
             **({} if found else {"send": send}),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -37,14 +36,15 @@ class Command(BaseCommand):
         parser.add_argument("--contract", help="a LoanCallback that is deployed already; anybody's will do")
         parser.add_argument("--send-locally", metavar="RPC_URL", help="deploy on the local chain (31337)")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(
+        self, *args: object, golem: str, contract: str | None, send_locally: str | None, **options: object
+    ) -> None:
         try:
-            golem = find_golem(options["golem"])
-            contract = options["contract"]
-            if options["send_locally"]:
-                contract = deploy_locally(golem.home_chain_id, options["send_locally"])
-            chain = runner.open_reader(golem.home_chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
-            told = plan_owner_transactions(chain, golem.address or "", contract)
+            found = find_golem(golem)
+            if send_locally:
+                contract = deploy_locally(found.home_chain_id, send_locally)
+            chain = runner.open_reader(found.home_chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
+            told = plan_owner_transactions(chain, found.address or "", contract)
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from error
         self.stdout.write(json.dumps(told, indent=2))

@@ -40,11 +40,11 @@ class Command(BaseCommand):
             "words", nargs="*", help="say this and end; without it, lines are read until the end of input"
         )
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
-        if options["what"] == "chat":
-            self._chat(find_golem(options["golem"]), " ".join(options["words"]))
+    def handle(self, *args: object, what: str, golem: str, **options: Any) -> None:  # Any: each has a type of its own
+        if what == "chat":
+            self._chat(find_golem(golem), " ".join(options["words"]))
         else:
-            self._tail(options)
+            self._tail(golem, **options)
 
     def _chat(self, golem: Golem, words: str) -> None:
         try:
@@ -57,21 +57,21 @@ class Command(BaseCommand):
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from None
 
-    def _tail(self, options: dict[str, Any]) -> None:  # Any: each option has a type of its own
+    def _tail(self, name: str, *, json: bool, since: str, types: str, no_follow: bool, **_: object) -> None:
         try:
-            types, since = read_types(options["types"]), read_since(options["since"])
+            kinds, start = read_types(types), read_since(since)
         except GolemError as error:
             raise CommandError(error.detail) from None
-        golem = find_golem(options["golem"])
+        golem = find_golem(name)
         head = event_log.read_head()
-        position = head.position if since is None else event_log.find_position(since, head=head)
-        wanted = EventFilter(golem_ids=frozenset({str(golem.pk)}), types=types)
-        events = follow_log(position, wanted=wanted, is_endless=not options["no_follow"])
+        position = head.position if start is None else event_log.find_position(start, head=head)
+        wanted = EventFilter(golem_ids=frozenset({str(golem.pk)}), types=kinds)
+        events = follow_log(position, wanted=wanted, is_endless=not no_follow)
         view = TailView(Console(file=self.stdout, highlight=False, markup=False))  # type: ignore[arg-type]
         try:
-            with nullcontext() if options["json"] else view.progress:
+            with nullcontext() if json else view.progress:
                 for event in events:
-                    if options["json"]:
+                    if json:
                         self.stdout.write(event.body)
                         self.stdout.flush()
                     else:

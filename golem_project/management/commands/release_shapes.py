@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db.migrations.loader import MigrationLoader
@@ -27,20 +26,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("version")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
-        path = FOLDER / f"{options['version']}.json"
+    def handle(self, *args: object, version: str, **options: object) -> None:
+        path = FOLDER / f"{version}.json"
         if path.exists():
             raise CommandError(f"{path.name} is kept already, and what was given out does not change")
         document = SchemaGenerator().get_schema(request=None, public=True)
         text = write_release(
-            version=options["version"],
+            version=version,
             released=clock.now().date().isoformat(),
             tools=describe_tools(REGISTRY),
             paths=describe_paths(document),
         )
         path.write_text(text, encoding="utf-8")
         columns = write_schema(
-            version=options["version"],
+            version=version,
             migrations=dict(MigrationLoader(None).graph.leaf_nodes()),
             columns=describe_columns(),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -26,15 +25,15 @@ class Command(BaseCommand):
         parser.add_argument("--keys", type=Path, help="where it wrote the keys; without it those of this server stay")
         parser.add_argument("--finish", action="store_true", help="go on with a restore that did not come to its end")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(self, *args: object, folder: Path | None, keys: Path | None, finish: bool, **options: object) -> None:
         """Restore, and tell what is unknown of each golem."""
-        if options["finish"] == (options["folder"] is not None):
+        if finish == (folder is not None):
             raise CommandError("name the folder of a backup, or --finish")
         try:
-            if options["finish"]:
+            if folder is None:
                 held = finish_restore(now=clock.now())
             else:
-                restored = restore_backup(folder=options["folder"], keys=options["keys"], now=clock.now())
+                restored = restore_backup(folder=folder, keys=keys, now=clock.now())
                 self.stdout.write(f"restored the backup of {restored.made_at.isoformat()}, version {restored.version}")
                 held = restored.held
         except GolemError as error:

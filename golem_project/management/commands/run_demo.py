@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -28,24 +27,22 @@ class Command(BaseCommand):
         parser.add_argument("--serve-report", action="store_true", help="also print address, login, token and curls")
         parser.add_argument("--url", default=os.environ.get("GOLEM_WEB_URL", "http://127.0.0.1:8000"))
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(self, *args: object, url: str, json: Path, serve_report: bool, **options: object) -> None:
         try:
             seed = seed_demo(now=clock.now(), with_token=True)
         except GolemError as error:
             raise CommandError(error.detail) from None
         journey = Journey(
-            base_url=options["url"],
+            base_url=url,
             token=seed.token,
             rpc_url=settings.GOLEM_RPC_URLS[CHAIN_ID][0],
             on_step=report.print_step,
         )
         # Who is about to use the server waits for the swap, and for no measurement.
-        is_ok = journey.play(measures=not options["serve_report"])
+        is_ok = journey.play(measures=not serve_report)
         report.print_table(journey.steps)
-        write_report(options["json"], {"steps": journey.steps})
-        if options["serve_report"]:
-            report.print_access(
-                base_url=options["url"], login=seed.owner_name, password=seed.password, token=seed.token
-            )
+        write_report(json, {"steps": journey.steps})
+        if serve_report:
+            report.print_access(base_url=url, login=seed.owner_name, password=seed.password, token=seed.token)
         if not is_ok:
             sys.exit(1)

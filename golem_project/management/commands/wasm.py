@@ -58,22 +58,25 @@ class Command(BaseCommand):
         run.add_argument("--params", default="{}", help="its parameters, a JSON object")
         run.add_argument("--golem", default="", help="whose chain and memory it reads, by name or id")
 
-    def handle(self, *args: object, **options: Any) -> None:  # Any: each option has a type of its own
+    def handle(self, *args: object, what: str, **options: Any) -> None:  # Any: each has a type of its own
         try:
-            if options["what"] == "wit":
+            if what == "wit":
                 self.stdout.write(WIT_PATH.read_text(encoding="utf-8"))
-            elif options["what"] == "wrap":
-                options["output"].write_bytes(wrap_module(options["core"].read_bytes()))
-            elif options["what"] == "check":
-                self._check(options["module"], options["definition"])
+            elif what == "wrap":
+                self._wrap(**options)
+            elif what == "check":
+                self._check(**options)
             else:
-                self._run(options["module"], options["definition"], options["params"], options["golem"])
+                self._run(**options)
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from None
         except (OSError, UnicodeDecodeError, OutsideTextRefused) as error:
             raise CommandError(str(error)) from None
 
-    def _check(self, module: Path, definition: Path | None) -> None:
+    def _wrap(self, *, core: Path, output: Path, **_: object) -> None:
+        output.write_bytes(wrap_module(core.read_bytes()))
+
+    def _check(self, *, module: Path, definition: Path | None, **_: object) -> None:
         compiled = compile_module(module.read_bytes())
         self._tell("module", f"{module.stat().st_size} bytes, sha256 {compiled.sha256}")
         self._tell("imports", ", ".join(sorted(compiled.imports)) or "nothing")
@@ -85,7 +88,7 @@ class Command(BaseCommand):
         self._tell("may use", ", ".join(sorted(told.capabilities)) or "nothing")
         self._tell("one call", f"{limits.fuel} fuel, {limits.milliseconds} ms, {limits.memory_bytes >> 20} MiB")
 
-    def _run(self, module: Path, definition: Path, params: str, golem: str) -> None:
+    def _run(self, *, module: Path, definition: Path, params: str, golem: str, **_: object) -> None:
         compiled = compile_module(module.read_bytes())
         told = _read_pair(compiled, definition)
         given = read_json(params, most_bytes=_MOST_BYTES)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
-from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
+from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from permits_app.actions.query import query_state
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
@@ -77,10 +77,10 @@ class RefusedCall:
     def ask(self, name: str, **known: object) -> Members:
         """The call without what was said of `name`, which `fill` asks for with what is known of it."""
         hints = Hints(self.members)
-        unfinished = hints.unfinished_call or Call(self.tool, self.said)
+        unfinished = hints.unfinished_call or SuggestedCall(self.tool, self.said)
         arguments = {each: value for each, value in unfinished.arguments.items() if each != name}
         fill = {**hints.fill, name: {**hints.fill.get(name, {}), **known}}
-        call = Call(unfinished.tool, arguments)
+        call = SuggestedCall(unfinished.tool, arguments)
         return {**hints.without("next_call"), "unfinished_call": call.to_json(), "fill": fill}
 
 

@@ -33,7 +33,7 @@ from golem_project.pi.lenient_values import (
     write_as,
 )
 from golem_project.pi.parsers import MAX_BODY_BYTES, MAX_DEPTH, read_number
-from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
+from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.toolkit.common_words import use_own_words
 from tools_app.toolkit.enums import PiTool
@@ -107,7 +107,7 @@ class Lesson:
         call = "unfinished_call" if self.fill or self.drops else "next_call"
         lists = {"missing": self.missing, "extra": self.extra, "fill": self.fill, "drops": self.drops}
         return {
-            call: Call(self.tool, self.arguments).to_json(),
+            call: SuggestedCall(self.tool, self.arguments).to_json(),
             **{name: listed for name, listed in lists.items() if listed},
         }
 
@@ -186,7 +186,7 @@ def _teach_fields(
 def complete(members: ReadOnlyMembers, faults: Mapping[str, str], properties: Mapping[str, Schema]) -> Members:
     """`members` of a lesson whose `next_call` would be refused for `faults`, by field: it asks for what those need."""
     hints = Hints(members)
-    call = hints.next_call or Call("", {})
+    call = hints.next_call or SuggestedCall("", {})
     lesson = Lesson(
         tool=call.tool, arguments=dict(call.arguments), missing=list(hints.missing), extra=list(hints.extra)
     )
@@ -296,7 +296,7 @@ def _teach_word(tool: str, body: Mapping[str, object], words: Sequence[str]) -> 
 
 def browse_tools() -> Members:
     """The call that lists the tools there are."""
-    return Call(str(PiTool.QUERY_STATE), dict(_BROWSING)).to_json()
+    return SuggestedCall(str(PiTool.QUERY_STATE), dict(_BROWSING)).to_json()
 
 
 def _teach_venue(tool: str, body: Mapping[str, object], venues: list[str]) -> Members:

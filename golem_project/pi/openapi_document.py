@@ -37,7 +37,7 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PathOperation:
     """One method of a path. `json` is its part of the document, and changes with it."""
 
     method: str
@@ -83,14 +83,14 @@ class OpenApi:
         """The shared schemas by name."""
         return _Components(self.components).schemas
 
-    def list_operations(self) -> Iterator[Operation]:
+    def list_operations(self) -> Iterator[PathOperation]:
         """Each operation, in the order of the document."""
         for path, item in self.paths.items():
             for method, operation in item.items():
                 if isinstance(operation, dict):
-                    yield Operation(method, path, operation)
+                    yield PathOperation(method, path, operation)
 
-    def list_parameters(self, operation: Operation) -> list[Parameter]:
+    def list_parameters(self, operation: PathOperation) -> list[Parameter]:
         """What the operation takes beside its body, with what it refers to."""
         shared = _Components(self.components).parameters
         return [Parameter(follow(each, shared)) for each in operation.parameters]

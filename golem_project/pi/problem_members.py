@@ -13,7 +13,7 @@ ReadOnlyMembers = Mapping[str, Any]  # Any: a member of a problem is JSON, each 
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SuggestedCall:
     """A call of one of the eight tools, as a refusal tells it."""
 
     tool: str
@@ -25,7 +25,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _CallReader:
+class _SuggestedCallReader:
     json: ReadOnlyMembers
 
     tool = Member[str]("tool", str)
@@ -79,12 +79,12 @@ class Hints:
     _unfinished_call = Member[ReadOnlyMembers | None]("unfinished_call", nothing)
 
     @property
-    def next_call(self) -> Call | None:
+    def next_call(self) -> SuggestedCall | None:
         """The call that is accepted as it is."""
         return _read_call(self._next_call)
 
     @property
-    def unfinished_call(self) -> Call | None:
+    def unfinished_call(self) -> SuggestedCall | None:
         """What is sure of the call."""
         return _read_call(self._unfinished_call)
 
@@ -93,8 +93,8 @@ class Hints:
         return {name: each for name, each in self.json.items() if name not in names}
 
 
-def _read_call(told: ReadOnlyMembers | None) -> Call | None:
+def _read_call(told: ReadOnlyMembers | None) -> SuggestedCall | None:
     if told is None:
         return None
-    call = _CallReader(told)
-    return Call(call.tool, call.arguments)
+    call = _SuggestedCallReader(told)
+    return SuggestedCall(call.tool, call.arguments)

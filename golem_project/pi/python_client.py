@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
-from golem_project.pi.openapi_document import JSON_MEDIA, OpenApi, Operation, Parameter, Payload, ReadOnlyDocument
+from golem_project.pi.openapi_document import JSON_MEDIA, OpenApi, Parameter, PathOperation, Payload, ReadOnlyDocument
 from golem_project.settings.environment import BASE_DIR
 
 PATH: Final = BASE_DIR / "clients" / "python" / "golem_client" / "operations.py"
@@ -55,7 +55,7 @@ def write_operations(document: ReadOnlyDocument) -> str:
     return _HEAD + "".join(methods)
 
 
-def _write_method(operation: Operation, document: OpenApi) -> str:
+def _write_method(operation: PathOperation, document: OpenApi) -> str:
     asked = document.list_parameters(operation)
     parameters = [each for each in asked if each.name != IDEMPOTENCY_KEY]
     has_effect = len(parameters) < len(asked)
@@ -97,7 +97,7 @@ def _write_method(operation: Operation, document: OpenApi) -> str:
     return "\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
-def _body_of(operation: Operation, document: OpenApi) -> ReadOnlySchema | None:
+def _body_of(operation: PathOperation, document: OpenApi) -> ReadOnlySchema | None:
     content = operation.bodies
     return document.follow(Payload(content[JSON_MEDIA]).schema) if content else None
 

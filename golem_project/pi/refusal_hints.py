@@ -19,7 +19,7 @@ from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
 from golem_project.pi.known_values import CODES, RefusedCall, add_known
 from golem_project.pi.lenient_values import find_mistyped
 from golem_project.pi.next_call import browse_tools, complete, teach
-from golem_project.pi.problem_members import Call, Hints, Members, Problem, ReadOnlyMembers
+from golem_project.pi.problem_members import Hints, Members, Problem, ReadOnlyMembers, SuggestedCall
 from golem_project.pi.repair_from_refusal import tell_figures
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
@@ -154,7 +154,7 @@ def _teach_elsewhere(agent: Agent, said: str, rest: Mapping[str, object]) -> Mem
     for tool in agent.shelf.toolset:
         if word in (tool.name, tool.key) and tool.pi_tool in _KEYS:
             arguments = {_KEYS[tool.pi_tool]: tool.key, **({"venue": tool.venue} if word == tool.name else {}), **rest}
-            return _check_call({"next_call": Call(str(tool.pi_tool), arguments).to_json()}, agent)
+            return _check_call({"next_call": SuggestedCall(str(tool.pi_tool), arguments).to_json()}, agent)
     return {}
 
 
@@ -163,7 +163,7 @@ def _teach_slip(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, obj
     word = find_mistyped(said, list_keys(toolset=agent.shelf.toolset, pi_tool=pi_tool))
     if word is None:
         return {}
-    call = Call(str(pi_tool), {_KEYS[pi_tool]: word, **rest})
+    call = SuggestedCall(str(pi_tool), {_KEYS[pi_tool]: word, **rest})
     return _check_call({"next_call": call.to_json()}, agent)
 
 
@@ -176,7 +176,7 @@ def _ask_word(agent: Agent, pi_tool: PiTool, said: str, rest: Mapping[str, objec
     if not words:
         return {}
     return {
-        "unfinished_call": Call(str(pi_tool), dict(rest)).to_json(),
+        "unfinished_call": SuggestedCall(str(pi_tool), dict(rest)).to_json(),
         "fill": {_KEYS[pi_tool]: {"one_of": words}},
         "or_call": browse_tools(),
     }
@@ -199,7 +199,7 @@ def _ask_venue(agent: Agent, pi_tool: PiTool, said: str, body: Mapping[str, obje
             fitting.append(tool.venue)
     if not fitting:
         return {}
-    call = Call(str(pi_tool), {name: each for name, each in flat.items() if name != "params"})
+    call = SuggestedCall(str(pi_tool), {name: each for name, each in flat.items() if name != "params"})
     return {"missing": ["venue"], "unfinished_call": call.to_json(), "fill": {"venue": {"one_of": sorted(fitting)}}}
 
 

@@ -21,7 +21,7 @@ from golem_project.pi.json_schema import ReadOnlySchema, SchemaReader
 from golem_project.pi.openapi_document import (
     JSON_MEDIA,
     OpenApi,
-    Operation,
+    PathOperation,
     Payload,
     ReadOnlyDocument,
     follow,
@@ -48,11 +48,11 @@ Answers = Mapping[str, Any]  # Any: None, or again answers
 """Members of an answer by name, those of an object inside as its own mapping; a list is told by its members."""
 
 
-StoredShapes = Mapping[str, Any]  # Any: the JSON of a shape by its name, which `_Shape` reads
+StoredShapes = Mapping[str, Any]  # Any: the JSON of a shape by its name, which `_AskedAndAnswered` reads
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _AskedAndAnswered:
     """What a tool or an operation takes, needs and answers. An operation has no route and no version of its own."""
 
     takes: Mapping[str, list[object]]
@@ -63,7 +63,7 @@ class _Shape:
     schema_version: int
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> _Shape:  # Any: the JSON of a shape
+    def from_json(cls, stored: Mapping[str, Any]) -> _AskedAndAnswered:  # Any: the JSON of a shape
         """The shape that `describe_tools` or `describe_paths` told. Raises KeyError for what is none."""
         takes = stored["takes"]
         return cls(
@@ -158,7 +158,7 @@ def _find_broken_tools(release: Release, registry: ToolRegistry) -> Iterator[str
         except UnknownTool:
             yield f"{name} is gone"
             continue
-        old, new = _Shape.from_json(stored), _Shape.from_json(describe_tools([tool])[tool.name])
+        old, new = _AskedAndAnswered.from_json(stored), _AskedAndAnswered.from_json(describe_tools([tool])[tool.name])
         if old.route != new.route:
             yield f"{name} is reached by {new.route} and was by {old.route}"
         if old.schema_version not in {shape.schema_version for shape in tool.old_shapes}:
@@ -175,7 +175,7 @@ def _find_broken_paths(release: Release, paths: StoredShapes) -> Iterator[str]:
         if name not in paths:
             yield f"{name} is gone"
             continue
-        old, new = _Shape.from_json(stored), _Shape.from_json(paths[name])
+        old, new = _AskedAndAnswered.from_json(stored), _AskedAndAnswered.from_json(paths[name])
         yield from (f"{name} no longer takes {each}" for each in old.takes if each not in new.takes)
         needed = set(new.needs) - set(old.needs) - _SPELT_OTHERWISE_TOO
         yield from (f"{name} needs {each} now" for each in sorted(needed))
@@ -206,7 +206,7 @@ def _describe(kind: Any, depth: int) -> Answers | None:  # Any: an annotation of
     return _describe(inside[0], depth) if len(inside) == 1 and not is_plain else None
 
 
-def _describe_operation(operation: Operation, schemas: Mapping[str, ReadOnlySchema]) -> dict[str, object]:
+def _describe_operation(operation: PathOperation, schemas: Mapping[str, ReadOnlySchema]) -> dict[str, object]:
     body = Payload(operation.bodies.get(JSON_MEDIA, {})).schema
     answers: dict[str, object] = {}
     for status, answer in operation.responses.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from golem_project.pi.problem_members import Call, Members, ReadOnlyMembers
+from golem_project.pi.problem_members import Members, ReadOnlyMembers, SuggestedCall
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.views import NATIVE
 
@@ -48,17 +48,17 @@ def tell_figures(problem: Mapping[str, object], body: Mapping[str, object], *, q
     if not fill:
         return {}
     arguments = {name: value for name, value in said.items() if name not in fill}
-    return {"unfinished_call": Call(str(PiTool.PREVIEW_ACTION), arguments).to_json(), "fill": fill}
+    return {"unfinished_call": SuggestedCall(str(PiTool.PREVIEW_ACTION), arguments).to_json(), "fill": fill}
 
 
 def _name_call(following: Mapping[str, object], queries: Collection[str]) -> Members:
     """What a tool told to do instead, by what it is; nothing for one that says less than a whole call."""
     if "query" in following:
-        call = Call(str(PiTool.QUERY_STATE), dict(following))
+        call = SuggestedCall(str(PiTool.QUERY_STATE), dict(following))
         return {"or_call": call.to_json()} if following["query"] in queries else {}
     if not set(following) - {"action_type", "venue"}:
         return {}
-    return {"first_call": Call(str(PiTool.PREVIEW_ACTION), dict(following)).to_json()}
+    return {"first_call": SuggestedCall(str(PiTool.PREVIEW_ACTION), dict(following)).to_json()}
 
 
 def find_fill(problem: ReadOnlyMembers, said: ReadOnlyMembers) -> dict[str, object]:

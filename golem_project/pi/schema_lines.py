@@ -15,7 +15,7 @@ from typing import Final
 
 from golem_project.pi.json_schema import ReadOnlySchema, Schema, SchemaReader
 from golem_project.pi.manifest import describe_route, hash_schema, without_words
-from golem_project.pi.openapi_document import OpenApi, Operation, Payload, ReadOnlyDocument
+from golem_project.pi.openapi_document import OpenApi, PathOperation, Payload, ReadOnlyDocument
 from golem_project.pi.openapi_tools import name_body
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.registry import REGISTRY
@@ -191,7 +191,7 @@ def tell_differences(stored: object, now: object, place: str = "") -> Iterator[s
         yield f"{place} was {_shorten(stored)} and is {_shorten(now)}"
 
 
-def _describe_operation(operation: Operation, document: OpenApi) -> dict[str, object]:
+def _describe_operation(operation: PathOperation, document: OpenApi) -> dict[str, object]:
     takes = [list_types(Payload(each).schema) for each in operation.bodies.values()]
     asked = [f"{each.name}:{each.place}{'!' * each.is_required}" for each in document.list_parameters(operation)]
     reached: dict[str, object] = {}

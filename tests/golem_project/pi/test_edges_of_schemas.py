@@ -9,7 +9,7 @@ import pytest
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import _camel, to_anthropic, to_gemini
 from golem_project.pi.manifest import _exact, without_words
-from golem_project.pi.openapi_document import OpenApi, Operation
+from golem_project.pi.openapi_document import OpenApi, PathOperation
 from golem_project.pi.parameter_union import _widen
 from golem_project.pi.python_client import _body_of, _is_closed, _list_fields
 from tools_app.toolkit.enums import PiTool
@@ -124,7 +124,7 @@ def test_fields_that_have_to_be_there_stand_first_and_a_body_is_found_by_its_ref
     }
     document = OpenApi({"components": {"schemas": {"Asked": body}}})
     reference = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Asked"}}}}
-    asking, bare = Operation("post", "/asked", {"requestBody": reference}), Operation("get", "/bare", {})
+    asking, bare = PathOperation("post", "/asked", {"requestBody": reference}), PathOperation("get", "/bare", {})
     assert _body_of(asking, document) == body and _body_of(bare, document) is None
     first, second = _list_fields(body)
     assert "z" in first and "a" in second and list(_list_fields(None)) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username
@@ -50,7 +50,7 @@ class LoginLock(AxesDatabaseHandler):
         super().user_logged_in(sender, request, user, **kwargs)
         AccessLog.objects.filter(username=user.get_username(), attempt_time__lt=clock.now() - _REMEMBERED).delete()
 
-    def _is_in_a_storm(self, request: object, credentials: object) -> bool:
+    def _is_in_a_storm(self, request: Any, credentials: object) -> bool:  # Any: with the marks of axes
         username, now = get_client_username(request, credentials), clock.now()
         if username is None:
             return False
@@ -93,7 +93,7 @@ def tell_locked(request: HttpRequest, response: HttpResponse, credentials: objec
     return page
 
 
-def _count_seconds(request: HttpRequest, credentials: object) -> int:
+def _count_seconds(request: HttpRequest, credentials: Mapping[str, object] | None) -> int:
     rows = AccessAttempt.objects.filter(
         username=name_account(request, credentials), ip_address=name_client(request)
     ).order_by("-attempt_time")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
@@ -110,7 +111,7 @@ def write_skill(name: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def build_support() -> dict[str, object]:
+def build_support() -> dict[str, Any]:  # Any: the JSON that is answered
     """The support matrix: each tool with its protocol, its chains and what a door may say of it."""
     return {
         "chains": {str(chain_id): network.name for chain_id, network in sorted(KNOWN_NETWORKS.items())},

@@ -134,7 +134,7 @@ def hash_schema(schema: Mapping[str, object]) -> str:
     return hash_canonical(_exact(without_words(schema)))
 
 
-def describe_route(tool: ToolDef) -> dict[str, object]:
+def describe_route(tool: ToolDef) -> Schema:
     """One action or query with the schema of its own parameters, for clients that show one form at a time."""
     word = "action_type" if tool.pi_tool is PiTool.PREVIEW_ACTION else "query"
     route: dict[str, object] = {

@@ -52,7 +52,7 @@ class Schedule(DatabaseScheduler):
     _offset: datetime | None = None
     _pulse_ms: float | None = None
 
-    def tick(self, *args: object, **kwargs: object) -> object:
+    def tick(self, *args: object, **kwargs: object) -> Any:  # Any: the library has no types
         """Send what is due; before that, see whether the clock was set, and say that beat is alive."""
         self._follow_clock()
         if self._pulse_ms is None or clock.monotonic_ms() - self._pulse_ms >= liveness.EVERY_SECONDS * 1000:

@@ -109,7 +109,7 @@ class Connection(kombu_connection.Connection):
     as long after the broker is back a worker takes nothing.
     """
 
-    def ensure_connection(self, *args: object, **named: object) -> object:
+    def ensure_connection(self, *args: Any, **named: Any) -> Any:  # Any: as the library has them
         """Itself, once it is connected."""
         paces = {"interval_start": _RETRY_SECONDS, "interval_step": 0, "interval_max": _RETRY_SECONDS}
         return super().ensure_connection(*args, **{**paces, **named})

@@ -93,7 +93,7 @@ def tell_locked(request: HttpRequest, response: HttpResponse, credentials: objec
     return page
 
 
-def _count_seconds(request: HttpRequest, credentials: Mapping[str, object] | None) -> int:
+def _count_seconds(request: HttpRequest, credentials: Any) -> int:  # Any: as axes hands it over
     rows = AccessAttempt.objects.filter(
         username=name_account(request, credentials), ip_address=name_client(request)
     ).order_by("-attempt_time")

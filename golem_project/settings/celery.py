@@ -68,7 +68,7 @@ CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "golem_project.runtime.beat_schedule:Schedule"
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {  # Any: as Celery reads them
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {  # Any: as Celery reads it
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": float(GOLEM_SWEEP_EVERY_SECONDS)},
     "reconcile-transactions": {
         "task": "permits_app.tasks.commit_reconciliation_task",

@@ -7,7 +7,7 @@ else it writes the transactions for the owner's own wallet. `options` are those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from django.urls import reverse
 
@@ -24,6 +24,7 @@ from permits_app.policy_cage.published_code import mask_immutables
 from permits_app.policy_cage.suggested_rules import list_subjects, list_uncaged, read_ground, suggest_rules
 from tools_app.chain.abi import encode_constructor
 from tools_app.core import clock
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import usd_to_micro
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.positions import drive
@@ -41,6 +42,24 @@ MOST_BYTES_OF_CREATION = 49_152
 _SUBJECT = "function subject() view returns (address)"
 
 
+@dataclass(frozen=True, slots=True)
+class DeploymentOptions:
+    """What a contract stands over: its account, the mark in dollars, who may halt it, valuers that are there already.
+
+    `send_locally` is the address of the local chain's node, where it is deployed there.
+    """
+
+    high_water_mark_usd: str
+    account: str | None = None
+    guardian: str | None = None
+    valuer: tuple[str, ...] = ()
+    send_locally: str | None = None
+
+
+def _read_options(options: Mapping[str, object]) -> DeploymentOptions:
+    return read_stored(DeploymentOptions, options)
+
+
 def follow(golem: Golem, contract: str, deployed_block: int) -> CageMirror:
     """Register the contract and read it."""
     return register_cage(
@@ -53,34 +72,41 @@ def follow(golem: Golem, contract: str, deployed_block: int) -> CageMirror:
 
 
 def build_deployment(
-    golem: Golem, chain: ChainReader, options: dict[str, Any], *, valuers: Mapping[str, str], left_out: Sequence[str]
+    golem: Golem,
+    chain: ChainReader,
+    options: Mapping[str, object],
+    *,
+    valuers: Mapping[str, str],
+    left_out: Sequence[str],
 ) -> bytes:
     """The data of the transaction that creates the cage; `valuers` by subject. Raises what a feed raises."""
+    asked = _read_options(options)
     rules = suggest_rules(
         golem=golem,
         chain=chain,
-        high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
-        guardian=options["guardian"],
+        high_water_mark_micro_usd=usd_to_micro(asked.high_water_mark_usd),
+        guardian=asked.guardian,
         valuers=valuers,
         left_out=left_out,
     )
-    return _encode(golem, chain, options, rules)
+    return _encode(golem, chain, asked, rules)
 
 
-def _encode(golem: Golem, chain: ChainReader, options: dict[str, Any], rules: Sequence[Rule]) -> bytes:
+def _encode(golem: Golem, chain: ChainReader, asked: DeploymentOptions, rules: Sequence[Rule]) -> bytes:
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
-    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+    return encode_deployment(code, account=checksum(asked.account or ""), base_asset=base_asset, rules=rules)
 
 
-def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> list[str]:
+def choose_left_out(golem: Golem, chain: ChainReader, options: Mapping[str, object]) -> list[str]:
     """The protocols that this golem's cage begins without: no chain takes all rules in one creation, and a cage counts
     positions at so many places alone.
 
     Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
     first. Raises CageNotDeployable where even none of them fits, and what a feed raises.
     """
-    mark = usd_to_micro(options["high_water_mark_usd"])
+    asked = _read_options(options)
+    mark = usd_to_micro(asked.high_water_mark_usd)
     ground = read_ground(golem=golem, chain=chain, high_water_mark_micro_usd=mark)
     # Any address will do to measure with.
     stand_ins = {subject: subject for subject in find_valuers(golem, chain, (), left_out=())[1]}
@@ -91,7 +117,7 @@ def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -
             golem=golem,
             chain=chain,
             high_water_mark_micro_usd=mark,
-            guardian=options["guardian"],
+            guardian=asked.guardian,
             valuers=stand_ins,
             left_out=[*left, *more],
             ground=ground,
@@ -102,7 +128,7 @@ def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -
         kept = list_subjects(golem, chain.chain_id, left_out=[*left, *more], ground=ground)
         return len(stand_ins.keys() & set(kept))
 
-    empty = len(_encode(golem, chain, options, ()))
+    empty = len(_encode(golem, chain, asked, ()))
     size = measure()
     while size > MOST_BYTES_OF_CREATION or count() > MOST_POSITIONS:
         kept = [each for each in SHELF.on(chain.chain_id) if each.name not in left]
@@ -167,38 +193,41 @@ def build_valuer(chain: ChainReader, valuer: Valuer) -> bytes:
     return bytes.fromhex(load_contract(valuer.code).bytecode[2:]) + encode_constructor(valuer.constructor, *values)
 
 
-def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, object]:
+def plan_owner_transactions(golem: Golem, chain: ChainReader, options: Mapping[str, object]) -> dict[str, object]:
     """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
-    account = checksum(options["account"])
+    asked = _read_options(options)
+    account = checksum(asked.account or "")
     left_out = choose_left_out(golem, chain, options)
-    valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
-    plan: dict[str, Any] = {"chain_id": chain.chain_id, "account": account}
+    valuers, missing = find_valuers(golem, chain, asked.valuer, left_out=left_out)
+    plan: dict[str, object] = {"chain_id": chain.chain_id, "account": account}
     if missing:
-        plan["deploy_valuers_first"] = [
+        creations = [
             {"contract": valuer.code, "values": subject, "data": "0x" + build_valuer(chain, valuer).hex()}
             for subject, valuer in missing.items()
         ]
-        plan["then"] = "run this again with --valuer ADDRESS for each of them"
-        return plan
+        again = "run this again with --valuer ADDRESS for each of them"
+        return {**plan, "deploy_valuers_first": creations, "then": again}
     data = build_deployment(golem, chain, options, valuers=valuers, left_out=left_out)
-    if left_out:
-        plan["left_out"] = tell_left_out(left_out)
-    if uncaged := list_uncaged(golem, chain.chain_id):
-        plan["not_under_this_cage"] = uncaged
-    plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
-    plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
-    plan["at_last"] = ASK_TO_ENABLE.format(page=reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
-    return plan
+    uncaged = list_uncaged(golem, chain.chain_id)
+    return {
+        **plan,
+        **({"left_out": tell_left_out(left_out)} if left_out else {}),
+        **({"not_under_this_cage": uncaged} if uncaged else {}),
+        "deploy": {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)},
+        "then": "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER",
+        "at_last": ASK_TO_ENABLE.format(page=reverse("admin:archetypes_app_golem_cage", args=[golem.pk])),
+    }
 
 
-def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> tuple[str, int, list[str]]:
+def deploy_locally(golem: Golem, chain: ChainReader, options: Mapping[str, object]) -> tuple[str, int, list[str]]:
     """Deploy on the local chain, paid by the world's deployer; the contract, the block it is in, what did not fit."""
-    rpc = JsonRpc(options["send_locally"])
+    asked = _read_options(options)
+    rpc = JsonRpc(asked.send_locally or "")
     try:
         if int(rpc.call("eth_chainId"), 16) != CHAIN_ID:
-            raise CageNotDeployable(f"{options['send_locally']} is not the local chain")
+            raise CageNotDeployable(f"{asked.send_locally} is not the local chain")
         left_out = choose_left_out(golem, chain, options)
-        valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
+        valuers, missing = find_valuers(golem, chain, asked.valuer, left_out=left_out)
         for subject, valuer in missing.items():
             valuers[subject], _ = create(rpc, build_valuer(chain, valuer))
         contract, block = create(rpc, build_deployment(golem, chain, options, valuers=valuers, left_out=left_out))
@@ -210,7 +239,7 @@ def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) ->
 def create(rpc: JsonRpc, data: bytes) -> tuple[str, int]:
     """Send one creation and wait; returns its address and block. Raises CageNotDeployable when it reverts."""
     deployer = derive_actors().deployer
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "type": 2,
         "chainId": CHAIN_ID,
         "nonce": int(rpc.call("eth_getTransactionCount", deployer.address, "pending"), 16),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,7 @@ from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_pages.cage_forms import AddressField
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.forms import UsdField
@@ -49,6 +51,7 @@ from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.toolkit.context import ChainReader
 from tools_app.wording.formats import format_chain, shorten_hex
 
 GIFT_WEI = 10**18
@@ -61,6 +64,15 @@ class SafeForm(forms.Form):
     owner = AddressField(label="Owner of the Safe", help_text="An address of your own wallet; it alone signs")
 
 
+@dataclass(frozen=True, slots=True)
+class _Deployment:
+    """A Safe, the mark in micro-USD, and who may halt the contract."""
+
+    account: str
+    mark: int
+    guardian: str
+
+
 class DeployForm(forms.Form):
     """What the contract stands over."""
 
@@ -70,14 +82,29 @@ class DeployForm(forms.Form):
 
     def as_options(self) -> dict[str, object]:
         """As the command takes them."""
-        given = self.cleaned_data
-        dollars, rest = divmod(given["mark"], 10**6)
+        given = read_cleaned(_Deployment, self)
+        dollars, rest = divmod(given.mark, 10**6)
         return {
-            "account": given["account"],
+            "account": given.account,
             "high_water_mark_usd": f"{dollars}.{rest:06d}",
-            "guardian": given["guardian"] or None,
+            "guardian": given.guardian or None,
             "valuer": [],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A contract, and the block of its deployment."""
+
+    contract: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish(_Place):
+    """The same, and why."""
+
+    reason: str
 
 
 class FollowForm(forms.Form):
@@ -101,7 +128,9 @@ def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     golem = Golem.objects.select_related("archetype").filter(pk=golem_id).first()
     if golem is None or not has_power(golem, request.user, Power.ADMINISTER):
         raise Http404("no golem of yours")
-    acts: dict[str, tuple[Callable[..., forms.Form], Callable[[HttpRequest, Golem, Any], HttpResponse]]] = {
+    acts: dict[
+        str, tuple[Callable[..., forms.Form], Callable[[HttpRequest, Golem, Any], HttpResponse]]
+    ] = {  # Any: each act takes its own form
         "key": (forms.Form, _stage)
     }
     # What a contract says becomes what is enforced. One that stands is changed by its owners' requests; following any
@@ -199,18 +228,20 @@ def _plan(request: HttpRequest, golem: Golem, form: DeployForm) -> HttpResponse:
 
 
 def _follow(request: HttpRequest, golem: Golem, form: FollowForm) -> HttpResponse:
-    follow(golem, form.cleaned_data["contract"], form.cleaned_data["block"])
+    place = read_cleaned(_Place, form)
+    follow(golem, place.contract, place.block)
     messages.success(request, "The contract is followed.")
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
 
 
 def _ask_to_follow(request: HttpRequest, golem: Golem, form: AskToFollowForm) -> HttpResponse:
+    wish = read_cleaned(_Wish, form)
     asked = request_operation(
         golem=golem,
         name="follow",
-        arguments={"contract": form.cleaned_data["contract"], "deployed_block": str(form.cleaned_data["block"])},
+        arguments={"contract": wish.contract, "deployed_block": str(wish.block)},
         owner=request.user,
-        reason=form.cleaned_data["reason"],
+        reason=wish.reason,
         now=clock.now(),
     )
     messages.success(request, "Its owners were asked. Nothing is followed until they approve.")
@@ -238,7 +269,7 @@ def _give_gas(request: HttpRequest, golem: Golem, form: forms.Form) -> HttpRespo
     return HttpResponseRedirect(page_of(golem))
 
 
-def _try_to_open(golem: Golem) -> Any:
+def _try_to_open(golem: Golem) -> ChainReader | None:
     """The chain, or None where no node of it answers: the checklist is shown all the same."""
     try:
         return _open(golem)
@@ -246,5 +277,5 @@ def _try_to_open(golem: Golem) -> Any:
         return None
 
 
-def _open(golem: Golem) -> Any:
+def _open(golem: Golem) -> ChainReader:
     return runner.open_reader(golem.home_chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))

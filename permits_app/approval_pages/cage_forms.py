@@ -5,13 +5,15 @@ A form only writes a wish down; the contract says what is looser, and the owners
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approvals.cage_rules_text import LIMIT_WORDS, PHASES, show_rule
 from permits_app.approvals.operations.cage import write_rule
@@ -51,7 +53,7 @@ _FLAGS: Final = {"yes": 1, "allowed": 1, "on": 1, "no": 0, "refused": 0, "off": 
 class AddressField(forms.CharField):
     """0x and 40 hex digits; checksummed inside."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **given: Any) -> None:  # Any: Django's own arguments of a field
         given.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"placeholder": "0x…", "spellcheck": "false"}))
         super().__init__(max_length=42, **given)
 
@@ -74,7 +76,7 @@ class CageForm(WhyForm):
 
     title: ClassVar[str] = ""
 
-    def __init__(self, *args: Any, mirror: CageMirror, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, mirror: CageMirror, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         self.mirror, self.state = mirror, CageState.from_dict(mirror.state)
         self.fields["reason"].widget.attrs.pop("autofocus", None)
@@ -87,6 +89,14 @@ class CageForm(WhyForm):
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """The arguments of the owners' operation `cage`."""
         return {"act": "propose", "rules": [write_rule(rule) for rule in self.build_rules(chain)]}
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitGiven:
+    """A limit, and its value in the limit's own unit."""
+
+    limit: int
+    number: int
 
 
 class LimitForm(CageForm):
@@ -105,7 +115,7 @@ class LimitForm(CageForm):
     )
     field_order = ("limit", "value", "reason")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: what Django's fields have cleaned
         """The value in the limit's own unit."""
         given = dict(super().clean() or {})
         if "limit" in given and "value" in given:
@@ -117,7 +127,17 @@ class LimitForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        return [limit_rule(Limit(self.cleaned_data["limit"]), self.cleaned_data["number"])]
+        given = read_cleaned(_LimitGiven, self)
+        return [limit_rule(Limit(given.limit), given.number)]
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetGiven:
+    """A contract, the selector of a function of it, and "1" where it may be called."""
+
+    target: str
+    function: bytes
+    may: str
 
 
 class TargetForm(CageForm):
@@ -150,8 +170,16 @@ class TargetForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = self.cleaned_data
-        return [call_rule(given["target"], given["function"], is_allowed=given["may"] == "1")]
+        given = read_cleaned(_TargetGiven, self)
+        return [call_rule(given.target, given.function, is_allowed=given.may == "1")]
+
+
+@dataclass(frozen=True, slots=True)
+class _SpenderGiven:
+    """Who gets an allowance, and of how much at most, micro-USD."""
+
+    spender: str
+    most: int
 
 
 class SpenderForm(CageForm):
@@ -164,7 +192,21 @@ class SpenderForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        return [spender_rule(self.cleaned_data["spender"], most_micro_usd=self.cleaned_data["most"])]
+        given = read_cleaned(_SpenderGiven, self)
+        return [spender_rule(given.spender, most_micro_usd=given.most)]
+
+
+@dataclass(frozen=True, slots=True)
+class _AssetGiven:
+    """A token and what becomes of it: caps in base units, prices in dollars; None leaves one as it is."""
+
+    token: str
+    becomes: str
+    per_batch: int | None
+    per_window: int | None
+    jump: int | None
+    least: Decimal | None
+    most: Decimal | None
 
 
 class AssetForm(CageForm):
@@ -206,7 +248,7 @@ class AssetForm(CageForm):
     )
     field_order = ("token", "becomes", "per_batch", "per_window", "jump", "least", "most", "reason")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         chain_id = self.mirror.chain_id
         deployment = known_deployment(chain_id)
@@ -214,7 +256,7 @@ class AssetForm(CageForm):
         choices = [(address, name_address(chain_id, address) or address) for address in addresses]
         self.fields["token"].choices = choices  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: what Django's fields have cleaned
         """Caps in base units."""
         given = dict(super().clean() or {})
         token = find_token(self.mirror.chain_id, given.get("token", ""))
@@ -235,46 +277,26 @@ class AssetForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """The asset with its caps. Raises InvalidParams for a token without a feed."""
-        given, key = self.cleaned_data, address_key(self.cleaned_data["token"])
-        batch = self.state.rule(RuleKind.OUTFLOW_PER_BATCH, key) if given["per_batch"] is None else given["per_batch"]
-        window = (
-            self.state.rule(RuleKind.OUTFLOW_PER_WINDOW, key) if given["per_window"] is None else given["per_window"]
-        )
-        known = self.state.asset(given["token"])
-        if given["becomes"] == "absent":
+        given = read_cleaned(_AssetGiven, self)
+        key = address_key(given.token)
+        batch = self.state.rule(RuleKind.OUTFLOW_PER_BATCH, key) if given.per_batch is None else given.per_batch
+        window = self.state.rule(RuleKind.OUTFLOW_PER_WINDOW, key) if given.per_window is None else given.per_window
+        known = self.state.asset(given.token)
+        if given.becomes == "absent":
             return [
                 Rule(RuleKind.ASSET, key, 0),
                 Rule(RuleKind.OUTFLOW_PER_BATCH, key, 0),
                 Rule(RuleKind.OUTFLOW_PER_WINDOW, key, 0),
             ]
-        state = AssetState.APPROVED if given["becomes"] == "approved" else AssetState.RETIRING
+        state = AssetState.APPROVED if given.becomes == "approved" else AssetState.RETIRING
         if known is not None:
             asset = replace(known, state=state)
         else:
-            asset = self._read_asset(chain, state)
-        asset = self._bound(asset)
-        return asset_rules(given["token"], asset, per_batch=batch, per_window=window)
+            asset = self._read_asset(chain, given.token, state)
+        asset = _bound(given, asset)
+        return asset_rules(given.token, asset, per_batch=batch, per_window=window)
 
-    def _bound(self, asset: AssetRule) -> AssetRule:
-        """With the bounds that were written; a bound of the feed is in its own units. Raises InvalidParams."""
-        given = self.cleaned_data
-        if given["jump"] is not None:
-            asset = replace(asset, most_jump_percent=given["jump"])
-        if given["least"] is not None:
-            asset = replace(asset, least=self._scale_price("least", asset.feed_decimals))
-        if given["most"] is not None:
-            asset = replace(asset, most=self._scale_price("most", asset.feed_decimals))
-        return asset
-
-    def _scale_price(self, name: str, decimals: int) -> int:
-        """The price in the feed's units. Raises InvalidParams for more than the contract takes from any feed."""
-        price = int(self.cleaned_data[name].scaleb(decimals))
-        if price > LARGEST_ANSWER:
-            raise InvalidParams("no feed answers so high a price", fields={name: "more than any feed answers"})
-        return price
-
-    def _read_asset(self, chain: ChainReader, state: AssetState) -> AssetRule:
-        address = self.cleaned_data["token"]
+    def _read_asset(self, chain: ChainReader, address: str, state: AssetState) -> AssetRule:
         deployment, meta = known_deployment(self.mirror.chain_id), find_token(self.mirror.chain_id, address)
         feed = deployment.feeds.get(address) if deployment else None
         if feed is None or meta is None:
@@ -292,6 +314,33 @@ class AssetForm(CageForm):
         )
 
 
+def _bound(given: _AssetGiven, asset: AssetRule) -> AssetRule:
+    """With the bounds that were written; a bound of the feed is in its own units. Raises InvalidParams."""
+    if given.jump is not None:
+        asset = replace(asset, most_jump_percent=given.jump)
+    if given.least is not None:
+        asset = replace(asset, least=_scale_price("least", given.least, asset.feed_decimals))
+    if given.most is not None:
+        asset = replace(asset, most=_scale_price("most", given.most, asset.feed_decimals))
+    return asset
+
+
+def _scale_price(name: str, dollars: Decimal, decimals: int) -> int:
+    """The price in the feed's units. Raises InvalidParams for more than the contract takes from any feed."""
+    price = int(dollars.scaleb(decimals))
+    if price > LARGEST_ANSWER:
+        raise InvalidParams("no feed answers so high a price", fields={name: "more than any feed answers"})
+    return price
+
+
+@dataclass(frozen=True, slots=True)
+class _ValuerGiven:
+    """Where a position lies, and who values it; empty for nobody."""
+
+    target: str
+    valuer: str
+
+
 class ValuerForm(CageForm):
     """Which contract says what a position is worth."""
 
@@ -302,7 +351,8 @@ class ValuerForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        return [valuer_rule(self.cleaned_data["target"], self.cleaned_data["valuer"] or ZERO_ADDRESS)]
+        given = read_cleaned(_ValuerGiven, self)
+        return [valuer_rule(given.target, given.valuer or ZERO_ADDRESS)]
 
 
 class GuardianForm(CageForm):
@@ -317,6 +367,16 @@ class GuardianForm(CageForm):
         return [guardian_rule(self.cleaned_data["guardian"] or ZERO_ADDRESS)]
 
 
+@dataclass(frozen=True, slots=True)
+class _SessionGiven:
+    """A key, empty to end the session; for how many hours, operations and micro-USD."""
+
+    key: str
+    hours: int
+    operations: int
+    budget: int
+
+
 class SessionForm(CageForm):
     """The golem's key, until when, for how much."""
 
@@ -329,15 +389,23 @@ class SessionForm(CageForm):
 
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """A session, not a rule."""
-        given = self.cleaned_data
-        expires = int(now.timestamp()) + given["hours"] * 3_600 if given["key"] else 0
+        given = read_cleaned(_SessionGiven, self)
+        expires = int(now.timestamp()) + given.hours * 3_600 if given.key else 0
         return {
             "act": "session",
-            "key": given["key"] or ZERO_ADDRESS,
+            "key": given.key or ZERO_ADDRESS,
             "expires_at": expires,
-            "operations": given["operations"] if given["key"] else 0,
-            "budget_micro_usd": given["budget"] if given["key"] else 0,
+            "operations": given.operations if given.key else 0,
+            "budget_micro_usd": given.budget if given.key else 0,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _ActGiven:
+    """Of a cancellation which change."""
+
+    kind: int | None
+    key: str
 
 
 class ActForm(CageForm):
@@ -346,7 +414,7 @@ class ActForm(CageForm):
     kind = forms.IntegerField(required=False, widget=forms.HiddenInput())
     key = forms.CharField(required=False, max_length=66, widget=forms.HiddenInput())
 
-    def __init__(self, *args: Any, act: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, act: str, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         self.act = act
 
@@ -354,7 +422,8 @@ class ActForm(CageForm):
         """The act, and for a cancellation which change."""
         found: dict[str, object] = {"act": self.act}
         if self.act == "cancel":
-            found |= {"kind": self.cleaned_data["kind"] or 0, "key": self.cleaned_data["key"]}
+            given = read_cleaned(_ActGiven, self)
+            found |= {"kind": given.kind or 0, "key": given.key}
         return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms
+from django.http import QueryDict
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -58,7 +59,7 @@ class PeriodForm(forms.Form):
 class TakeOverForm(OpenedForm, WhyForm):
     """Why a policy that was looked at is wanted; below what is read first, so it does not take the focus."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         self.fields["reason"].widget.attrs.pop("autofocus", None)
 
@@ -104,7 +105,7 @@ class DraftAllowlistForm(forms.Form):
         " 31337 token 0x…",
     )
 
-    def __init__(self, data: Any = None, *, entries: Mapping[str, str]) -> None:
+    def __init__(self, data: QueryDict | None = None, *, entries: Mapping[str, str]) -> None:
         super().__init__(data, prefix="allowlist")
         keep: Any = self.fields["keep"]
         keep.choices = [(key, describe_entry(key, label)) for key, label in entries.items()]
@@ -128,7 +129,7 @@ class DraftAllowlistForm(forms.Form):
 class DraftForms:
     """The three forms of one draft, filled with the policy of now."""
 
-    def __init__(self, golem: Golem, data: Any = None) -> None:
+    def __init__(self, golem: Golem, data: QueryDict | None = None) -> None:
         self._state = read_policy_state(golem)
         limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
         cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)

@@ -127,7 +127,9 @@ class ResumeForm(WhyForm):
         help_text="Else it rehearses until you set it live",
     )
 
-    def __init__(self, *args: Any, was_live: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, was_live: bool = False, **kwargs: Any
+    ) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         if not was_live:
             del self.fields["live"]

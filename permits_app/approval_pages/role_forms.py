@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from permits_app.approval_pages.cage_forms import AddressField, CageForm, SessionForm, TargetForm
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.policy_cage.contract import (
     MOST_RECIPIENTS,
     MOST_ROLES,
@@ -33,13 +35,20 @@ _MOST_HOURS: Final = 10 * 8_760
 class RoleField(forms.IntegerField):
     """The number of a role; `least` 1 for what the golem's own role has none of."""
 
-    def __init__(self, *, least: int = 1, **given: Any) -> None:
+    def __init__(self, *, least: int = 1, **given: Any) -> None:  # Any: Django's own arguments of a field
         words = "1 to 15; the golem's own key is role 0 and bounded by the account's rules alone"
         if least == 0:
             words = "0 for the golem's own key, 1 to 15 for the others"
         super().__init__(
             min_value=least, max_value=MOST_ROLES - 1, widget=UnfoldAdminTextInputWidget(), help_text=words, **given
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleGiven:
+    """The number of a role."""
+
+    role: int
 
 
 class RoleSessionForm(SessionForm):
@@ -52,7 +61,16 @@ class RoleSessionForm(SessionForm):
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """As for the golem's own key, and which role it is."""
         given = super().build_arguments(chain=chain, now=now)
-        return {**given, "act": "role", "role": self.cleaned_data["role"]}
+        return {**given, "act": "role", "role": read_cleaned(_RoleGiven, self).role}
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleCallGiven(_RoleGiven):
+    """A contract, the selector of a function of it, and "1" where the role may call it."""
+
+    target: str
+    function: bytes
+    may: str
 
 
 class RoleCallForm(TargetForm):
@@ -64,8 +82,16 @@ class RoleCallForm(TargetForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = self.cleaned_data
-        return [role_call_rule(given["role"], given["target"], given["function"], is_allowed=given["may"] == "1")]
+        given = read_cleaned(_RoleCallGiven, self)
+        return [role_call_rule(given.role, given.target, given.function, is_allowed=given.may == "1")]
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleSpenderGiven(_RoleGiven):
+    """A spender, and "1" where the role may give it an allowance."""
+
+    spender: str
+    may: str
 
 
 class RoleSpenderForm(CageForm):
@@ -81,8 +107,8 @@ class RoleSpenderForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = self.cleaned_data
-        return [role_spender_rule(given["role"], given["spender"], is_allowed=given["may"] == "1")]
+        given = read_cleaned(_RoleSpenderGiven, self)
+        return [role_spender_rule(given.role, given.spender, is_allowed=given.may == "1")]
 
 
 class RefillForm(CageForm):
@@ -111,13 +137,13 @@ class RefillForm(CageForm):
         help_text="0: nothing comes back",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         chain_id = self.mirror.chain_id
         choices = [(address, name_address(chain_id, address) or address) for address in self.state.assets]
         self.fields["token"].choices = choices  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, Any]:  # Any: what Django's fields have cleaned
         """The allowance in base units, as `refill`."""
         given = dict(super().clean() or {})
         token = find_token(self.mirror.chain_id, given.get("token", ""))
@@ -144,6 +170,14 @@ class RefillForm(CageForm):
         return given
 
 
+@dataclass(frozen=True, slots=True)
+class _RoleAllowanceGiven(_RoleGiven):
+    """An asset, and how much of it refills."""
+
+    token: str
+    refill: Refill
+
+
 class RoleAllowanceForm(RefillForm):
     """What a role may let go of an asset."""
 
@@ -153,16 +187,24 @@ class RoleAllowanceForm(RefillForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = self.cleaned_data
-        return [role_allowance_rule(given["role"], given["token"], given["refill"])]
+        given = read_cleaned(_RoleAllowanceGiven, self)
+        return [role_allowance_rule(given.role, given.token, given.refill)]
 
 
 class NumberField(forms.IntegerField):
     """The number under which a recipient is registered."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **given: Any) -> None:  # Any: Django's own arguments of a field
         given.setdefault("help_text", "0 to 255: the number under which the contract knows the recipient")
         super().__init__(min_value=0, max_value=MOST_RECIPIENTS - 1, widget=UnfoldAdminTextInputWidget(), **given)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecipientGiven:
+    """The number of a recipient, and who it is; empty for nobody."""
+
+    number: int
+    recipient: str
 
 
 class RecipientForm(CageForm):
@@ -175,7 +217,15 @@ class RecipientForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        return [recipient_rule(self.cleaned_data["number"], self.cleaned_data["recipient"] or ZERO_ADDRESS)]
+        given = read_cleaned(_RecipientGiven, self)
+        return [recipient_rule(given.number, given.recipient or ZERO_ADDRESS)]
+
+
+@dataclass(frozen=True, slots=True)
+class _PayoutGiven(_RoleAllowanceGiven):
+    """The same, and the number of whom it is paid to."""
+
+    number: int
 
 
 class PayoutForm(RefillForm):
@@ -188,8 +238,8 @@ class PayoutForm(RefillForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = self.cleaned_data
-        return [payout_rule(given["role"], given["number"], given["token"], given["refill"])]
+        given = read_cleaned(_PayoutGiven, self)
+        return [payout_rule(given.role, given.number, given.token, given.refill)]
 
 
 ROLE_FORMS: Final[dict[str, type[CageForm]]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from permits_app.approvals.passkey_challenges import FactorUse
@@ -16,7 +17,7 @@ from tools_app.core.plain_text import PlainTextField
 _CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
 
 
-def make_code_field(**given: Any) -> forms.CharField:
+def make_code_field(**given: Any) -> forms.CharField:  # Any: Django's own arguments of a field
     """Six digits of an authenticator."""
     return forms.CharField(
         label="Code of your authenticator",
@@ -32,7 +33,7 @@ def make_passkey_field() -> forms.CharField:
     return forms.CharField(required=False, max_length=LONGEST_ANSWER, widget=forms.HiddenInput())
 
 
-def make_name_field(**given: Any) -> PlainTextField:
+def make_name_field(**given: Any) -> PlainTextField:  # Any: Django's own arguments of a field
     """How its owner calls a passkey."""
     return PlainTextField(
         label="Name",
@@ -48,7 +49,7 @@ class FactorForm(forms.Form):
     old_code = make_code_field()
     passkey = make_passkey_field()
 
-    def __init__(self, *args: Any, held: HeldFactors, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, held: HeldFactors, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         if not held.has_code:
             del self.fields["old_code"]
@@ -63,7 +64,7 @@ class CodeAndPasswordForm(FactorForm):
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
     )
 
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         self.user = user
 
@@ -80,7 +81,7 @@ class EnrolForm(CodeAndPasswordForm):
 
     code = make_code_field(help_text="What the new device shows now")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         self.fields["code"].label = "Code of the new device"
         self.fields["code"].required = True
@@ -100,7 +101,7 @@ class RenamePasskeyForm(forms.Form):
 
     name = make_name_field()
 
-    def __init__(self, data: Any = None, *, called: str = "") -> None:
+    def __init__(self, data: QueryDict | None = None, *, called: str = "") -> None:
         super().__init__(data, initial={"name": called}, auto_id=False)
         self.fields["name"].widget.attrs["aria-label"] = f"New name of {called}"
 

@@ -6,6 +6,7 @@ Every page is a plain form and works without JavaScript. A page calls one action
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from permits_app.actions.announce_warden_actions import cancel_announced
 from permits_app.actions.compare_with_approved import look_again
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
 from permits_app.approval_pages.inbox import build_decision_page, build_inbox
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer
@@ -65,29 +67,56 @@ def show_short(request: HttpRequest, object_id: str, *, model_admin: object) -> 
     return _show(request, model_admin, _get(request, model_admin, object_id), template="short")
 
 
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """An owner's signature, and the digest of what they saw."""
+
+    signature: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision(_Signature):
+    """A decision, with its proof: a code or a passkey's answer."""
+
+    verdict: str
+    reason: str
+    code: str
+    passkey: str
+    is_empty_wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Why:
+    """Why, in words."""
+
+    reason: str
+
+
 @require_POST
 def decide(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Approve or reject."""
     change = _get(request, model_admin, object_id)
     form = DecisionForm(request.POST)
-    if form.is_valid() and form.cleaned_data["verdict"] == Verdict.APPROVE and takes_empty_account(change):
+    if form.is_valid() and takes_empty_account(change):
         # Asked a second time: a whole fortune was once left behind by a kind that was ticked already.
-        if not form.cleaned_data["is_empty_wanted"]:
+        asked = read_cleaned(_Decision, form)
+        if asked.verdict == Verdict.APPROVE and not asked.is_empty_wanted:
             form.add_error("is_empty_wanted", "Say that you want it so, or reject this and name the account you meant.")
     if not form.is_valid():
         return _show(request, model_admin, change, form=form, http_status=422)
-    given = form.cleaned_data
-    verdict = Verdict(given["verdict"])
+    given = read_cleaned(_Decision, form)
+    verdict = Verdict(given.verdict)
     try:
         decide_change(
             request_id=change.pk,
             owner=request.user,
             verdict=verdict,
-            reason=given["reason"],
-            code=given["code"],
-            passkey=read_answer(request, given["passkey"]),
-            seen_digest=given["digest"],
-            signature=given["signature"],
+            reason=given.reason,
+            code=given.code,
+            passkey=read_answer(request, given.passkey),
+            seen_digest=given.digest,
+            signature=given.signature,
             now=clock.now(),
         )
     except GolemError as error:
@@ -98,18 +127,19 @@ def decide(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Htt
 
 
 @require_POST
-def sign(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+def sign(request: HttpRequest, object_id: UUID, *, model_admin: object) -> HttpResponse:
     """Hand in a signature without deciding."""
     change = _get(request, model_admin, object_id)
     form = SignatureForm(request.POST)
     if not form.is_valid():
         return _show(request, model_admin, change, sign_form=form, http_status=422)
+    given = read_cleaned(_Signature, form)
     try:
         sign_change(
             request_id=change.pk,
             owner=request.user,
-            signature=form.cleaned_data["signature"],
-            seen_digest=form.cleaned_data["digest"],
+            signature=given.signature,
+            seen_digest=given.digest,
             now=clock.now(),
         )
     except GolemError as error:
@@ -184,7 +214,9 @@ def cancel(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Htt
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            cancel_change(request_id=change.pk, owner=request.user, reason=form.cleaned_data["reason"], now=clock.now())
+            cancel_change(
+                request_id=change.pk, owner=request.user, reason=read_cleaned(_Why, form).reason, now=clock.now()
+            )
         except GolemError as error:
             return report_refusal(request, error, page_of(change.pk))
         messages.success(request, "Cancelled.")
@@ -203,7 +235,7 @@ def cancel(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Htt
 
 
 @require_http_methods(["GET", "POST"])
-def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: Any) -> HttpResponse:
+def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: object) -> HttpResponse:
     """Cancel an announced action, with a reason."""
     row = Announcement.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
     golems = model_admin.list_golems(request)
@@ -212,7 +244,7 @@ def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: A
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         actor = f"owner:{request.user.pk}"
-        reason = form.cleaned_data["reason"]
+        reason = read_cleaned(_Why, form).reason
         try:
             cancel_announced(golem=row.permit.golem, permit_id=permit_id, reason=reason, actor=actor, now=clock.now())
         except GolemError as error:
@@ -253,7 +285,7 @@ def _tell_safe(change: ChangeRequest) -> dict[str, object]:
     return {"safe_now": looked.as_dict()}
 
 
-def _get(request: HttpRequest, model_admin: Any, object_id: Any, *, to_act: bool = False) -> ChangeRequest:
+def _get(request: HttpRequest, model_admin: object, object_id: Any, *, to_act: bool = False) -> ChangeRequest:
     find = model_admin.get_row_to_act_on if to_act else model_admin.get_row
     found: ChangeRequest = find(request, object_id)
     return found
@@ -261,7 +293,7 @@ def _get(request: HttpRequest, model_admin: Any, object_id: Any, *, to_act: bool
 
 def _show(
     request: HttpRequest,
-    model_admin: Any,
+    model_admin: object,
     change: ChangeRequest,
     *,
     form: DecisionForm | None = None,
@@ -295,7 +327,7 @@ def _show(
 
 
 def render_page(
-    request: HttpRequest, model_admin: Any, name: str, *, title: str, http_status: int = 200, **context: Any
+    request: HttpRequest, model_admin: object, name: str, *, title: str, http_status: int = 200, **context: Any
 ) -> HttpResponse:
     """The template `name` of approvals inside the admin."""
     whole = {

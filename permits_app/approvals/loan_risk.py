@@ -6,11 +6,18 @@ say the same because they ask here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 
+from permits_app.permits.kept_position_changes import (
+    KeptLiquidation,
+    KeptPositionChange,
+    KeptPrice,
+    read_position_change,
+    read_position_changes,
+)
 from tools_app.wording.formats import format_usd
 
 _SHORTEST_FALL: Final = "at once: its cover is worth too little already, and anybody may sell it"
@@ -29,80 +36,92 @@ class LoanRisk:
         return f"{format_usd(self.owed_micro_usd)} owed, and the {format_usd(self.cover_micro_usd)} that covers it"
 
 
-def read_loan_risk(positions: Iterable[Mapping[str, Any]]) -> LoanRisk | None:
-    """What all positions that owe something after the plan put at risk; None where none owes, or nobody weighed it."""
-    found = [each["liquidation"] for each in positions if each.get("liquidation") and each.get("owed_after")]
+def read_loan_risk(positions: Iterable[Mapping[str, object]]) -> LoanRisk | None:
+    """Sum up what all positions that owe something after the plan put at risk; None where none owes, or nobody weighed
+    it.
+    """
+    loans = [each.liquidation for each in read_position_changes(positions) if each.owed_after]
+    found = [each for each in loans if each is not None]
     if not found:
         return None
-    return LoanRisk(*(sum(int(each[name]) for each in found) for name in ("owed_micro_usd", "cover_micro_usd")))
+    return LoanRisk(sum(each.owed_micro_usd for each in found), sum(each.cover_micro_usd for each in found))
 
 
-def say_liquidation(position: Mapping[str, Any]) -> str:
-    """When one position is liquidated, with prices; of a permit that was not told prices, the fall of its cover alone.
-    Empty without a debt.
+def say_liquidation(position: Mapping[str, object]) -> str:
+    """Say when one position is liquidated, with prices; of a permit that was not told prices, the fall of its cover
+    alone. Empty without a debt.
     """
-    told = position.get("liquidation")
-    if not told:
-        return _say_fall(position.get("health_after"))
-    if not told["fall_bps"]:
+    kept = read_position_change(position)
+    told = kept.liquidation
+    if told is None:
+        return _say_fall(kept.health_after)
+    if not told.fall_bps:
         return _SHORTEST_FALL
-    cover = [each for each in told["prices"] if each["together_usd"] is not None]
-    rises = [_say_rise(each) for each in told["prices"] if _is_rise(each)]
+    cover = list(_list_cover(told))
+    rises = [_say_rise(each) for each in told.prices if _is_rise(each)]
     if not cover:
-        return _say_fall(position.get("health_after"))
+        return _say_fall(kept.health_after)
     if len(cover) == 1:
-        only = cover[0]
+        [(only, together_usd)] = cover
         words = (
-            f"when {only['symbol']} falls by {_percent(told['fall_bps'])} to {_usd(only['together_usd'])}"
-            f" (now {_usd(only['now_usd'])})"
+            f"when {only.symbol} falls by {_percent(told.fall_bps)} to {_usd(together_usd)} (now {_usd(only.now_usd)})"
         )
     else:
-        together = " and ".join(f"{each['symbol']} at {_usd(each['together_usd'])}" for each in cover)
-        alone = "; ".join(map(_say_alone, cover))
-        words = f"when all that covers it falls by {_percent(told['fall_bps'])}: {together}; {alone}"
+        together = " and ".join(f"{each.symbol} at {_usd(together_usd)}" for each, together_usd in cover)
+        alone = "; ".join(_say_alone(each) for each, _ in cover)
+        words = f"when all that covers it falls by {_percent(told.fall_bps)}: {together}; {alone}"
     return f"{words}{''.join(f', or when {each}' for each in rises)}; anybody may then sell its cover at a discount"
 
 
-def say_growth(positions: Iterable[Mapping[str, Any]]) -> str:
-    """For a title: when the first position whose debt or risk grows is liquidated: `WETH at $1,125.00 (-62.5%)`; empty
-    where none grows.
+def say_growth(positions: Iterable[Mapping[str, object]]) -> str:
+    """Say, for a title, when the first position whose debt or risk grows is liquidated: `WETH at $1,125.00 (-62.5%)`;
+    empty where none grows.
     """
-    for each in positions:
-        told = each.get("liquidation")
-        if not told or not _grows(each):
+    for each in read_position_changes(positions):
+        told = each.liquidation
+        if told is None or not _grows(each):
             continue
-        cover = [price for price in told["prices"] if price["together_usd"] is not None]
-        if not told["fall_bps"] or not cover:
-            return "liquidated at once" if not told["fall_bps"] else ""
-        prices = ", ".join(f"{price['symbol']} at {_usd(price['together_usd'])}" for price in cover[:2])
+        if not told.fall_bps:
+            return "liquidated at once"
+        cover = list(_list_cover(told))
+        if not cover:
+            return ""
+        prices = ", ".join(f"{price.symbol} at {_usd(together_usd)}" for price, together_usd in cover[:2])
         more = " and others" if len(cover) > 2 else ""
-        return f"liquidated with {prices}{more} (-{_percent(told['fall_bps'])})"
+        return f"liquidated with {prices}{more} (-{_percent(told.fall_bps)})"
     return ""
 
 
-def _grows(position: Mapping[str, Any]) -> bool:
+def _list_cover(told: KeptLiquidation) -> Iterator[tuple[KeptPrice, str]]:
+    """Each token that covers the loan, and its price when all of them fell alike."""
+    for price in told.prices:
+        if price.together_usd is not None:
+            yield price, price.together_usd
+
+
+def _grows(position: KeptPositionChange) -> bool:
     """Whether more is owed in it than before, or less covers what is owed."""
-    debts = {each["token"] for each in position["owed_after"]}
-    if any(int(each["raw"]) < 0 for each in position["changes"] if each["token"] in debts):
+    debts = {each.token for each in position.owed_after}
+    if any(each.raw < 0 for each in position.changes if each.token in debts):
         return True
-    before, after = _ratio(position.get("health_before")), _ratio(position.get("health_after"))
+    before, after = _ratio(position.health_before), _ratio(position.health_after)
     return after is not None and (before is None or after < before)
 
 
-def _is_rise(price: Mapping[str, Any]) -> bool:
-    return price["alone_usd"] is not None and Decimal(price["alone_usd"]) > Decimal(price["now_usd"])
+def _is_rise(price: KeptPrice) -> bool:
+    return price.alone_usd is not None and Decimal(price.alone_usd) > Decimal(price.now_usd)
 
 
-def _say_rise(price: Mapping[str, Any]) -> str:
-    return f"{price['symbol']}, which is owed, rises to {_usd(price['alone_usd'])} (now {_usd(price['now_usd'])})"
+def _say_rise(price: KeptPrice) -> str:
+    return f"{price.symbol}, which is owed, rises to {_usd(price.alone_usd or '')} (now {_usd(price.now_usd)})"
 
 
-def _say_alone(price: Mapping[str, Any]) -> str:
-    if price["alone_usd"] is None or _is_rise(price):
-        return f"a fall of {price['symbol']} alone never does it"
-    share = (1 - Decimal(price["alone_usd"]) / Decimal(price["now_usd"])) * 100 if Decimal(price["now_usd"]) else 0
+def _say_alone(price: KeptPrice) -> str:
+    if price.alone_usd is None or _is_rise(price):
+        return f"a fall of {price.symbol} alone never does it"
+    share = (1 - Decimal(price.alone_usd) / Decimal(price.now_usd)) * 100 if Decimal(price.now_usd) else 0
     fall = Decimal(share).quantize(Decimal("0.1"), rounding=ROUND_DOWN)
-    return f"{price['symbol']} alone at {_usd(price['alone_usd'])}, {fall}% lower"
+    return f"{price.symbol} alone at {_usd(price.alone_usd)}, {fall}% lower"
 
 
 def _usd(text: str) -> str:

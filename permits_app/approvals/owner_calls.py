@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -23,11 +24,15 @@ from permits_app.policy_cage.safe_tx import (
     hash_safe_tx,
 )
 from tools_app.chain.abi import AbiDecodeError, decode_input
-from tools_app.chain.signatures import parse_signature
+from tools_app.chain.signatures import AbiEntry, parse_signature
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_micro_usd
 from tools_app.standards.deadline_contract import read_end, say_moment
+from tools_app.toolkit.plan import Call
 from tools_app.wording.address_names import name_address
 from tools_app.wording.formats import format_chain, format_coin
+
+AbiValues = tuple[Any, ...]  # Any: a value of an ABI is of the type that its signature says
 
 _OWNER_FUNCTIONS: Final = (
     "propose",
@@ -41,8 +46,8 @@ _OWNER_FUNCTIONS: Final = (
     "notePrices",
 )
 _OPERATIONS: Final = {
-    "0": "call; never a delegate call",
-    "1": "MultiSendCallOnly, which makes these calls and nothing else, all or none",
+    0: "call; never a delegate call",
+    1: "MultiSendCallOnly, which makes these calls and nothing else, all or none",
 }
 NO_END: Final = "what you sign does not end by time"
 _KNOWN: Final = {
@@ -51,59 +56,87 @@ _KNOWN: Final = {
 }
 
 
-def read_safe_tx(document: Mapping[str, str]) -> tuple[SafeTx, str, int]:
-    """The SafeTx of a request's `safe_tx`, its Safe, and its chain."""
-    tx = SafeTx(
-        to=document["to"],
-        data=bytes.fromhex(document["data"].removeprefix("0x")),
-        nonce=int(document["nonce"]),
-        value=int(document["value"]),
-        operation=int(document.get("operation", "0")),
-    )
-    return tx, document["safe"], int(document["chain_id"])
+@dataclass(frozen=True, slots=True)
+class SafeTxFields:
+    """The fields of a SafeTx as a request keeps them; `ends_at` in Unix seconds, None of what never told an end."""
+
+    chain_id: int
+    safe: str
+    nonce: int
+    to: str
+    value: int
+    data: str
+    operation: int = 0
+    safe_tx_hash: str = ""
+    ends_at: int | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The call data."""
+        return bytes.fromhex(self.data.removeprefix("0x"))
+
+    @property
+    def tx(self) -> SafeTx:
+        """The transaction that these fields make."""
+        return SafeTx(to=self.to, data=self.raw, nonce=self.nonce, value=self.value, operation=self.operation)
+
+    @property
+    def target(self) -> str:
+        """What it calls, in words."""
+        return "the Safe itself" if self.to == self.safe else "the golem's cage"
 
 
-def compute_safe_tx_hash(document: Mapping[str, str]) -> bytes:
-    """The 32 bytes an owner signs, from the fields alone; never from the hash that stands beside them."""
-    tx, safe, chain_id = read_safe_tx(document)
-    return hash_safe_tx(tx, safe=safe, chain_id=chain_id)
+def read_safe_tx(document: Mapping[str, object]) -> SafeTxFields:
+    """Read a request's `safe_tx`. Raises ValueError naming the field that is missing or of another type."""
+    return read_stored(SafeTxFields, document)
 
 
-def build_wallet_document(document: Mapping[str, str]) -> dict[str, object]:
-    """What a wallet is given for `eth_signTypedData_v4`."""
-    tx, safe, chain_id = read_safe_tx(document)
-    return build_typed_data(tx, safe=safe, chain_id=chain_id)
+def compute_safe_tx_hash(document: Mapping[str, object]) -> bytes:
+    """Compute the 32 bytes an owner signs, from the fields alone; never from the hash that stands beside them."""
+    return _hash(read_safe_tx(document))
 
 
-def encode_relay(document: Mapping[str, str], signatures: bytes) -> bytes:
-    """Call data of the Safe's execTransaction, for whoever relays it."""
-    tx, _, _ = read_safe_tx(document)
-    return encode_exec_transaction(tx, signatures=signatures)
+def _hash(asked: SafeTxFields) -> bytes:
+    return hash_safe_tx(asked.tx, safe=asked.safe, chain_id=asked.chain_id)
 
 
-def describe_fields(document: Mapping[str, str]) -> list[dict[str, str]]:
-    """Every field of the SafeTx by name, as people read it."""
-    chain_id = int(document["chain_id"])
+def build_wallet_document(document: Mapping[str, object]) -> dict[str, object]:
+    """Build what a wallet is given for `eth_signTypedData_v4`."""
+    asked = read_safe_tx(document)
+    return build_typed_data(asked.tx, safe=asked.safe, chain_id=asked.chain_id)
+
+
+def encode_relay(document: Mapping[str, object], signatures: bytes) -> bytes:
+    """Encode the call data of the Safe's execTransaction, for whoever relays it."""
+    return encode_exec_transaction(read_safe_tx(document).tx, signatures=signatures)
+
+
+def describe_fields(document: Mapping[str, object]) -> list[dict[str, str]]:
+    """Describe every field of the SafeTx by name, as people read it."""
+    asked = read_safe_tx(document)
     rows = [
-        ("Chain", f"{format_chain(chain_id)}, id {chain_id}"),
-        ("Safe", show_address(chain_id, document["safe"])),
-        ("Nonce of the Safe", document["nonce"]),
-        ("Target", document["to"]),
-        ("Sends", format_coin(document["value"], chain_id)),
-        ("Operation", _OPERATIONS[document.get("operation", "0")]),
+        ("Chain", f"{format_chain(asked.chain_id)}, id {asked.chain_id}"),
+        ("Safe", show_address(asked.chain_id, asked.safe)),
+        ("Nonce of the Safe", str(asked.nonce)),
+        ("Target", asked.to),
+        ("Sends", format_coin(asked.value, asked.chain_id)),
+        ("Operation", _OPERATIONS[asked.operation]),
         ("Gas, fees and refund", f"0, paid by whoever relays it; refund receiver {ZERO_ADDRESS}"),
-        ("What is signed", "0x" + compute_safe_tx_hash(document).hex()),
+        ("What is signed", "0x" + _hash(asked).hex()),
     ]
     # What was asked for before plans could end has no such line, and its digest none either.
-    if "ends_at" in document:
-        rows.append(("Ends", say_end(read_end_signed(document))))
+    if asked.ends_at is not None:
+        rows.append(("Ends", say_end(_read_end(asked))))
     return [{"name": name, "text": text} for name, text in rows]
 
 
-def read_end_signed(document: Mapping[str, str]) -> int:
+def read_end_signed(document: Mapping[str, object]) -> int:
     """When what is signed ends by itself, Unix seconds, from its bytes alone; 0 when it does not."""
-    tx, _, _ = read_safe_tx(document)
-    calls = unpack_calls(tx.data) if tx.operation else None
+    return _read_end(read_safe_tx(document))
+
+
+def _read_end(asked: SafeTxFields) -> int:
+    calls = unpack_calls(asked.raw) if asked.operation else None
     return (read_end(calls[0]) or 0) if calls else 0
 
 
@@ -114,67 +147,63 @@ def say_end(ends_at: int) -> str:
     return f"ends at {say_moment(ends_at)}: from then on nobody can execute it, whoever has the signatures"
 
 
-def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict[str, object]:
-    """The call of the SafeTx, decoded as a page shows calls; one inner call per rule of a proposal."""
-    chain_id, data = int(document["chain_id"]), document["data"]
-    raw = bytes.fromhex(data.removeprefix("0x"))
-    if document.get("operation", "0") != "0":
-        return _describe_batch(document, raw, label=label)
-    signature = _KNOWN.get(raw[:4])
-    known = _decode(signature, raw) if signature else None
-    if signature is None or known is None:
-        plain = {"to": document["to"], "data": data, "value": document["value"]}
-        [told] = describe_calls([plain], chain_id=chain_id)
-        if not raw and document["to"] == document["safe"]:
+def describe_owner_call(document: Mapping[str, object], *, label: str = "") -> dict[str, object]:
+    """Describe the call of the SafeTx, decoded as a page shows calls; one inner call per rule of a proposal."""
+    return _describe_call(read_safe_tx(document), label=label)
+
+
+def _describe_call(asked: SafeTxFields, *, label: str) -> dict[str, object]:
+    if asked.operation:
+        return _describe_batch(asked, label=label)
+    signature = _KNOWN.get(asked.raw[:4])
+    values = _decode(signature, asked.raw) if signature else None
+    if signature is None or values is None:
+        plain = {"to": asked.to, "data": asked.data, "value": str(asked.value)}
+        [told] = describe_calls([plain], chain_id=asked.chain_id)
+        if not asked.raw and asked.to == asked.safe:
             told |= {"function": "nothing: it uses the nonce up", "to_name": "the Safe itself"}
         return {**told, "label": label}
     entry = parse_signature(signature)
     is_proposal = entry.name == "propose"
-    arguments = [] if is_proposal else _describe_arguments(entry.name, known, chain_id)
     return {
         "label": label,
-        "to": document["to"],
-        "to_name": "the Safe itself" if document["to"] == document["safe"] else "the golem's cage",
+        "to": asked.to,
+        "to_name": asked.target,
         "function": entry.name,
-        "arguments": arguments,
-        "value": format_coin(document["value"], chain_id) if int(document["value"]) else "",
-        "data": data,
-        "inner": [_describe_rule(document["to"], rule, chain_id) for rule in known["changes"]] if is_proposal else [],
+        "arguments": [] if is_proposal else _describe_arguments(entry, values, asked.chain_id),
+        "value": format_coin(asked.value, asked.chain_id) if asked.value else "",
+        "data": asked.data,
+        "inner": [_describe_rule(asked.to, rule, asked.chain_id) for rule in values[0]] if is_proposal else [],
     }
 
 
-def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> dict[str, object]:
-    chain_id = int(document["chain_id"])
-    calls = unpack_calls(raw)
-    inner = [_describe_inner(document, each) for each in encode_batch(calls or ())]
+def _describe_batch(asked: SafeTxFields, *, label: str) -> dict[str, object]:
+    calls = unpack_calls(asked.raw)
     return {
         "label": label,
-        "to": document["to"],
-        "to_name": name_address(chain_id, document["to"]) or "not registered",
+        "to": asked.to,
+        "to_name": name_address(asked.chain_id, asked.to) or "not registered",
         "function": "multiSend" if calls is not None else "no batch of calls: do not sign it",
         "arguments": [],
         "value": "",
-        "data": document["data"],
-        "inner": inner,
+        "data": asked.data,
+        "inner": [_describe_inner(asked, each) for each in calls or ()],
     }
 
 
-def _describe_inner(document: Mapping[str, str], call: Mapping[str, object]) -> dict[str, object]:
+def _describe_inner(asked: SafeTxFields, call: Call) -> dict[str, object]:
     """One call of a batch; what the Safe asks of itself or of its cage as it is told where it stands alone."""
-    chain_id = int(document["chain_id"])
-    is_own = bytes.fromhex(str(call["data"]).removeprefix("0x"))[:4] in _KNOWN
-    if str(call["to"]) != document["safe"] and not is_own:
-        return describe_calls([call], chain_id=chain_id)[0]
-    alone = {**document, "to": str(call["to"]), "value": str(call["value"]), "data": str(call["data"])}
-    return describe_owner_call({**alone, "operation": "0"}, label=str(call.get("label", "")))
+    if call.to != asked.safe and call.data[:4] not in _KNOWN:
+        return describe_calls(encode_batch([call]), chain_id=asked.chain_id)[0]
+    alone = replace(asked, to=call.to, value=call.value, data="0x" + call.data.hex(), operation=0)
+    return _describe_call(alone, label=call.label)
 
 
-def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:
+def _decode(signature: str, raw: bytes) -> AbiValues | None:
     try:
-        values = decode_input(signature, raw)
+        return decode_input(signature, raw)
     except AbiDecodeError:
         return None
-    return {param.name: value for param, value in zip(parse_signature(signature).inputs, values, strict=True)}
 
 
 def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> dict[str, object]:
@@ -198,21 +227,22 @@ def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> di
     }
 
 
-def _describe_arguments(function: str, known: Mapping[str, Any], chain_id: int) -> list[dict[str, str]]:
-    if function in ("cancelChange", "applyChange"):
-        about = name_rule(known["kind"], known["key"], chain_id=chain_id)
-        return [{"name": "about", "text": about, "raw": f"{RuleKind(known['kind']).name} 0x{known['key'].hex()}"}]
-    if function in ("setSession", "appoint"):
-        ends = datetime.fromtimestamp(known["expiresAt"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        key = "nobody" if known["key"] == ZERO_ADDRESS else known["key"]
+def _describe_arguments(entry: AbiEntry, values: AbiValues, chain_id: int) -> list[dict[str, str]]:
+    if entry.name in ("cancelChange", "applyChange"):
+        kind, key = values
+        about = name_rule(kind, key, chain_id=chain_id)
+        return [{"name": "about", "text": about, "raw": f"{RuleKind(kind).name} 0x{key.hex()}"}]
+    if entry.name in ("setSession", "appoint"):
+        *role, key, expires_at, operations, budget = values
+        ends = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         return [
-            *([{"name": "role", "text": str(known["role"]), "raw": str(known["role"])}] if "role" in known else []),
-            {"name": "session key", "text": key, "raw": known["key"]},
-            {"name": "until", "text": ends, "raw": str(known["expiresAt"])},
-            {"name": "operations", "text": f"{known['operations']:,}", "raw": str(known["operations"])},
-            {"name": "budget", "text": format_micro_usd(known["budget"]), "raw": str(known["budget"])},
+            *({"name": "role", "text": str(each), "raw": str(each)} for each in role),
+            {"name": "session key", "text": "nobody" if key == ZERO_ADDRESS else key, "raw": key},
+            {"name": "until", "text": ends, "raw": str(expires_at)},
+            {"name": "operations", "text": f"{operations:,}", "raw": str(operations)},
+            {"name": "budget", "text": format_micro_usd(budget), "raw": str(budget)},
         ]
     return [
-        {"name": name, "text": name_address(chain_id, str(value)) or str(value), "raw": str(value)}
-        for name, value in known.items()
+        {"name": param.name, "text": name_address(chain_id, str(value)) or str(value), "raw": str(value)}
+        for param, value in zip(entry.inputs, values, strict=True)
     ]

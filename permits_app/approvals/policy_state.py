@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from archetypes_app.models import Golem
 from permits_app.approvals.approval_rules import cool_off, measure_loosening, tier_of_loosening
@@ -17,12 +17,13 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.right_to_left_names import isolate
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.address_names import list_named, name_address
 from tools_app.wording.formats import format_bps, format_chain
 
-PolicyState = Mapping[str, Any]
+PolicyState: TypeAlias = Mapping[str, Mapping[str, str]]
 """`limits` and `cage`: column to text; `allowlist`: `chain:KIND:address` to label."""
 
 LIMIT_COLUMNS: Final = (
@@ -87,12 +88,41 @@ class PolicyDifference:
         """The tier it is decided at."""
         return tier_of_loosening(self.loosening_bps) if self.loosens else RiskTier.ROUTINE
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; what an operation carries."""
+    def as_dict(self) -> dict[str, str | None]:
+        """JSON-ready; what an operation carries, and what `read_policy_changes` reads."""
         return {"row": self.row, "name": self.name, "before": self.before, "after": self.after}
 
 
-def read_policy_state(golem: Golem) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """One column, or one allowlist entry, as it shall be; `after` None takes an entry out."""
+
+    row: str
+    name: str
+    after: str | None
+    before: str | None = None
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is about an entry of the allowlist."""
+        return self.row == "allowlist"
+
+
+def read_policy_changes(changes: Iterable[Mapping[str, object]]) -> list[PolicyChange]:
+    """Read changes from their JSON. Raises ValueError naming the field that is missing or of another type."""
+    return [read_stored(PolicyChange, each) for each in changes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a policy: columns by name, and the allowlist's labels by entry."""
+
+    limits: Mapping[str, str]
+    cage: Mapping[str, str]
+    allowlist: Mapping[str, str]
+
+
+def read_policy_state(golem: Golem) -> dict[str, dict[str, str]]:
     """The policy as stored now; a golem without rows has the defaults."""
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
@@ -122,33 +152,40 @@ def split_entry(key: str) -> tuple[int, str, str]:
 
 def hash_policy_state(state: PolicyState) -> str:
     """Names the state; labels do not count, they permit nothing."""
-    return hash_canonical({"limits": state["limits"], "cage": state["cage"], "allowlist": sorted(state["allowlist"])})
+    rows = _Rows(**state)
+    return hash_canonical({"limits": rows.limits, "cage": rows.cage, "allowlist": sorted(rows.allowlist)})
 
 
 def diff_policy(before: PolicyState, after: PolicyState) -> tuple[PolicyDifference, ...]:
     """What would change from `before` to `after`, in the order of the columns."""
+    old, new = _Rows(**before), _Rows(**after)
     found: list[PolicyDifference] = []
-    for row in ("limits", "cage"):
-        for name in (*before[row], *(set(after[row]) - set(before[row]))):
-            was, becomes = before[row].get(name), after[row].get(name, before[row].get(name))
+    for row, had, has in (("limits", old.limits, new.limits), ("cage", old.cage, new.cage)):
+        for name in (*had, *(set(has) - set(had))):
+            was, becomes = had.get(name), has.get(name, had.get(name))
             if was != becomes:
                 found.append(_compare(row, name, str(was), str(becomes)))
-    gone = sorted(set(before["allowlist"]) - set(after["allowlist"]))
-    fresh = sorted(set(after["allowlist"]) - set(before["allowlist"]))
-    found += [_entry(key, before["allowlist"][key], is_new=False) for key in gone]
-    found += [_warn(_entry(key, after["allowlist"][key], is_new=True), before["allowlist"]) for key in fresh]
+    gone = sorted(set(old.allowlist) - set(new.allowlist))
+    fresh = sorted(set(new.allowlist) - set(old.allowlist))
+    found += [_entry(key, old.allowlist[key], is_new=False) for key in gone]
+    found += [_warn(_entry(key, new.allowlist[key], is_new=True), old.allowlist) for key in fresh]
     return tuple(found)
 
 
-def apply_differences(state: PolicyState, changes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def apply_differences(state: PolicyState, changes: Iterable[Mapping[str, object]]) -> dict[str, dict[str, str]]:
     """`state` with changes (`row`, `name`, `before`, `after`) made to it; a new value."""
-    made: dict[str, Any] = {row: dict(state[row]) for row in ("limits", "cage", "allowlist")}
-    for change in changes:
-        if change["after"] is None:
-            made[change["row"]].pop(change["name"], None)
+    made = {row: dict(state[row]) for row in ("limits", "cage", "allowlist")}
+    for change in read_policy_changes(changes):
+        if change.after is None:
+            made[change.row].pop(change.name, None)
         else:
-            made[change["row"]][change["name"]] = change["after"]
+            made[change.row][change.name] = change.after
     return made
+
+
+def find_moved(state: PolicyState, changes: Iterable[PolicyChange]) -> PolicyChange | None:
+    """The first change that starts from another value than `state` has by now."""
+    return next((each for each in changes if state[each.row].get(each.name) != each.before), None)
 
 
 def longest_wait(differences: Sequence[PolicyDifference]) -> int:

@@ -394,7 +394,7 @@ class CageEvent:
     """One event of a cage, its arguments by name, and where it stands."""
 
     name: str
-    args: dict[str, Any]
+    args: dict[str, Any]  # Any: each is of the type that the event's signature says
     block_number: int
     log_index: int
 
@@ -413,6 +413,7 @@ def decode_cage_error(data: bytes) -> RevertReason:
     reason = decode_revert(data, tuple(ERRORS.values()))
     if reason.name != "CallFailed":
         return reason
-    inner = decode_revert(reason.args["reason"], tuple(ERRORS.values()))
-    text = f"call {reason.args['index'] + 1} failed: {inner.text}"
+    index, cause = reason.args.values()
+    inner = decode_revert(cause, tuple(ERRORS.values()))
+    text = f"call {index + 1} failed: {inner.text}"
     return RevertReason(text, reason.name, reason.args, data)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 
@@ -152,13 +151,11 @@ def read_from_deployment(
     raise DeploymentTooFarBack(f"block {deployed_block} lies too far back to read {contract} from there at once")
 
 
-def read_columns(state: CageState) -> dict[str, Any]:
+def read_columns(state: CageState) -> dict[str, int]:
     """The contract's figures as columns of the PolicyCage row; of a limit that a former version lacks, none."""
-    columns: dict[str, object] = {name: state.limit(limit) for name, limit in COLUMNS.items()}
-    if not columns["min_range_ticks"]:
-        del columns["min_range_ticks"]
-    columns["allows_arbitrary_calldata"] = bool(state.limit(Limit.ALLOWS_ARBITRARY_CALLS))
-    return columns
+    columns = {name: state.limit(limit) for name, limit in COLUMNS.items()}
+    told = {name: value for name, value in columns.items() if value or COLUMNS[name] is not Limit.MIN_RANGE_TICKS}
+    return {**told, "allows_arbitrary_calldata": bool(state.limit(Limit.ALLOWS_ARBITRARY_CALLS))}
 
 
 def hash_rules(state: CageState) -> str:

@@ -7,7 +7,6 @@ state that follows from the logs is held against the contract's own words at the
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import MOST_ROLES, SLOT_SECONDS, RuleKind
@@ -65,5 +64,5 @@ def _plain(values: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(tuple(value) if isinstance(value, list | tuple) else value for value in values)
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     return f"0x{value.hex()}" if isinstance(value, bytes) else str(value)

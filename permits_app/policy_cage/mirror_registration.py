@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
+from archetypes_app.models import Golem
 from permits_app.models import CageMirror, PolicyCage
 from permits_app.policy_cage.mirror import CageFacts, hash_rules
 from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _NewPlace:
+    """Of the columns of an unread contract what says which one it is."""
+
+    contract: str
+    account: str
 
 
 def register_first(
-    *, golem: Any, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
+    *, golem: Golem, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
 ) -> CageMirror:
     """The mirror of a golem that has none; joins the caller's transaction, which holds the golem's row."""
     cage, _ = PolicyCage.objects.get_or_create(golem=golem)
@@ -24,7 +35,7 @@ def register_first(
 
 
 def register_instead(
-    *, golem: Any, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
+    *, golem: Golem, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
 ) -> CageMirror:
     """The golem's mirror with another contract behind it; joins the caller's transaction, which holds its rows."""
     mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).get(cage__golem=golem)
@@ -35,10 +46,11 @@ def register_instead(
     return mirror
 
 
-def point_at(mirror: CageMirror, columns: dict[str, object]) -> None:
+def point_at(mirror: CageMirror, columns: Mapping[str, object]) -> None:
     """Save `mirror` with the columns of an unread contract; one that it followed is remembered while it may act."""
-    if mirror.pk is not None and mirror.contract != columns["contract"]:
-        goes_on = mirror.is_enforced and mirror.account == columns["account"]
+    new = read_stored(_NewPlace, columns)
+    if mirror.pk is not None and mirror.contract != new.contract:
+        goes_on = mirror.is_enforced and mirror.account == new.account
         mirror.replaced = mirror.contract if goes_on else ""
     for name, value in columns.items():
         setattr(mirror, name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from permits_app.policy_cage.contract import BatchClass
 
@@ -17,13 +17,13 @@ class Refusal:
     """The contract's error by name, with its arguments in order. An empty name is a revert without a reason."""
 
     name: str
-    args: tuple[Any, ...] = ()
+    args: tuple[object, ...] = ()
 
 
 class Refused(Exception):
     """Ends the judging with the contract's error."""
 
-    def __init__(self, name: str, *args: Any) -> None:
+    def __init__(self, name: str, *args: object) -> None:
         super().__init__(name)
         self.refusal = Refusal(name, args)
 

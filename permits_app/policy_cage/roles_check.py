@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
@@ -67,7 +67,7 @@ def encode_role(name: str) -> bytes:
     return raw.ljust(32, b"\0")
 
 
-def build_document(calls: Sequence[Call], *, chain_id: int, safe: str) -> dict[str, Any]:
+def build_document(calls: Sequence[Call], *, chain_id: int, safe: str) -> dict[str, object]:
     """The calls as Safe's transaction builder reads them; all or none."""
     rows = [{"to": call.to, "value": str(call.value), "data": "0x" + call.data.hex()} for call in calls]
     return {

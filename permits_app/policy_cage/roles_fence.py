@@ -1,19 +1,19 @@
-"""Writes the calls that give a role of Zodiac Roles v2 the permissions of a manifest, and reads its present ones. They
-are read from its events, which tell every condition in full. Reading asks the chain.
+"""Writes the calls that give a role of Zodiac Roles v2 the permissions of a manifest, and reads its present ones.
 
 What it says is read from its events, which tell every condition in full. Reading asks the chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from permits_app.policy_cage.roles_manifest import Permission, RoleAllowance, RolesManifest
+from permits_app.policy_cage.roles_manifest import Flat, Permission, RoleAllowance, RolesManifest
 from tools_app.chain.abi import checksum, decode_log, encode_call
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import LogEntry
 
 _CONDITIONS: Final = "(uint8 parent, uint8 paramType, uint8 operator, bytes compValue)[] conditions"
 ASSIGN: Final = "function assignRoles(address module, bytes32[] roleKeys, bool[] memberOf)"
@@ -28,20 +28,92 @@ SET_ALLOWANCE: Final = (
     "function setAllowance(bytes32 key, uint128 balance, uint128 maxRefill, uint128 refill, uint64 period,"
     " uint64 timestamp)"
 )
-_EVENTS: Final = {
-    "assign": "event AssignRoles(address module, bytes32[] roleKeys, bool[] memberOf)",
-    "allow_target": "event AllowTarget(bytes32 roleKey, address targetAddress, uint8 options)",
-    "scope_target": "event ScopeTarget(bytes32 roleKey, address targetAddress)",
-    "revoke_target": "event RevokeTarget(bytes32 roleKey, address targetAddress)",
-    "allow_function": "event AllowFunction(bytes32 roleKey, address targetAddress, bytes4 selector, uint8 options)",
-    "scope_function": (
-        f"event ScopeFunction(bytes32 roleKey, address targetAddress, bytes4 selector, {_CONDITIONS}, uint8 options)"
+
+
+@dataclass(frozen=True, slots=True)
+class _RolesAssigned:
+    """A member of the contract, and of which roles it is one now."""
+
+    member: str
+    roles: tuple[bytes, ...]
+    is_member: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AllowanceSet:
+    """An allowance of the contract in base units; what comes back in each period, in seconds."""
+
+    key: bytes
+    balance: int
+    most: int
+    refill: int
+    period_seconds: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetScoped:
+    """What a role may call a contract with: nothing, what is scoped, or anything (`options` are how)."""
+
+    role: bytes
+    target: str
+    options: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionAllowed:
+    """A function that a role may call."""
+
+    role: bytes
+    target: str
+    selector: bytes
+    options: int
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionScoped:
+    """A function that a role may call under conditions: parent, type of parameter, operator and value of each."""
+
+    role: bytes
+    target: str
+    selector: bytes
+    conditions: tuple[dict[str, Any], ...]  # Any: a part of a condition is of the type that its signature says
+    options: int
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionRevoked:
+    """A function that a role may call no more."""
+
+    role: bytes
+    target: str
+    selector: bytes
+
+
+class _TargetAllowed(_TargetScoped):
+    """A contract that a role may call with anything."""
+
+
+class _TargetRevoked(_TargetScoped):
+    """A contract that a role may call no more."""
+
+
+_OfFunction: TypeAlias = _FunctionAllowed | _FunctionScoped | _FunctionRevoked
+_RolesEvent: TypeAlias = _RolesAssigned | _AllowanceSet | _TargetScoped | _OfFunction
+_EVENTS: Final[dict[str, type[_RolesEvent]]] = {
+    "event AssignRoles(address module, bytes32[] roleKeys, bool[] memberOf)": _RolesAssigned,
+    "event AllowTarget(bytes32 roleKey, address targetAddress, uint8 options)": _TargetAllowed,
+    "event ScopeTarget(bytes32 roleKey, address targetAddress)": _TargetScoped,
+    "event RevokeTarget(bytes32 roleKey, address targetAddress)": _TargetRevoked,
+    "event AllowFunction(bytes32 roleKey, address targetAddress, bytes4 selector, uint8 options)": _FunctionAllowed,
+    f"event ScopeFunction(bytes32 roleKey, address targetAddress, bytes4 selector, {_CONDITIONS}, uint8 options)": (
+        _FunctionScoped
     ),
-    "revoke_function": "event RevokeFunction(bytes32 roleKey, address targetAddress, bytes4 selector)",
-    "set_allowance": (
+    "event RevokeFunction(bytes32 roleKey, address targetAddress, bytes4 selector)": _FunctionRevoked,
+    (
         "event SetAllowance(bytes32 allowanceKey, uint128 balance, uint128 maxRefill, uint128 refill, uint64 period,"
         " uint64 timestamp)"
-    ),
+    ): _AllowanceSet,
 }
 
 
@@ -83,7 +155,7 @@ def list_calls(roles: str, role: bytes, key: str, manifest: RolesManifest, now: 
     return [Call(to=roles, data=encode_call(text, *args), value=0, label=label) for label, text, args in asked]
 
 
-def _ask(role: bytes, one: Permission) -> tuple[str, str, tuple[Any, ...]]:
+def _ask(role: bytes, one: Permission) -> tuple[str, str, tuple[object, ...]]:
     if not one.conditions:
         return "is called", ALLOW_FUNCTION, (role, one.target, one.selector, one.options)
     flat = [tuple(each) for each in one.conditions]
@@ -118,16 +190,22 @@ def read_fence(chain: ChainReader, roles: str, role: bytes, *, since: int) -> Fe
     return follow_fence(ordered, role)
 
 
-def follow_fence(logs: Iterable[Any], role: bytes) -> FenceState:
+def follow_fence(logs: Iterable[LogEntry], role: bytes) -> FenceState:
     """The state after these logs of the contract, in their order."""
     state = FenceState()
     for log in logs:
-        for name, text in _EVENTS.items():
-            args = decode_log(text, log)
-            if args is not None:
-                _apply(state, name, args, role)
-                break
+        told = _read_event(log)
+        if told is not None:
+            _apply(state, told, role)
     return state
+
+
+def _read_event(log: LogEntry) -> _RolesEvent | None:
+    for text, record in _EVENTS.items():
+        args = decode_log(text, log)
+        if args is not None:
+            return record(*args.values())
+    return None
 
 
 def check_fence(chain: ChainReader, roles: str, safe: str) -> list[str]:
@@ -145,33 +223,41 @@ def check_fence(chain: ChainReader, roles: str, safe: str) -> list[str]:
     ]
 
 
-def _apply(state: FenceState, name: str, args: dict[str, Any], role: bytes) -> None:
-    if name == "set_allowance":
-        key = bytes(args["allowanceKey"])
-        is_plain = args["maxRefill"] == args["refill"]
-        # One that refills otherwise is told as one that never does, which no manifest asks for.
-        state.allowances[key] = RoleAllowance(key, args["maxRefill"], args["period"] if is_plain else 0)
+def _apply(state: FenceState, told: _RolesEvent, role: bytes) -> None:
+    match told:
+        case _AllowanceSet():
+            # One that refills otherwise is told as one that never does, which no manifest asks for.
+            period = told.period_seconds if told.most == told.refill else 0
+            state.allowances[told.key] = RoleAllowance(told.key, told.most, period)
+        case _RolesAssigned():
+            for key, is_member in zip(told.roles, told.is_member, strict=True):
+                if key == role:
+                    (state.members.add if is_member else state.members.discard)(checksum(told.member))
+        case _ if told.role != role:
+            return
+        case _TargetScoped():
+            _apply_target(state, told)
+        case _:
+            _apply_function(state, told)
+
+
+def _apply_target(state: FenceState, told: _TargetScoped) -> None:
+    target = checksum(told.target)
+    state.open_targets.discard(target)
+    state.targets.discard(target)
+    if isinstance(told, _TargetAllowed):
+        state.open_targets.add(target)
+    elif not isinstance(told, _TargetRevoked):
+        state.targets.add(target)
+
+
+def _apply_function(state: FenceState, told: _OfFunction) -> None:
+    place = (checksum(told.target), told.selector)
+    if isinstance(told, _FunctionRevoked):
+        state.permissions.pop(place, None)
         return
-    if name == "assign":
-        for key, is_member in zip(args["roleKeys"], args["memberOf"], strict=True):
-            if bytes(key) == role:
-                (state.members.add if is_member else state.members.discard)(checksum(args["module"]))
-        return
-    if bytes(args["roleKey"]) != role:
-        return
-    target = checksum(args["targetAddress"])
-    if name.endswith("_target"):
-        state.open_targets.discard(target)
-        state.targets.discard(target)
-        if name == "scope_target":
-            state.targets.add(target)
-        elif name == "allow_target":
-            state.open_targets.add(target)
-        return
-    selector = bytes(args["selector"])
-    if name == "revoke_function":
-        state.permissions.pop((target, selector), None)
-        return
-    flat: Sequence[Any] = args.get("conditions", ())
-    conditions = tuple((one["parent"], one["paramType"], one["operator"], bytes(one["compValue"])) for one in flat)
-    state.permissions[(target, selector)] = Permission(target, selector, conditions, args["options"])
+    conditions: list[Flat] = []
+    for each in told.conditions if isinstance(told, _FunctionScoped) else ():
+        parent, kind, operator, value = each.values()
+        conditions.append((parent, kind, operator, value))
+    state.permissions[place] = Permission(*place, tuple(conditions), told.options)

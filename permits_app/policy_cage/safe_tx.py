@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
@@ -68,7 +68,7 @@ class SafeTx:
     operation: int = 0
 
 
-def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, Any]:
+def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, object]:
     """What a wallet shows and signs (`eth_signTypedData_v4`), JSON-ready."""
     return {
         "types": {

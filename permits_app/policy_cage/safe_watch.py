@@ -7,12 +7,13 @@ all of them are read with every look of the mirror. Reading asks the chain; judg
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
 from tools_app.chain.abi import checksum
 from tools_app.chain.running_code import RunningCode, hash_code, read_running_code
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.standards.loan_callback import CODE_HASH as LOAN_CODE_HASH
 from tools_app.standards.loan_callback import HANDLER_SLOT, has_open_code
 from tools_app.standards.safe_allowance import ADDRESS as ALLOWANCE_MODULE
@@ -52,16 +53,18 @@ class SafeState:
     runs: tuple[tuple[str, str], ...] = ()
     """What runs behind modules, guards and handler: what of which address, and its hash or whom a proxy names."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """JSON-ready."""
-        lists = {name: list(getattr(self, name)) for name in ("owners", "modules", "open_codes")}
-        return {**asdict(self), **lists, "runs": [list(pair) for pair in self.runs]}
+        return write_stored(self)
+
+    def write_runs(self) -> list[list[str]]:
+        """What runs behind what acts for it, as JSON."""
+        return [list(pair) for pair in self.runs]
 
     @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> SafeState:
-        """The state that `as_dict` wrote."""
-        lists = {name: tuple(kept.get(name, ())) for name in ("owners", "modules", "open_codes")}
-        return cls(**{**kept, **lists, "runs": tuple((what, value) for what, value in kept.get("runs", ()))})
+    def from_dict(cls, kept: Mapping[str, object]) -> SafeState:
+        """Read the state that `as_dict` wrote. Raises ValueError naming the field that is none of its type."""
+        return read_stored(cls, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def _list_runs(found: RunningCode) -> Iterator[tuple[str, str]]:
 
 def adopt_code(noted: Mapping[str, object], seen: SafeState) -> dict[str, object]:
     """What its owners noted before code was read, with the code that runs there at the first look that reads it."""
-    return dict(noted) if "runs" in noted or not noted else {**noted, "runs": seen.as_dict()["runs"]}
+    return dict(noted) if "runs" in noted or not noted else {**noted, "runs": seen.write_runs()}
 
 
 def list_bypasses(state: SafeState, cage: str) -> list[str]:

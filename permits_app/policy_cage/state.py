@@ -8,10 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from eth_utils.crypto import keccak
 
+from permits_app.policy_cage.cage_events import (
+    AllowanceUsed,
+    BatchExecuted,
+    ChangeCancelled,
+    ChangeProposed,
+    DrawdownAcknowledged,
+    DrawdownBreached,
+    GasToppedUp,
+    Halted,
+    OutflowCounted,
+    PaidOut,
+    PricesNoted,
+    Resumed,
+    RuleChanged,
+    SessionSet,
+    read_cage_event,
+)
 from permits_app.policy_cage.contract import (
     SLOT_SECONDS,
     WINDOW_SECONDS,
@@ -26,6 +43,7 @@ from permits_app.policy_cage.contract import (
     key_address,
     limit_key,
 )
+from tools_app.core.stored_json import read_stored
 
 LOSSES: Final = "0x0000000000000000000000000000000000000001"
 REBALANCES: Final = "0x0000000000000000000000000000000000000002"
@@ -139,69 +157,59 @@ class CageState:
 
     def apply_event(self, event: CageEvent, *, block_time: int) -> None:
         """Become what the contract is after `event`, mined at `block_time` (unix seconds)."""
-        handler = getattr(self, f"_on_{_snake(event.name)}")
-        handler(event.args, block_time)
+        told = read_cage_event(event)
+        match told:
+            case RuleChanged() | ChangeProposed() | ChangeCancelled() | AllowanceUsed():
+                self._follow_rule(told)
+            case Halted() | Resumed():
+                self.is_halted = isinstance(told, Halted)
+            case DrawdownBreached() | DrawdownAcknowledged():
+                self.is_drawdown_breached = isinstance(told, DrawdownBreached)
+            case PricesNoted():
+                self.settled_at = told.settled_at
+            case SessionSet():
+                self.sessions[told.role] = SessionState(told.key, told.expires_at, told.operations, told.budget)
+            case PaidOut():
+                self._charge(told.key, told.operations_left, told.budget_left)
+            case OutflowCounted():
+                self._count(told.asset, told.amount, block_time)
+            case GasToppedUp():
+                self._count(TOP_UPS, told.amount, block_time)
+                left = self.session
+                self._charge(told.key, left.operations_left - 1, left.budget_left)
+            case BatchExecuted():
+                self._follow_batch(told, block_time)
 
-    def _on_rule_changed(self, args: Mapping[str, Any], _: int) -> None:
-        rule = (int(args["kind"]), "0x" + args["key"].hex())
-        was, now = args["from"], args["to"]
+    def _follow_rule(self, told: RuleChanged | ChangeProposed | ChangeCancelled | AllowanceUsed) -> None:
+        match told:
+            case RuleChanged():
+                self._change_rule(told)
+            case ChangeProposed():
+                self.pending[told.rule] = PendingChange(told.to, told.from_, told.ready_at, told.bundle)
+            case ChangeCancelled():
+                self.pending.pop(told.rule, None)
+            case AllowanceUsed():
+                self.purses[told.rule] = PurseState(told.used, told.at)
+
+    def _change_rule(self, told: RuleChanged) -> None:
+        rule, was, now = told.rule, told.from_, told.to
         self.pending.pop(rule, None)
-        words = (bytes.fromhex(self.rules_digest[2:]), _word(rule[0]), args["key"], _word(now))
+        words = (bytes.fromhex(self.rules_digest[2:]), _word(told.kind), told.key, _word(now))
         self.rules_digest = "0x" + keccak(b"".join(words)).hex()
         if now:
             self.rules[rule] = now
         else:
             self.rules.pop(rule, None)
-        if rule[0] == RuleKind.ASSET:
-            _keep_list(self.assets, key_address(args["key"]), was=bool(was), now=bool(now))
-        elif rule[0] == RuleKind.VALUER:
-            _keep_list(self.positions, key_address(args["key"]), was=bool(was), now=bool(now))
+        if told.kind == RuleKind.ASSET:
+            _keep_list(self.assets, key_address(told.key), was=bool(was), now=bool(now))
+        elif told.kind == RuleKind.VALUER:
+            _keep_list(self.positions, key_address(told.key), was=bool(was), now=bool(now))
 
-    def _on_change_proposed(self, args: Mapping[str, Any], _: int) -> None:
-        rule = (int(args["kind"]), "0x" + args["key"].hex())
-        self.pending[rule] = PendingChange(args["to"], args["from"], args["readyAt"], args["bundle"])
-
-    def _on_change_cancelled(self, args: Mapping[str, Any], _: int) -> None:
-        self.pending.pop((int(args["kind"]), "0x" + args["key"].hex()), None)
-
-    def _on_session_set(self, args: Mapping[str, Any], _: int) -> None:
-        named = SessionState(args["key"], args["expiresAt"], args["operations"], args["budget"])
-        self.sessions[args["role"]] = named
-
-    def _on_halted(self, _: Mapping[str, object], __: int) -> None:
-        self.is_halted = True
-
-    def _on_resumed(self, _: Mapping[str, object], __: int) -> None:
-        self.is_halted = False
-
-    def _on_drawdown_breached(self, _: Mapping[str, object], __: int) -> None:
-        self.is_drawdown_breached = True
-
-    def _on_drawdown_acknowledged(self, _: Mapping[str, object], __: int) -> None:
-        self.is_drawdown_breached = False
-
-    def _on_prices_noted(self, args: Mapping[str, Any], _: int) -> None:
-        self.settled_at = args["settledAt"]
-
-    def _on_outflow_counted(self, args: Mapping[str, Any], block_time: int) -> None:
-        self._count(args["asset"], args["amount"], block_time)
-
-    def _on_gas_topped_up(self, args: Mapping[str, Any], block_time: int) -> None:
-        self._count(TOP_UPS, args["amount"], block_time)
-        left = self.session
-        self._charge(args["key"], left.operations_left - 1, left.budget_left)
-
-    def _on_allowance_used(self, args: Mapping[str, Any], _: int) -> None:
-        self.purses[(int(args["kind"]), "0x" + args["key"].hex())] = PurseState(args["used"], args["at"])
-
-    def _on_paid_out(self, args: Mapping[str, Any], _: int) -> None:
-        self._charge(args["key"], args["operationsLeft"], args["budgetLeft"])
-
-    def _on_batch_executed(self, args: Mapping[str, Any], block_time: int) -> None:
-        self._charge(args["key"], args["operationsLeft"], args["budgetLeft"])
-        if args["loss"]:
-            self._count(LOSSES, args["loss"], block_time)
-        if args["batchClass"] in (BatchClass.REBALANCE, BatchClass.OPENING_AND_REBALANCE):
+    def _follow_batch(self, told: BatchExecuted, block_time: int) -> None:
+        self._charge(told.key, told.operations_left, told.budget_left)
+        if told.loss:
+            self._count(LOSSES, told.loss, block_time)
+        if told.batch_class in (BatchClass.REBALANCE, BatchClass.OPENING_AND_REBALANCE):
             self._count(REBALANCES, 1, block_time)
             self.last_rebalance_at = block_time
 
@@ -221,18 +229,26 @@ class CageState:
 
     # ---- keeping -------------------------------------------------------------------------------------------------
 
-    def as_dict(self) -> dict[str, Any]:
+    def write_rules(self) -> list[list[object]]:
+        """The rules as JSON, in order."""
+        return [[kind, key, str(value)] for (kind, key), value in sorted(self.rules.items())]
+
+    def write_pending(self) -> list[list[object]]:
+        """What waits as JSON, in order."""
+        return [
+            [kind, key, str(change.value), str(change.base), change.ready_at, change.bundle]
+            for (kind, key), change in sorted(self.pending.items())
+        ]
+
+    def as_dict(self) -> dict[str, object]:
         """JSON-ready; integers as decimal strings."""
         return {
             "cage": self.cage,
             "account": self.account,
             "base_asset": self.base_asset,
-            "rules": [[kind, key, str(value)] for (kind, key), value in sorted(self.rules.items())],
+            "rules": self.write_rules(),
             "rules_digest": self.rules_digest,
-            "pending": [
-                [kind, key, str(change.value), str(change.base), change.ready_at, change.bundle]
-                for (kind, key), change in sorted(self.pending.items())
-            ],
+            "pending": self.write_pending(),
             "assets": list(self.assets),
             "positions": list(self.positions),
             "session": _write_session(self.session),
@@ -249,34 +265,69 @@ class CageState:
         }
 
     @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> CageState:
-        """The state that `as_dict` wrote."""
-        # Of a contract before version 5 no role but the golem's own is told.
-        roles = {int(role): each for role, each in kept.get("roles", {}).items()}
+    def from_dict(cls, kept: Mapping[str, object]) -> CageState:
+        """Read the state that `as_dict` wrote. Raises ValueError naming the field that is none of its type."""
+        stored = read_stored(_StoredState, kept)
         return cls(
-            cage=kept["cage"],
-            account=kept["account"],
-            base_asset=kept["base_asset"],
-            rules={(kind, key): int(value) for kind, key, value in kept["rules"]},
-            rules_digest=kept.get("rules_digest", NO_RULES),
+            cage=stored.cage,
+            account=stored.account,
+            base_asset=stored.base_asset,
+            rules={(kind, key): value for kind, key, value in stored.rules},
+            rules_digest=stored.rules_digest,
             pending={
-                (kind, key): PendingChange(int(value), int(base), ready_at, *bundle or (0,))
+                (kind, key): PendingChange(value, base, ready_at, *bundle or (0,))
                 # Of a contract before version 4 no bundle is told.
-                for kind, key, value, base, ready_at, *bundle in kept["pending"]
+                for kind, key, value, base, ready_at, *bundle in stored.pending
             },
-            assets=list(kept["assets"]),
-            positions=list(kept["positions"]),
-            sessions={role: _read_session(each) for role, each in {0: kept["session"], **roles}.items()},
-            purses={(kind, key): PurseState(int(used), at) for kind, key, used, at in kept.get("purses", ())},
-            windows={
-                what: [(slot, int(amount)) for slot, amount in entries] for what, entries in kept["windows"].items()
-            },
-            last_rebalance_at=kept["last_rebalance_at"],
-            is_halted=kept["is_halted"],
-            is_drawdown_breached=kept["is_drawdown_breached"],
-            # A contract before version 6 knows no prices that were noted.
-            settled_at=kept.get("settled_at", 0),
+            assets=stored.assets,
+            positions=stored.positions,
+            sessions={role: each.session for role, each in {0: stored.session, **stored.roles}.items()},
+            purses={(kind, key): PurseState(used, at) for kind, key, used, at in stored.purses},
+            windows=stored.windows,
+            last_rebalance_at=stored.last_rebalance_at,
+            is_halted=stored.is_halted,
+            is_drawdown_breached=stored.is_drawdown_breached,
+            settled_at=stored.settled_at,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredSession:
+    """A session as `_write_session` wrote it."""
+
+    key: str
+    expires_at: int
+    operations_left: int
+    budget_left_micro_usd: int
+
+    @property
+    def session(self) -> SessionState:
+        """The same as a state has it."""
+        return SessionState(self.key, self.expires_at, self.operations_left, self.budget_left_micro_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredState:
+    """A state as `as_dict` wrote it; what contracts of former versions do not tell has a default."""
+
+    cage: str
+    account: str
+    base_asset: str
+    rules: list[tuple[int, str, int]]
+    pending: list[tuple[int, str, int, int, int] | tuple[int, str, int, int, int, int]]
+    assets: list[str]
+    positions: list[str]
+    session: _StoredSession
+    windows: dict[str, list[tuple[int, int]]]
+    last_rebalance_at: int
+    is_halted: bool
+    is_drawdown_breached: bool
+    rules_digest: str = NO_RULES
+    roles: dict[int, _StoredSession] = field(default_factory=dict)
+    """Of a contract before version 5 no role but the golem's own is told."""
+    purses: list[tuple[int, str, int, int]] = field(default_factory=list)
+    settled_at: int = 0
+    """A contract before version 6 knows no prices that were noted."""
 
 
 def _write_session(session: SessionState) -> dict[str, object]:
@@ -286,11 +337,6 @@ def _write_session(session: SessionState) -> dict[str, object]:
         "operations_left": session.operations_left,
         "budget_left_micro_usd": str(session.budget_left),
     }
-
-
-def _read_session(kept: Mapping[str, Any]) -> SessionState:
-    budget = int(kept["budget_left_micro_usd"])
-    return SessionState(kept["key"], kept["expires_at"], kept["operations_left"], budget)
 
 
 def _keep_list(items: list[str], item: str, *, was: bool, now: bool) -> None:
@@ -308,7 +354,3 @@ def _keep_list(items: list[str], item: str, *, was: bool, now: bool) -> None:
 
 def _word(value: int) -> bytes:
     return value.to_bytes(32, "big")
-
-
-def _snake(name: str) -> str:
-    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name).lstrip("_")

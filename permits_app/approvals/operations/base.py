@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from archetypes_app.models import Golem
 from permits_app.policy_cage.safe_batches import pack_calls, unpack_calls
 from permits_app.policy_cage.safe_tx import SafeTx, hash_safe_tx
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.stored_json import read_stored
 from tools_app.standards.deadline_contract import make_end_call
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.plan import Call
@@ -35,6 +36,33 @@ class BeforeAndAfter:
         """JSON-ready."""
         told = {"words": self.words, "before": self.before, "after": self.after, "note": self.note}
         return {**told, "group": self.group} if self.group else told
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """What a request shows of its change, as it keeps it."""
+
+    differences: tuple[BeforeAndAfter, ...] = ()
+
+
+def read_shown(shown: object) -> ShownChange:
+    """Read a request's `shown`; nothing of one that keeps none. Raises ValueError where a line is of another type."""
+    return read_stored(ShownChange, shown) if isinstance(shown, dict) else ShownChange()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSafe:
+    """A Safe as it was at `block`, by its next nonce and how many must sign, for the draft of a transaction of it.
+
+    `ends_through` is MultiSendCallOnly, through which what is signed can be given an end; empty where it cannot.
+    """
+
+    chain_id: int
+    safe: str
+    nonce: int
+    threshold: int
+    block: int
+    ends_through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +118,7 @@ class Proposal:
     """
 
     title: str
-    change: dict[str, Any]
+    change: dict[str, object]
     differences: tuple[BeforeAndAfter, ...]
     risk_tier: RiskTier
     cooling_seconds: int = 0
@@ -114,7 +142,7 @@ class ProposedOperation(Protocol):
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Do it, in the caller's transaction, with `golem` locked; answers facts for the request's page."""
         ...
 
@@ -123,7 +151,7 @@ class ProposedOperation(Protocol):
 class ObservingOperation(Protocol):
     """An operation that has to look at the chain before anything is locked."""
 
-    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """`arguments` with what the chain says added under `seen`. No transaction is open."""
         ...
 

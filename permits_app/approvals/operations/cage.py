@@ -7,15 +7,22 @@ that go with the change are written when the chain has it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import CageNotMirrored, ChangeStale, ChangeUnchanged
 from permits_app.approvals.approval_rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.cage_rules_text import name_rule, show_rule
-from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft
-from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft, SeenSafe
+from permits_app.approvals.policy_state import (
+    PolicyChange,
+    apply_differences,
+    diff_policy,
+    find_moved,
+    read_policy_changes,
+    read_policy_state,
+)
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.write_policy import write_policy
 from permits_app.custody.safe_view import find_module_before, open_chain, read_delays, read_safe
@@ -39,6 +46,7 @@ from permits_app.policy_cage.safe_tx import DISABLE_MODULE, ENABLE_MODULE, ZERO_
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import IntText, read_stored, write_stored
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.formats import format_seconds
@@ -51,35 +59,108 @@ def find_mirror(golem: Golem) -> CageMirror | None:
     return CageMirror.objects.filter(cage__golem=golem).first()
 
 
-def draft_safe_tx(seen: Mapping[str, Any], *, to: str, data: bytes) -> SafeTxDraft:
-    """A call of the Safe that `observe_safe` saw, under the next nonce that nothing is asked under."""
-    chain_id, safe = int(seen["chain_id"]), str(seen["safe"])
-    nonce = find_free_nonce(chain_id=chain_id, safe=safe, at_least=int(seen["nonce"]))
+def draft_safe_tx(seen: SeenSafe, *, to: str, data: bytes) -> SafeTxDraft:
+    """Draft a call of the Safe that `observe_safe` saw, under the next nonce that nothing is asked under."""
+    nonce = find_free_nonce(chain_id=seen.chain_id, safe=seen.safe, at_least=seen.nonce)
     return SafeTxDraft(
-        chain_id=chain_id,
-        safe=safe,
+        chain_id=seen.chain_id,
+        safe=seen.safe,
         tx=SafeTx(to=to, data=data, nonce=nonce),
-        block=int(seen["block"]),
-        threshold=int(seen["threshold"]),
-        ends_through=str(seen.get("ends_through", "")),
+        block=seen.block,
+        threshold=seen.threshold,
+        ends_through=seen.ends_through,
     )
 
 
-def observe_safe(golem: Golem, *, now: datetime) -> dict[str, object]:
-    """The Safe behind the golem's cage, as `draft_safe_tx` takes it. Raises CageNotMirrored, CageHasNoSafe."""
+def observe_safe(golem: Golem, *, now: datetime) -> SeenSafe:
+    """Look at the Safe behind the golem's cage. Raises CageNotMirrored, CageHasNoSafe."""
     mirror = find_mirror(golem)
     if mirror is None:
         raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
     chain = open_chain(mirror.chain_id, now=now)
     safe = read_safe(chain, mirror.account)
-    return {
-        "chain_id": mirror.chain_id,
-        "safe": safe.address,
-        "nonce": safe.nonce,
-        "threshold": safe.threshold,
-        "block": safe.block,
-        "ends_through": find_end_through(chain),
-    }
+    return SeenSafe(
+        chain_id=mirror.chain_id,
+        safe=safe.address,
+        nonce=safe.nonce,
+        threshold=safe.threshold,
+        block=safe.block,
+        ends_through=find_end_through(chain),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenCage(SeenSafe):
+    """The Safe, what the contract says each rule would wait (seconds), and what stands before the module that ends."""
+
+    delays: tuple[int, ...] = ()
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleText:
+    """A rule in its JSON form: `key` as 0x-hex. `before` is the value it had, of one that was proposed."""
+
+    kind: int
+    key: str
+    value: IntText
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of the contract."""
+
+    act: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Act(_Asked):
+    """The same with the Safe as it was seen for it."""
+
+    seen: _SeenCage
+
+
+@dataclass(frozen=True, slots=True)
+class _RulesAsked:
+    """The rules to propose, and the local limits that go with them."""
+
+    rules: tuple[dict[str, object], ...]
+    policy: tuple[dict[str, object], ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _CancelAsked:
+    """The waiting change to cancel."""
+
+    kind: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SessionAsked:
+    """A key, until when (unix seconds), and for how much; of role 0 it is the golem's own."""
+
+    key: str
+    expires_at: int
+    operations: int
+    budget_micro_usd: int
+    role: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _CageChange:
+    """What was asked for, as its request keeps it. `before` is what its act started from, of one without rules."""
+
+    act: str
+    contract: str
+    before: str = ""
+    rules: tuple[_RuleText, ...] = ()
+    policy: tuple[dict[str, object], ...] = ()
+    kind: int = 0
+    key: str = ""
+    role: int = 0
 
 
 class ChangeCage:
@@ -93,26 +174,23 @@ class ChangeCage:
 
     name = "cage"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe as it is, and what the contract says each rule would wait. Raises as observe_safe."""
-        seen = observe_safe(golem, now=now)
-        if arguments["act"] == "propose":
-            mirror = find_mirror(golem)
-            assert mirror is not None
-            rules = [rule.as_tuple() for rule in read_rules(arguments["rules"])]
-            seen["delays"] = read_delays(open_chain(mirror.chain_id, now=now), mirror.contract, rules)
-        if arguments["act"] == "disable":
-            mirror = find_mirror(golem)
-            assert mirror is not None
+        seen = write_stored(observe_safe(golem, now=now))
+        act = read_stored(_Asked, arguments).act
+        if act == "propose":
+            rules = [rule.as_tuple() for rule in read_rules(read_stored(_RulesAsked, arguments).rules)]
+            mirror = _require_mirror(golem)
+            seen |= {"delays": read_delays(open_chain(mirror.chain_id, now=now), mirror.contract, rules)}
+        if act == "disable":
+            mirror = _require_mirror(golem)
             chain = open_chain(mirror.chain_id, now=now)
-            seen["before"] = find_module_before(chain, mirror.account, mirror.replaced) or ""
+            seen |= {"before": find_module_before(chain, mirror.account, mirror.replaced) or ""}
         return {**arguments, "seen": seen}
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """What the contract would be asked to do. Raises ChangeUnchanged, InvalidParams, CageNotMirrored."""
-        mirror = find_mirror(golem)
-        if mirror is None:
-            raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
+        mirror, asked = _require_mirror(golem), read_stored(_Act, arguments)
         state = CageState.from_dict(mirror.state)
         build = {
             "propose": _propose_rules,
@@ -125,45 +203,54 @@ class ChangeCage:
             "prices": _propose_prices,
             "enable": _propose_enable,
             "disable": _propose_disable,
-        }.get(str(arguments["act"]))
+        }.get(asked.act)
         if build is None:
-            raise InvalidParams(f"a cage knows no {arguments['act']!r}", fields={"act": "unknown"})
-        return build(golem, mirror, state, arguments)
+            raise InvalidParams(f"a cage knows no {asked.act!r}", fields={"act": "unknown"})
+        return build(_Base(golem, mirror, state, asked), arguments)
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The contract behind the mirror is the same, and every value still is what the change starts from."""
-        mirror = find_mirror(golem)
-        if mirror is None or mirror.contract != change["contract"]:
+        mirror, kept = find_mirror(golem), read_stored(_CageChange, change)
+        if mirror is None or mirror.contract != kept.contract:
             raise ChangeStale("the golem's cage follows another contract now")
         state = CageState.from_dict(mirror.state)
-        if change["act"] == "propose":
-            for each in change["rules"]:
-                if str(state.rules.get((int(each["kind"]), each["key"]), 0)) != each["before"]:
-                    raise ChangeStale("a rule of the contract moved since", key=each["key"])
-            _check_local(golem, change["policy"])
-        elif _describe_moment(state, mirror, change) != change["before"]:
+        if kept.act == "propose":
+            for each in kept.rules:
+                if str(state.rules.get((each.kind, each.key), 0)) != each.before:
+                    raise ChangeStale("a rule of the contract moved since", key=each.key)
+            _check_local(golem, read_policy_changes(kept.policy))
+        elif _describe_moment(state, mirror, kept) != kept.before:
             raise ChangeStale("the contract moved on since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """The chain has it; write the local limits that go with it."""
-        if not change.get("policy"):
-            return {"contract": change["contract"]}
-        version = write_policy(golem=golem, changes=change["policy"], actor=actor, reason=reason, now=now)
-        return {"contract": change["contract"], "policy_version": str(version.number)}
+        kept = read_stored(_CageChange, change)
+        if not kept.policy:
+            return {"contract": kept.contract}
+        version = write_policy(golem=golem, changes=kept.policy, actor=actor, reason=reason, now=now)
+        return {"contract": kept.contract, "policy_version": str(version.number)}
 
 
-def read_rules(given: Sequence[Mapping[str, Any]]) -> list[Rule]:
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What a proposal starts from."""
+
+    golem: Golem
+    mirror: CageMirror
+    state: CageState
+    asked: _Act
+
+
+def read_rules(given: Sequence[Mapping[str, object]]) -> list[Rule]:
     """Rules from their JSON form. Raises InvalidParams."""
     if not 0 < len(given) <= MOST_RULES:
         raise InvalidParams(f"a proposal holds 1 to {MOST_RULES} rules", fields={"rules": "count"})
     try:
-        return [
-            Rule(RuleKind(int(each["kind"])), bytes.fromhex(each["key"].removeprefix("0x")), int(each["value"]))
-            for each in given
-        ]
-    except (KeyError, ValueError) as error:
+        told = [read_stored(_RuleText, each) for each in given]
+        return [Rule(RuleKind(each.kind), bytes.fromhex(each.key.removeprefix("0x")), each.value) for each in told]
+    except ValueError as error:
         raise InvalidParams("a rule has a kind, a key of 32 bytes and a value", fields={"rules": str(error)}) from None
 
 
@@ -172,28 +259,35 @@ def write_rule(rule: Rule) -> dict[str, str]:
     return {"kind": str(int(rule.kind)), "key": "0x" + rule.key.hex(), "value": str(rule.value)}
 
 
-def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
-    rules = read_rules(arguments["rules"])
+def _require_mirror(golem: Golem) -> CageMirror:
+    """The golem's mirror. Raises CageNotMirrored."""
+    mirror = find_mirror(golem)
+    if mirror is None:
+        raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
+    return mirror
+
+
+def _propose_rules(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    asked, seen, mirror = read_stored(_RulesAsked, arguments), base.asked.seen, base.mirror
     kept: list[tuple[Rule, int, int]] = []
-    for rule, delay in zip(rules, arguments["seen"]["delays"], strict=True):
-        before = state.rule(rule.kind, rule.key)
+    for rule, delay in zip(read_rules(asked.rules), seen.delays, strict=True):
+        before = base.state.rule(rule.kind, rule.key)
         if before != rule.value:
-            kept.append((rule, before, int(delay)))
+            kept.append((rule, before, delay))
     if not kept:
         raise ChangeUnchanged("the contract says so already")
     # What waits of one proposal waits together, for the longest of its delays.
     longest = max(delay for _, _, delay in kept)
     lines = [_spell_rule(rule, before, longest if delay else 0, mirror.chain_id) for rule, before, delay in kept]
-    local = list(arguments.get("policy", ()))
-    before_policy = read_policy_state(golem)
-    found = diff_policy(before_policy, apply_differences(before_policy, local))
+    before_policy = read_policy_state(base.golem)
+    found = diff_policy(before_policy, apply_differences(before_policy, asked.policy))
     lines += [
         BeforeAndAfter(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
         for each in found
     ]
     loosens = longest > 0 or any(each.loosens for each in found)
-    title = str(arguments.get("title") or f"{'Loosen' if loosens else 'Tighten'} the cage on chain: {lines[0].words}")
-    change = {
+    title = asked.title or f"{'Loosen' if loosens else 'Tighten'} the cage on chain: {lines[0].words}"
+    change: dict[str, object] = {
         "act": "propose",
         "contract": mirror.contract,
         "rules": [{**write_rule(rule), "before": str(before)} for rule, before, _ in kept],
@@ -207,7 +301,7 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
         risk_tier=_tier_of(longest, loosens=loosens),
         value_micro_usd=_value_of([rule for rule, _, delay in kept if delay]),
         is_tightening=not loosens,
-        safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
+        safe_tx=draft_safe_tx(seen, to=mirror.contract, data=data),
     )
 
 
@@ -219,34 +313,32 @@ def _spell_rule(rule: Rule, before: int, delay: int, chain_id: int) -> BeforeAnd
     return BeforeAndAfter(name_rule(rule.kind, rule.key, chain_id=chain_id), show(before), show(rule.value), note)
 
 
-def _propose_cancel(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
-    kind, key = int(arguments["kind"]), str(arguments["key"])
-    if (kind, key) not in state.pending:
+def _propose_cancel(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    asked, chain_id = read_stored(_CancelAsked, arguments), base.mirror.chain_id
+    waiting = base.state.pending.get((asked.kind, asked.key))
+    if waiting is None:
         raise ChangeUnchanged("no such change waits in the contract")
-    raw = bytes.fromhex(key[2:])
-    waiting = state.pending[(kind, key)]
-    words = name_rule(kind, raw, chain_id=mirror.chain_id)
-    shown = [show_rule(kind, raw, value, chain_id=mirror.chain_id) for value in (waiting.value, waiting.base)]
+    raw = bytes.fromhex(asked.key[2:])
+    words = name_rule(asked.kind, raw, chain_id=chain_id)
+    shown = [show_rule(asked.kind, raw, value, chain_id=chain_id) for value in (waiting.value, waiting.base)]
     line = BeforeAndAfter(words, f"waits to become {shown[0]}", f"stays {shown[1]}", "tightens")
     return _simple(
-        mirror,
-        state,
-        arguments,
+        base,
         f"Cancel the waiting change: {words}",
         [line],
         RiskTier.STANDARD,
-        encode_cancel_change(RuleKind(kind), raw),
-        kind=str(kind),
-        key=key,
+        encode_cancel_change(RuleKind(asked.kind), raw),
+        kind=str(asked.kind),
+        key=asked.key,
     )
 
 
-def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
-    key, expires = str(arguments["key"]), int(arguments["expires_at"])
-    operations, budget = int(arguments["operations"]), int(arguments["budget_micro_usd"])
+def _propose_session(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    asked = read_stored(_SessionAsked, arguments)
+    key, expires, role = asked.key, asked.expires_at, asked.role
+    operations, budget = asked.operations, asked.budget_micro_usd
     ends = key == ZERO_ADDRESS
-    role = int(arguments.get("role", 0))
-    now = state.sessions.get(role, SessionState())
+    now = base.state.sessions.get(role, SessionState())
     lines = [
         BeforeAndAfter(
             f"Key of role {role}" if role else "Session key",
@@ -265,9 +357,7 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     whose = f"the session of role {role}" if role else "the golem's session"
     appointed = f"the key of role {role}" if role else "the golem's session key"
     return _simple(
-        mirror,
-        state,
-        arguments,
+        base,
         f"End {whose}" if ends else f"Appoint {appointed}",
         lines,
         RiskTier.STANDARD if ends else RiskTier.CRITICAL,
@@ -281,30 +371,26 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     )
 
 
-def _propose_halt(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
-    if state.is_halted:
+def _propose_halt(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    if base.state.is_halted:
         raise ChangeUnchanged("the contract is halted already")
     line = BeforeAndAfter("The cage on chain", "lets the session key act", "halted: no batch runs", "tightens")
-    return _simple(mirror, state, arguments, "Halt the cage on chain", [line], RiskTier.STANDARD, encode_halt())
+    return _simple(base, "Halt the cage on chain", [line], RiskTier.STANDARD, encode_halt())
 
 
-def _propose_resume(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
-    if not state.is_halted:
+def _propose_resume(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    if not base.state.is_halted:
         raise ChangeUnchanged("the contract is not halted")
     line = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
-    return _simple(mirror, state, arguments, "Resume the cage on chain", [line], RiskTier.CRITICAL, encode_resume())
+    return _simple(base, "Resume the cage on chain", [line], RiskTier.CRITICAL, encode_resume())
 
 
-def _propose_acknowledge(
-    golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]
-) -> Proposal:
-    if not state.is_drawdown_breached:
+def _propose_acknowledge(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    if not base.state.is_drawdown_breached:
         raise ChangeUnchanged("the contract has no drawdown on record")
     line = BeforeAndAfter("Drawdown on record", "blocks what does not leave a position", "acknowledged", "loosens")
     return _simple(
-        mirror,
-        state,
-        arguments,
+        base,
         "Acknowledge the drawdown on chain",
         [line],
         RiskTier.HIGH,
@@ -312,55 +398,49 @@ def _propose_acknowledge(
     )
 
 
-def _propose_prices(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
+def _propose_prices(base: _Base, arguments: Mapping[str, object]) -> Proposal:
     line = BeforeAndAfter(
         "Prices that the next batch is held against", "those of the last batch", "those of the feeds by then", "loosens"
     )
-    return _simple(mirror, state, arguments, "Take the prices of today", [line], RiskTier.HIGH, encode_note_prices())
+    return _simple(base, "Take the prices of today", [line], RiskTier.HIGH, encode_note_prices())
 
 
-def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, object]) -> Proposal:
-    if mirror.is_enforced:
+def _propose_enable(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    if base.mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
     lines = [
         BeforeAndAfter("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens"),
         # The mirror follows no code but this: it is compared at every sync.
         *(BeforeAndAfter(f"Code of {name}", "", digest, "as published") for name, (digest, _) in PUBLISHED.items()),
     ]
-    data = encode_call(ENABLE_MODULE, mirror.contract)
-    return _simple(
-        mirror, state, arguments, "Let the cage act for the Safe", lines, RiskTier.CRITICAL, data, to=mirror.account
-    )
+    data = encode_call(ENABLE_MODULE, base.mirror.contract)
+    return _simple(base, "Let the cage act for the Safe", lines, RiskTier.CRITICAL, data, to=base.mirror.account)
 
 
-def _propose_disable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
-    before = str(arguments["seen"]["before"])
-    if not mirror.replaced or not before:
+def _propose_disable(base: _Base, arguments: Mapping[str, object]) -> Proposal:
+    before = base.asked.seen.before
+    if not base.mirror.replaced or not before:
         raise ChangeUnchanged("no contract that was followed before acts for the Safe any more")
     line = BeforeAndAfter(
         "Modules of the Safe",
-        f"{mirror.replaced}, which was followed before, is one of them",
+        f"{base.mirror.replaced}, which was followed before, is one of them",
         "it is none of them; nobody acts through it",
         "tightens",
     )
-    data = encode_call(DISABLE_MODULE, before, mirror.replaced)
+    data = encode_call(DISABLE_MODULE, before, base.mirror.replaced)
     return _simple(
-        mirror,
-        state,
-        arguments,
+        base,
         "End what the contract before may do",
         [line],
         RiskTier.STANDARD,
         data,
-        to=mirror.account,
-        module=mirror.replaced,
+        to=base.mirror.account,
+        module=base.mirror.replaced,
     )
 
 
 def _simple(
-    mirror: CageMirror,
-    state: CageState,
-    arguments: Mapping[str, Any],
+    base: _Base,
     title: str,
     lines: Sequence[BeforeAndAfter],
     tier: RiskTier,
@@ -370,28 +450,29 @@ def _simple(
     value_micro_usd: int = 0,
     **given: str,
 ) -> Proposal:
-    change: dict[str, Any] = {"act": str(arguments["act"]), "contract": mirror.contract, **given}
-    change["before"] = _describe_moment(state, mirror, change)
+    mirror = base.mirror
+    change: dict[str, object] = {"act": base.asked.act, "contract": mirror.contract, **given}
+    moment = _describe_moment(base.state, mirror, read_stored(_CageChange, change))
     return Proposal(
         title=title[:200],
-        change=change,
+        change={**change, "before": moment},
         differences=tuple(lines),
         risk_tier=tier,
         value_micro_usd=value_micro_usd,
         is_tightening=tier is RiskTier.STANDARD,
-        safe_tx=draft_safe_tx(arguments["seen"], to=to or mirror.contract, data=data),
+        safe_tx=draft_safe_tx(base.asked.seen, to=to or mirror.contract, data=data),
     )
 
 
-def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, Any]) -> str:
+def _describe_moment(state: CageState, mirror: CageMirror, change: _CageChange) -> str:
     """What the act starts from, as text that is compared later."""
-    match change["act"]:
+    match change.act:
         case "cancel":
-            waiting = state.pending.get((int(change["kind"]), change["key"]))
+            waiting = state.pending.get((change.kind, change.key))
             return f"{waiting.value} at {waiting.ready_at}" if waiting else "nothing waits"
         case "session" | "role":
             # What is left of a session falls with each batch; the key and its end say which one is replaced.
-            now = state.sessions.get(int(change.get("role", 0)), SessionState())
+            now = state.sessions.get(change.role, SessionState())
             return f"{now.key} until {now.expires_at}"
         case "acknowledge":
             return f"breached {state.is_drawdown_breached}"
@@ -405,11 +486,10 @@ def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, 
             return f"halted {state.is_halted}"
 
 
-def _check_local(golem: Golem, changes: Sequence[Mapping[str, Any]]) -> None:
-    state = read_policy_state(golem)
-    for each in changes:
-        if state[each["row"]].get(each["name"]) != each["before"]:
-            raise ChangeStale(f"{each['name']} was changed since", field=each["name"])
+def _check_local(golem: Golem, changes: Sequence[PolicyChange]) -> None:
+    moved = find_moved(read_policy_state(golem), changes)
+    if moved is not None:
+        raise ChangeStale(f"{moved.name} was changed since", field=moved.name)
 
 
 def _tier_of(longest_delay: int, *, loosens: bool) -> RiskTier:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
@@ -28,8 +28,40 @@ from permits_app.policy_cage.safe_fallback import (
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import RiskTier
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A Safe of the golem."""
+
+    chain_id: int
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenOpening:
+    """The Safe, what is open of it, the calls that close it, and who signs them, in words."""
+
+    nonce: int
+    threshold: int
+    block: int
+    signs: str
+    handler: str
+    modules: tuple[str, ...]
+    is_open: bool
+    calls: list[dict[str, object]]
+    multi_send: str
+    ends_through: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments(_Place):
+    """Which Safe, and what was seen of it."""
+
+    seen: _SeenOpening
 
 
 class CloseSafe:
@@ -37,9 +69,10 @@ class CloseSafe:
 
     name = CLOSE_SAFE
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe, what is open of it, and the calls that close it. Raises ChangeUnchanged, CageHasNoSafe."""
-        chain_id, account = int(arguments["chain_id"]), str(arguments["account"])
+        place = read_stored(_Place, arguments)
+        chain_id, account = place.chain_id, place.account
         watched = [one for one in list_watched(golem=golem) if (one.chain_id, one.account) == (chain_id, account)]
         if not watched:
             raise ChangeUnchanged("the golem does not act with this Safe", account=account)
@@ -50,48 +83,49 @@ class CloseSafe:
         safe = read_safe(chain, account)
         multi_send = find_deployed(chain, MULTI_SEND)
         calls = plan_closing(chain, account, openings, handler=find_deployed(chain, SAFE_HANDLER) or ZERO_ADDRESS)
-        seen = {
-            "nonce": safe.nonce,
-            "threshold": safe.threshold,
-            "block": safe.block,
-            "signs": _say_who_signs(golem, safe),
-            "handler": openings.handler,
-            "modules": list(openings.modules),
-            "is_open": openings.is_open,
+        seen = _SeenOpening(
+            nonce=safe.nonce,
+            threshold=safe.threshold,
+            block=safe.block,
+            signs=_say_who_signs(golem, safe),
+            handler=openings.handler,
+            modules=tuple(openings.modules),
+            is_open=openings.is_open,
             # Without MultiSend one call closes it and the next is asked for afterwards.
-            "calls": encode_batch(calls if multi_send else calls[:1]),
-            "multi_send": multi_send,
-            "ends_through": find_end_through(chain) if multi_send else "",
-        }
-        return {**arguments, "seen": seen}
+            calls=encode_batch(calls if multi_send else calls[:1]),
+            multi_send=multi_send,
+            ends_through=find_end_through(chain) if multi_send else "",
+        )
+        return {**arguments, "seen": write_stored(seen)}
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The Safe's calls to itself, as one transaction."""
-        seen, account, chain_id = arguments["seen"], str(arguments["account"]), int(arguments["chain_id"])
-        openings = Openings(seen["handler"], tuple(seen["modules"]), seen["is_open"])
-        calls = decode_calls(seen["calls"])
-        nonce = find_free_nonce(chain_id=chain_id, safe=account, at_least=int(seen["nonce"]))
+        asked = read_stored(_Arguments, arguments)
+        seen, account, chain_id = asked.seen, asked.account, asked.chain_id
+        openings = Openings(seen.handler, seen.modules, seen.is_open)
+        calls = decode_calls(seen.calls)
+        nonce = find_free_nonce(chain_id=chain_id, safe=account, at_least=seen.nonce)
         draft = SafeTxDraft(
             chain_id=chain_id,
             safe=account,
-            tx=pack_calls(calls, safe=account, multi_send=seen["multi_send"], nonce=nonce),
-            block=int(seen["block"]),
-            threshold=int(seen["threshold"]),
-            ends_through=seen["ends_through"],
+            tx=pack_calls(calls, safe=account, multi_send=seen.multi_send, nonce=nonce),
+            block=seen.block,
+            threshold=seen.threshold,
+            ends_through=seen.ends_through,
         )
         lines = (
             BeforeAndAfter(
                 "The Safe", say_opening(account, openings), "nobody but its owners, its cage and its own keys"
             ),
             *(BeforeAndAfter(call.label, "", "once its owners signed", "tightens") for call in calls),
-            BeforeAndAfter("Signs", "", seen["signs"]),
+            BeforeAndAfter("Signs", "", seen.signs),
             BeforeAndAfter(
                 "Loans within one transaction", "taken through it", "none until a new LoanCallback is set up"
             ),
         )
         return Proposal(
             f"Close the Safe {account}: strangers can act for it"[:200],
-            {"account": account, "chain_id": str(chain_id), "calls": seen["calls"]},
+            {"account": account, "chain_id": str(chain_id), "calls": seen.calls},
             lines,
             RiskTier.STANDARD,
             is_tightening=True,
@@ -103,9 +137,9 @@ class CloseSafe:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The chain has it; the next look sees it."""
-        return {"account": change["account"]}
+        return {"account": read_stored(_Place, change).account}
 
 
 def _say_who_signs(golem: Golem, safe: SafeView) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged, SafeStandsOpen
@@ -25,7 +24,7 @@ class GoLive:
 
     name = "live"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """Nothing is added. Raises SafeStandsOpen, and what a node raises."""
         check_closed_now(golem, now=now)
         return dict(arguments)
@@ -87,7 +86,7 @@ class GoLive:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Set it live; appends LiveSet."""
         set_live(golem=golem, is_live=True, actor=actor, reason=reason, now=now)
         return {"is_live": True}

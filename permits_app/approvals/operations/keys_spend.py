@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
@@ -50,7 +49,7 @@ class LetKeysSpend:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Switch it on; appends KeysSpendSet."""
         set_keys_spend(golem=golem, may_spend=True, actor=actor, reason=reason, now=now)
         return {"may_keys_spend": True}

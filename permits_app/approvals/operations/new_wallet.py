@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from permits_app.custody.create_wallet import create_wallet
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import RiskTier
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """A name in words."""
+
+    label: str = ""
 
 
 class MakeWallet:
@@ -26,7 +34,7 @@ class MakeWallet:
             "Wallet", "none", "a new key of this server's keystore", "it is empty until an owner funds it"
         )
         return Proposal(
-            "Make it a wallet of its own", {"label": str(arguments.get("label", ""))}, (line,), RiskTier.HIGH
+            "Make it a wallet of its own", {"label": read_stored(_Arguments, arguments).label}, (line,), RiskTier.HIGH
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
@@ -36,7 +44,7 @@ class MakeWallet:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Make it. Raises WalletExists, SignerUnavailable."""
         wallet = create_wallet(golem=golem, actor=actor, now=now)
         return {"kind": wallet.kind, "address": wallet.address}

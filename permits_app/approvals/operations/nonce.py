@@ -8,22 +8,52 @@ See docs/decisions/0081-safe-owners-sign-a-golems-plans-in-the-order.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SeenSafe
 from permits_app.approvals.operations.cage import draft_safe_tx
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
 from permits_app.models import OwnerTransaction, SigningKey
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.signing_key import KeyHolder, KeyState
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import RiskTier
 
 USE_UP_NONCE: Final = "nonce"
 _OVER: Final = (OwnerTransactionState.DEAD, OwnerTransactionState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A Safe of which something was asked for this golem."""
+
+    chain_id: int
+    safe: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenNonce(SeenSafe):
+    """The Safe, and the golem's key where it is an owner; empty where it is none."""
+
+    own_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments(_Place):
+    """Which Safe, and what was seen of it."""
+
+    seen: _SeenNonce
+
+
+@dataclass(frozen=True, slots=True)
+class _NonceChange:
+    """What was asked for, as its request keeps it."""
+
+    nonce: str
 
 
 class UseUpNonce:
@@ -31,9 +61,10 @@ class UseUpNonce:
 
     name = USE_UP_NONCE
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe as it is. Raises ChangeUnchanged when nothing of this golem is asked of it, CageHasNoSafe."""
-        chain_id, address = int(arguments["chain_id"]), str(arguments["safe"])
+        place = read_stored(_Place, arguments)
+        chain_id, address = place.chain_id, place.safe
         if not OwnerTransaction.objects.filter(request__golem=golem, chain_id=chain_id, safe=address).exists():
             raise ChangeUnchanged("nothing of this golem is asked of this Safe")
         safe = read_safe(open_chain(chain_id, now=now), address)
@@ -47,10 +78,10 @@ class UseUpNonce:
         }
         return {**arguments, "seen": seen}
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """An empty call of the Safe to itself. Raises ChangeUnchanged when no nonce is in the way of anything."""
-        seen = arguments["seen"]
-        draft = replace(draft_safe_tx(seen, to=str(arguments["safe"]), data=b""), own_key=seen["own_key"])
+        asked = read_stored(_Arguments, arguments)
+        draft = replace(draft_safe_tx(asked.seen, to=asked.safe, data=b""), own_key=asked.seen.own_key)
         nonce = draft.tx.nonce
         same = OwnerTransaction.objects.filter(chain_id=draft.chain_id, safe=draft.safe)
         waits = same.filter(safe_nonce__gt=nonce, state=OwnerTransactionState.SIGNING).exists()
@@ -63,7 +94,7 @@ class UseUpNonce:
             "used up; nothing that was signed under it can be executed any more",
             "tightens",
         )
-        change = {"safe": draft.safe, "nonce": str(nonce)}
+        change: dict[str, object] = {"safe": draft.safe, "nonce": str(nonce)}
         return Proposal(
             f"Use up nonce {nonce} of the Safe with an empty transaction",
             change,
@@ -78,9 +109,9 @@ class UseUpNonce:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The chain has it; nothing is left to do here."""
-        return {"nonce": change["nonce"]}
+        return {"nonce": read_stored(_NonceChange, change).nonce}
 
 
 def _find_own_key(golem: Golem, safe: SafeView) -> str:

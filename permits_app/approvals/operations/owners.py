@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth import get_user_model
 
@@ -17,7 +17,23 @@ from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import RiskTier
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """User names of those who shall co-own it."""
+
+    co_owners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnersChange:
+    """What was asked for, as its request keeps it: user names, in order."""
+
+    before: list[str]
+    after: list[str]
 
 
 class ChangeOwners:
@@ -25,10 +41,10 @@ class ChangeOwners:
 
     name = "owners"
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the co-owners it has to those asked for."""
         before = _list_names(golem)
-        after = sorted(set(arguments["co_owners"]))
+        after = sorted(set(read_stored(_Arguments, arguments).co_owners))
         known = _find_people(after)
         unknown = [name for name in after if name not in known or name == golem.owner.get_username()]
         if unknown:
@@ -52,19 +68,20 @@ class ChangeOwners:
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """They are still who they were."""
-        if _list_names(golem) != change["before"]:
+        if _list_names(golem) != read_stored(_OwnersChange, change).before:
             raise ChangeStale("its co-owners changed since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """Set them; appends OwnersChanged. Who co-owns it no longer has no other role in it either."""
-        people = _find_people(change["after"])
+        kept = read_stored(_OwnersChange, change)
+        people = _find_people(kept.after)
         leaving = [person for person in golem.co_owners.all() if person.get_username() not in people]
-        coming = [person for name, person in people.items() if name not in change["before"]]
+        coming = [person for name, person in people.items() if name not in kept.before]
         roles = {**dict.fromkeys(leaving, None), **dict.fromkeys(coming, Role.ADMINISTRATOR)}
         write_roles(golem=golem, roles=roles, actor=actor, reason=reason, now=now)
-        facts = {"from": change["before"], "to": sorted(people), "reason": reason}
+        facts = {"from": kept.before, "to": sorted(people), "reason": reason}
         audit_log.append(golem_id=golem.pk, event="OwnersChanged", actor=actor, data=facts, now=now)
         return {"co_owners": sorted(people)}
 
@@ -73,6 +90,6 @@ def _list_names(golem: Golem) -> list[str]:
     return sorted(person.get_username() for person in golem.co_owners.all())
 
 
-def _find_people(names: list[str]) -> dict[str, Any]:
+def _find_people(names: list[str]) -> dict[str, object]:
     found = get_user_model()._default_manager.filter(username__in=names, is_active=True, is_staff=True)
     return {person.get_username(): person for person in found}

@@ -6,21 +6,42 @@ It holds here once the contract's delay is over.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.cage_rules_text import PHASES
-from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SeenSafe
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.halts.deaths import end_open_death
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
 from permits_app.policy_cage.state import CageState
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.toolkit.enums import Phase, RiskTier
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """The phase to reset to, and the Safe where the contract has to be told."""
+
+    to: str
+    seen: SeenSafe | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _PhaseChange:
+    """What was asked for, as its request keeps it; `contract` None where no contract is told."""
+
+    was: Annotated[str, Field(alias="from")]
+    to: str
+    contract: str | None = None
 
 
 class ResetPhase:
@@ -28,21 +49,22 @@ class ResetPhase:
 
     name = "phase"
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe, when the contract behind the cage holds a worse phase than the one asked for."""
-        if _find_worse_contract(golem, Phase(arguments["to"])) is None:
+        if _find_worse_contract(golem, Phase(read_stored(_Arguments, arguments).to)) is None:
             return dict(arguments)
-        return {**arguments, "seen": observe_safe(golem, now=now)}
+        return {**arguments, "seen": write_stored(observe_safe(golem, now=now))}
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the phase it is in to the one asked for."""
-        to = Phase(arguments["to"])
+        asked = read_stored(_Arguments, arguments)
+        to, seen = Phase(asked.to), asked.seen
         if to.value == golem.phase:
             raise ChangeUnchanged(f"the golem is {golem.phase.lower()} already")
-        change = {"from": golem.phase, "to": to.value}
+        change: dict[str, object] = {"from": golem.phase, "to": to.value}
         title = f"Reset the phase to {to.value.lower()}"
-        mirror = _find_worse_contract(golem, to) if "seen" in arguments else None
-        if mirror is None:
+        mirror = _find_worse_contract(golem, to) if seen is not None else None
+        if mirror is None or seen is None:
             line = BeforeAndAfter("Phase", golem.phase.lower(), to.value.lower(), "an owner's reset")
             return Proposal(title, change, (line,), RiskTier.HIGH)
         wait = "loosens; the contract lets it wait 2 d, then it holds here too"
@@ -53,23 +75,24 @@ class ResetPhase:
             {**change, "contract": mirror.contract},
             (line,),
             RiskTier.CRITICAL,
-            safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
+            safe_tx=draft_safe_tx(seen, to=mirror.contract, data=data),
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It is still in the phase it was in."""
-        if golem.phase != change["from"]:
+        if golem.phase != read_stored(_PhaseChange, change).was:
             raise ChangeStale(f"the golem is {golem.phase.lower()} now")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """Reset it, with the reason it was asked for; on chain it is proposed now, and applied when it is due."""
-        if "contract" in change:
-            return {"phase": golem.phase, "proposed": change["to"]}
-        reset_phase(golem=golem, to=Phase(change["to"]), reason=reason, actor=actor, now=now)
+        kept = read_stored(_PhaseChange, change)
+        if kept.contract is not None:
+            return {"phase": golem.phase, "proposed": kept.to}
+        reset_phase(golem=golem, to=Phase(kept.to), reason=reason, actor=actor, now=now)
         end_open_death(golem_id=golem.pk, reason=f"its owner reset its phase: {reason}", actor=actor, now=now)
-        return {"phase": change["to"]}
+        return {"phase": kept.to}
 
 
 def _find_worse_contract(golem: Golem, to: Phase) -> CageMirror | None:

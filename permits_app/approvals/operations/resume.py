@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.holdings_at_stake import read_stake
-from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
+from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SeenSafe
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.custody.safe_openings import check_not_known_open
 from permits_app.halts.resume import resume_golem
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import encode_resume
 from permits_app.policy_cage.state import CageState
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.toolkit.enums import RiskTier
 
 RESUME: Final = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """Whether its heartbeat acts again at once, and the Safe where the contract is halted too."""
+
+    live: bool | None = None
+    seen: SeenSafe | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ResumeChange:
+    """What was asked for, as its request keeps it: the halt it ends."""
+
+    halt_epoch: str
+    live: bool = False
 
 
 def say_over(golem: Golem, change: Mapping[str, object]) -> str:
     """Why `change` ends no halt any more, and what comes next; empty while it still is the halt it was asked for."""
     if golem.retired_at is not None or not golem.is_halted:
         return "this halt is over"
-    if str(golem.halt_epoch) == change["halt_epoch"]:
+    if str(golem.halt_epoch) == read_stored(_ResumeChange, change).halt_epoch:
         return ""
     return (
         f"the golem was halted again since: {golem.halt_reason or 'no reason given'}. Find out why, then make a new"
@@ -41,11 +59,15 @@ class ResumeGolem:
 
     name = RESUME
 
-    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe, when the contract behind the cage is halted too."""
-        return {**arguments, "seen": observe_safe(golem, now=now)} if _find_halted(golem) else dict(arguments)
+        return (
+            {**arguments, "seen": write_stored(observe_safe(golem, now=now))}
+            if _find_halted(golem)
+            else dict(arguments)
+        )
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From halted to acting."""
         if not golem.is_halted:
             raise ChangeUnchanged("the golem is not halted")
@@ -57,17 +79,18 @@ class ResumeGolem:
             "its agents act again",
             "its keys get back what the halt took",
         )
-        is_live = bool(arguments.get("live")) and golem.is_live
+        asked = read_stored(_Arguments, arguments)
+        is_live = bool(asked.live) and golem.is_live
         if is_live:
             check_not_known_open(golem)
         lines = [line]
         if golem.is_live:
             after = "live: it acts at once" if is_live else "rehearses until you set it live"
             lines.append(BeforeAndAfter("Heartbeat", "live, stopped by the halt", after, "loosens" if is_live else ""))
-        change = {"halt_epoch": str(golem.halt_epoch), "live": is_live}
+        change: dict[str, object] = {"halt_epoch": str(golem.halt_epoch), "live": is_live}
         stake = read_stake(golem)
-        mirror = _find_halted(golem) if "seen" in arguments else None
-        if mirror is None:
+        mirror = _find_halted(golem) if asked.seen is not None else None
+        if mirror is None or asked.seen is None:
             title = "Let it act again after the stop, live" if is_live else "Let it act again after the stop"
             return Proposal(title, change, tuple(lines), RiskTier.CRITICAL, value_micro_usd=stake)
         chain = BeforeAndAfter("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
@@ -77,7 +100,7 @@ class ResumeGolem:
             (*lines, chain),
             RiskTier.CRITICAL,
             value_micro_usd=stake,
-            safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
+            safe_tx=draft_safe_tx(asked.seen, to=mirror.contract, data=encode_resume()),
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
@@ -88,14 +111,13 @@ class ResumeGolem:
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Resume it, unless it was halted again while its Safe carried this out on chain."""
-        over = say_over(golem, change)
+        over, kept = say_over(golem, change), read_stored(_ResumeChange, change)
         if over:
-            return {"halt_epoch": change["halt_epoch"], "not_resumed": over}
-        is_live = bool(change.get("live"))
-        resume_golem(golem=golem, reason=reason, actor=actor, now=now, stays_live=is_live)
-        return {"halt_epoch": change["halt_epoch"], "live": is_live}
+            return {"halt_epoch": kept.halt_epoch, "not_resumed": over}
+        resume_golem(golem=golem, reason=reason, actor=actor, now=now, stays_live=kept.live)
+        return {"halt_epoch": kept.halt_epoch, "live": kept.live}
 
 
 def _find_halted(golem: Golem) -> CageMirror | None:

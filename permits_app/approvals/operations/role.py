@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,9 +18,27 @@ from permits_app.approvals.approval_rules import COOLING_LARGE_SECONDS, COOLING_
 from permits_app.approvals.holdings_at_stake import read_stake
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import RiskTier
 
 NO_ROLE = "NONE"
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """Whose role, and which one."""
+
+    person: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleChange:
+    """What was asked for, as its request keeps it: the account's id, and both roles."""
+
+    person: str
+    before: str
+    after: str
 
 
 class ChangeRole:
@@ -29,8 +48,9 @@ class ChangeRole:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the role they have. Raises InvalidParams, ChangeUnchanged."""
-        person = _find_person(golem, str(arguments["person"]))
-        after, before = _read_role(str(arguments["role"])), find_role(golem, person)
+        asked = read_stored(_Arguments, arguments)
+        person = _find_person(golem, asked.person)
+        after, before = _read_role(asked.role), find_role(golem, person)
         if before is after:
             raise ChangeUnchanged(f"{person} has this role already")
         decides = counts_for_decisions(before) or counts_for_decisions(after)
@@ -46,19 +66,21 @@ class ChangeRole:
             value_micro_usd=read_stake(golem) if decides else 0,
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The person still has the role it starts from."""
-        person = get_user_model()._default_manager.filter(pk=change["person"], is_active=True).first()
-        if person is None or _write(find_role(golem, person)) != change["before"]:
+        kept = read_stored(_RoleChange, change)
+        person = get_user_model()._default_manager.filter(pk=kept.person, is_active=True).first()
+        if person is None or _write(find_role(golem, person)) != kept.before:
             raise ChangeStale("the person's role changed since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """Set it; appends RoleChanged."""
-        person = get_user_model()._default_manager.get(pk=change["person"])
-        write_role(golem=golem, person=person, to=_read_role(change["after"]), actor=actor, reason=reason, now=now)
-        return {"role": change["after"]}
+        kept = read_stored(_RoleChange, change)
+        person = get_user_model()._default_manager.get(pk=kept.person)
+        write_role(golem=golem, person=person, to=_read_role(kept.after), actor=actor, reason=reason, now=now)
+        return {"role": kept.after}
 
 
 def _find_person(golem: Golem, name: str) -> Any:

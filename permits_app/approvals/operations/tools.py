@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -14,8 +14,27 @@ from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.enums import RiskTier
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSources:
+    """Where a golem's tools come from: names of archetype and profiles, protocols, and its own overrides by tool."""
+
+    archetype: str
+    profiles: list[str]
+    allowed_protocols: list[str]
+    overrides: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolsChange:
+    """What was asked for, as its request keeps it."""
+
+    before: ToolSources
+    after: ToolSources
 
 
 class ChangeTools:
@@ -25,36 +44,36 @@ class ChangeTools:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the tools it reaches to those it would reach."""
-        before, after = read_tool_sources(golem), {name: arguments[name] for name in _SOURCES}
+        before, after = _read_sources(golem), read_stored(ToolSources, arguments)
         if before == after:
             raise ChangeUnchanged("its tools come from there already")
         diff = _rehearse(golem, after)
         lines = [
-            BeforeAndAfter(name.replace("_", " ").capitalize(), _spell(name, before[name]), _spell(name, after[name]))
-            for name in _SOURCES
-            if before[name] != after[name]
+            BeforeAndAfter(words, was, becomes)
+            for (words, was), (_, becomes) in zip(_spell(before), _spell(after), strict=True)
+            if was != becomes
         ]
         lines += [BeforeAndAfter(each.name, "not there", "there", each.after) for each in diff.added]
         lines += [BeforeAndAfter(each.name, "there", "not there", each.after) for each in diff.removed]
         writes = any(each.is_write for each in diff.added)
         return Proposal(
             "Change the tools it has",
-            {"before": before, "after": after},
+            {"before": asdict(before), "after": asdict(after)},
             tuple(lines),
             RiskTier.CRITICAL if writes else RiskTier.HIGH,
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """They still come from where they came."""
-        if read_tool_sources(golem) != change["before"]:
+        if _read_sources(golem) != read_stored(_ToolsChange, change).before:
             raise ChangeStale("its tools were changed since")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """Write them; appends ToolsetChanged."""
         was = read_inputs(_reload(golem))
-        _write(golem, change["after"])
+        _write(golem, read_stored(_ToolsChange, change).after)
         fresh = _reload(golem)
         becomes = read_inputs(fresh)
         diff = diff_toolsets(resolve(was), resolve(becomes))
@@ -64,22 +83,23 @@ class ChangeTools:
         return diff.as_dict()
 
 
-_SOURCES = ("archetype", "profiles", "allowed_protocols", "overrides")
-
-
 def read_tool_sources(golem: Golem) -> dict[str, object]:
-    """Where its tools come from: names of archetype and profiles, protocols, and its own overrides by tool."""
+    """Where its tools come from, as the arguments of this operation name it."""
+    return asdict(_read_sources(golem))
+
+
+def _read_sources(golem: Golem) -> ToolSources:
     fresh = _reload(golem)
-    return {
-        "archetype": fresh.archetype.name,
-        "profiles": sorted(profile.name for profile in fresh.profiles.all()),
-        "allowed_protocols": sorted(fresh.allowed_protocols),
-        "overrides": {row.tool_name: str(row.mode) for row in fresh.tool_overrides.all()},
-    }
+    return ToolSources(
+        archetype=fresh.archetype.name,
+        profiles=sorted(profile.name for profile in fresh.profiles.all()),
+        allowed_protocols=sorted(fresh.allowed_protocols),
+        overrides={row.tool_name: str(row.mode) for row in fresh.tool_overrides.all()},
+    )
 
 
 @retry_aborted
-def _rehearse(golem: Golem, after: Mapping[str, object]) -> ToolsetDiff:
+def _rehearse(golem: Golem, after: ToolSources) -> ToolsetDiff:
     was = read_inputs(_reload(golem))
     with transaction.atomic():
         _write(golem, after)
@@ -88,13 +108,13 @@ def _rehearse(golem: Golem, after: Mapping[str, object]) -> ToolsetDiff:
     return diff_toolsets(resolve(was), resolve(becomes))
 
 
-def _write(golem: Golem, after: Mapping[str, Any]) -> None:
-    archetype = Archetype.objects.get(name=after["archetype"])
-    Golem.objects.filter(pk=golem.pk).update(archetype=archetype, allowed_protocols=list(after["allowed_protocols"]))
+def _write(golem: Golem, after: ToolSources) -> None:
+    archetype = Archetype.objects.get(name=after.archetype)
+    Golem.objects.filter(pk=golem.pk).update(archetype=archetype, allowed_protocols=after.allowed_protocols)
     row = _reload(golem)
-    row.profiles.set(ToolProfile.objects.filter(name__in=after["profiles"]))
-    row.tool_overrides.exclude(tool_name__in=after["overrides"]).delete()
-    for tool_name, mode in after["overrides"].items():
+    row.profiles.set(ToolProfile.objects.filter(name__in=after.profiles))
+    row.tool_overrides.exclude(tool_name__in=after.overrides).delete()
+    for tool_name, mode in after.overrides.items():
         ToolOverride.objects.update_or_create(golem=row, tool_name=tool_name, defaults={"mode": mode})
 
 
@@ -102,7 +122,12 @@ def _reload(golem: Golem) -> Golem:
     return Golem.objects.select_related("archetype").get(pk=golem.pk)
 
 
-def _spell(name: str, value: Any) -> str:
-    if name == "overrides":
-        return ", ".join(f"{mode.lower()} {tool}" for tool, mode in sorted(value.items())) or "none"
-    return value if isinstance(value, str) else ", ".join(value) or ("all" if name == "allowed_protocols" else "none")
+def _spell(sources: ToolSources) -> list[tuple[str, str]]:
+    """Each source by its name, in words."""
+    overrides = ", ".join(f"{mode.lower()} {tool}" for tool, mode in sorted(sources.overrides.items()))
+    return [
+        ("Archetype", sources.archetype),
+        ("Profiles", ", ".join(sources.profiles) or "none"),
+        ("Allowed protocols", ", ".join(sources.allowed_protocols) or "all"),
+        ("Overrides", overrides or "none"),
+    ]

@@ -6,8 +6,9 @@ What is asked for is simulated first and shown with its effect. It is carried ou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import AddressNotRegistered, ChangeStale
@@ -17,6 +18,7 @@ from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.models.withdrawal import WITHDRAW, find_standing
 from permits_app.safety.withdrawal_plan import plan_withdrawal, rehearse_withdrawal
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import value_of
@@ -31,17 +33,63 @@ _GAS_KEPT: Final = 2
 """So many times the gas of the transfer stays when the whole coin goes: fees may rise until owners approve."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Transfer:
+    """What is asked for: `amount` in units, empty for everything."""
+
+    chain_id: int
+    to: str
+    token: str
+    amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenTransfer:
+    """The transfer as it was simulated: base units of a token, what they are worth (micro-USD), and wei for gas."""
+
+    account: str
+    token: str
+    symbol: str
+    decimals: int
+    amount: int
+    held: int
+    worth: int | None
+    gas_wei: int
+    coin: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """Where it goes, and what was seen of it."""
+
+    chain_id: int
+    to: str
+    seen: _SeenTransfer
+
+
+@dataclass(frozen=True, slots=True)
+class _WithdrawChange:
+    """What was asked for, as its request keeps it."""
+
+    account: str
+    chain_id: int
+    to: str
+    address_id: str
+
+
 class Withdraw:
     """`arguments`: `chain_id`, `to`, `token` (address, symbol, NATIVE), `amount` in units; empty is everything."""
 
     name = WITHDRAW
 
-    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """What the account holds, and what the transfer does in a simulation.
 
         Raises AddressNotRegistered, InvalidParams, SafeNeedsOwners, SimulationFailed, and what a node raises.
         """
-        chain_id, to = int(arguments["chain_id"]), str(arguments["to"])
+        asked = read_stored(_Transfer, arguments)
+        chain_id, to = asked.chain_id, asked.to
         if find_standing(golem.pk, chain_id=chain_id, address=to) is None:
             raise AddressNotRegistered(
                 "money is withdrawn to registered addresses alone; register this one first, which takes two days",
@@ -49,56 +97,57 @@ class Withdraw:
             )
         chain = open_chain(chain_id, now=now)
         route = find_own_route(golem=golem, chain=chain)
-        token = _find_token(chain, str(arguments["token"]).strip())
+        token = _find_token(chain, asked.token.strip())
         if token.address == to:
             raise InvalidParams("a token sent to its own contract is lost", fields={"token": "sent to itself"})
         held = balance_of(chain, token, route.account)
-        amount = _read_amount(str(arguments["amount"]), token, held, to, chain=chain, route=route)
+        amount = _read_amount(asked.amount, token, held, to, chain=chain, route=route)
         plan = plan_withdrawal(chain_id=chain_id, token=token, amount=amount, to=to)
         rehearsed = rehearse_withdrawal(plan, route=route, chain=chain, budget_ms=_BUDGET_MS)
-        seen = {
-            "account": route.account,
-            "token": token.address,
-            "symbol": token.symbol,
-            "decimals": token.decimals,
-            "amount": amount,
-            "held": held,
-            "worth": _value(chain, token, amount),
-            "gas_wei": rehearsed.gas.wei,
-            "coin": chain.native().symbol,
-            "block": chain.block.number,
-        }
-        return {**arguments, "seen": seen}
+        seen = _SeenTransfer(
+            account=route.account,
+            token=token.address,
+            symbol=token.symbol,
+            decimals=token.decimals,
+            amount=amount,
+            held=held,
+            worth=_value(chain, token, amount),
+            gas_wei=rehearsed.gas.wei,
+            coin=chain.native().symbol,
+            block=chain.block.number,
+        )
+        return {**arguments, "seen": write_stored(seen)}
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The transfer as it was simulated. Raises AddressNotRegistered."""
-        seen, chain_id, to = arguments["seen"], int(arguments["chain_id"]), str(arguments["to"])
+        asked = read_stored(_Arguments, arguments)
+        seen, chain_id, to = asked.seen, asked.chain_id, asked.to
         known = find_standing(golem.pk, chain_id=chain_id, address=to)
         if known is None:
             raise AddressNotRegistered("this address was taken off the withdrawal addresses", address=to)
 
         def say(raw: int) -> str:
-            return format_units(raw, seen["decimals"], seen["symbol"])
+            return format_units(raw, seen.decimals, seen.symbol)
 
-        amount, worth = seen["amount"], seen["worth"]
+        amount, worth = seen.amount, seen.worth
         told = "its worth is not known" if worth is None else f"about {format_micro_usd(worth)}"
-        gas = format_units(seen["gas_wei"], 18, seen["coin"])
+        gas = format_units(seen.gas_wei, 18, seen.coin)
         lines = (
             BeforeAndAfter(
-                f"Account {seen['account']} on {format_chain(chain_id)}",
-                say(seen["held"]),
-                say(seen["held"] - amount),
-                f"simulated at block {seen['block']:,}: {say(amount)} leaves, {told}, and at most {gas} for gas",
+                f"Account {seen.account} on {format_chain(chain_id)}",
+                say(seen.held),
+                say(seen.held - amount),
+                f"simulated at block {seen.block:,}: {say(amount)} leaves, {told}, and at most {gas} for gas",
             ),
             BeforeAndAfter("Goes to", "", f"{known.label}, {to}", "nobody brings it back from there"),
             BeforeAndAfter(
                 "Its record", "", "a withdrawal", "no loss of the golem, and no part of its spending limits"
             ),
         )
-        change = {
-            "account": seen["account"],
+        change: dict[str, object] = {
+            "account": seen.account,
             "chain_id": str(chain_id),
-            "token": seen["token"],
+            "token": seen.token,
             "amount": str(amount),
             "to": to,
             "address_id": str(known.pk),
@@ -106,17 +155,18 @@ class Withdraw:
         title = f"Withdraw {say(amount)} to {known.label}"
         return Proposal(title[:200], change, lines, RiskTier.CRITICAL, value_micro_usd=min(worth or 0, 2**62))
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The address stands as it was registered then, and the golem acts with the same account."""
-        known = find_standing(golem.pk, chain_id=int(change["chain_id"]), address=change["to"])
-        if known is None or str(known.pk) != change["address_id"]:
+        kept = read_stored(_WithdrawChange, change)
+        known = find_standing(golem.pk, chain_id=kept.chain_id, address=kept.to)
+        if known is None or str(known.pk) != kept.address_id:
             raise ChangeStale("the address was taken off the withdrawal addresses")
-        if golem.address != change["account"]:
+        if golem.address != kept.account:
             raise ChangeStale("the golem acts with another account now")
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The chain has it: nothing of this server changes with it."""
         return {name: change[name] for name in ("chain_id", "token", "amount", "to")}
 

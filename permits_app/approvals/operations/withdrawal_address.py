@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
@@ -16,6 +17,7 @@ from permits_app.models.withdrawal import REGISTER, find_standing, list_standing
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.core.errors import InvalidParams
 from tools_app.core.storable_text import make_plain
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.golem_chains import list_chains
 from tools_app.wording.formats import format_chain
@@ -23,18 +25,34 @@ from tools_app.wording.formats import format_chain
 MOST_ADDRESSES: Final = 20
 
 
+@dataclass(frozen=True, slots=True)
+class _AddressChange:
+    """What is done with which address, as it is asked for and as its request keeps it; a label to register."""
+
+    act: str
+    chain_id: int
+    address: str
+    label: str = ""
+
+    @property
+    def removes(self) -> bool:
+        """Whether the address is taken off."""
+        return self.act == "remove"
+
+
 class RegisterAddress:
     """`arguments`: `act`, register or remove; `chain_id`, `address` in EIP-55 form, and a `label` to register."""
 
     name = REGISTER
 
-    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+    def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """Another address, or one less. Raises ChangeUnchanged, InvalidParams."""
-        chain_id, address = int(arguments["chain_id"]), str(arguments["address"])
+        asked = read_stored(_AddressChange, arguments)
+        chain_id, address = asked.chain_id, asked.address
         known = find_standing(golem.pk, chain_id=chain_id, address=address)
         where = f"on {format_chain(chain_id)}"
-        change = {"act": str(arguments["act"]), "chain_id": str(chain_id), "address": address}
-        if change["act"] == "remove":
+        change: dict[str, object] = {"act": asked.act, "chain_id": str(chain_id), "address": address}
+        if asked.removes:
             if known is None:
                 raise ChangeUnchanged("this address is not registered", address=address)
             line = BeforeAndAfter(
@@ -44,7 +62,7 @@ class RegisterAddress:
             return Proposal(title[:200], change, (line,), RiskTier.STANDARD, is_tightening=True)
         if known is not None:
             raise ChangeUnchanged("this address is registered already", address=address)
-        label = make_plain(str(arguments["label"])).strip()
+        label = make_plain(asked.label).strip()
         _check_new(golem, chain_id=chain_id, address=address, label=label)
         line = BeforeAndAfter(
             f"Withdrawals {where}",
@@ -61,29 +79,31 @@ class RegisterAddress:
             value_micro_usd=read_stake(golem),
         )
 
-    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+    def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """It still is, or is not, registered."""
-        known = find_standing(golem.pk, chain_id=int(change["chain_id"]), address=change["address"])
-        if (known is not None) is not (change["act"] == "remove"):
+        kept = read_stored(_AddressChange, change)
+        known = find_standing(golem.pk, chain_id=kept.chain_id, address=kept.address)
+        if (known is not None) is not kept.removes:
             raise ChangeStale("the withdrawal addresses changed since")
-        if change["act"] != "remove":
-            if change["address"] == golem.address:
+        if not kept.removes:
+            if kept.address == golem.address:
                 raise ChangeStale("this is the golem's own account now")
             if _count(golem) >= MOST_ADDRESSES:
                 raise ChangeStale(f"there are {MOST_ADDRESSES} withdrawal addresses already; take one out first")
 
     def apply(
-        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
-    ) -> dict[str, Any]:
+        self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
+    ) -> dict[str, object]:
         """Write the row, or end it."""
-        chain_id, address = int(change["chain_id"]), change["address"]
-        if change["act"] == "remove":
+        kept = read_stored(_AddressChange, change)
+        chain_id, address = kept.chain_id, kept.address
+        if kept.removes:
             list_standing(golem.pk).filter(chain_id=chain_id, address=address).update(removed_at=now)
         else:
             WithdrawalAddress.objects.create(
-                golem=golem, chain_id=chain_id, address=address, label=change["label"], registered_at=now
+                golem=golem, chain_id=chain_id, address=address, label=kept.label, registered_at=now
             )
-        return {"act": change["act"], "address": address}
+        return {"act": kept.act, "address": address}
 
 
 def _count(golem: Golem) -> int:

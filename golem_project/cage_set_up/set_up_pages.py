@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django import forms
@@ -122,17 +122,16 @@ class AskToFollowForm(FollowForm):
     )
 
 
+_Act: TypeAlias = Callable[[HttpRequest, Golem, Any], HttpResponse]  # Any: each act takes its own form
+
+
 @require_http_methods(["GET", "POST"])
 def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The steps, each a form. Raises Http404 for a golem that is not theirs to administer."""
     golem = Golem.objects.select_related("archetype").filter(pk=golem_id).first()
     if golem is None or not has_power(golem, request.user, Power.ADMINISTER):
         raise Http404("no golem of yours")
-    acts: dict[
-        str, tuple[Callable[..., forms.Form], Callable[[HttpRequest, Golem, Any], HttpResponse]]
-    ] = {  # Any: each act takes its own form
-        "key": (forms.Form, _stage)
-    }
+    acts: dict[str, tuple[Callable[..., forms.Form], _Act]] = {"key": (forms.Form, _stage)}
     # What a contract says becomes what is enforced. One that stands is changed by its owners' requests; following any
     # other is decided by the owners once one stands or something can act as the golem: its rules may be looser.
     acts["deploy" if _is_local(golem) else "plan"] = (DeployForm, _deploy if _is_local(golem) else _plan)

@@ -107,7 +107,8 @@ class DraftAllowlistForm(forms.Form):
 
     def __init__(self, data: QueryDict | None = None, *, entries: Mapping[str, str]) -> None:
         super().__init__(data, prefix="allowlist")
-        keep: Any = self.fields["keep"]
+        keep = self.fields["keep"]
+        assert isinstance(keep, forms.MultipleChoiceField)
         keep.choices = [(key, describe_entry(key, label)) for key, label in entries.items()]
         keep.initial = list(entries)
 
@@ -142,7 +143,7 @@ class DraftForms:
         forms_of_draft = (self.limits, self.cage, self.allowlist)
         return sum(form.is_valid() for form in forms_of_draft) == len(forms_of_draft)
 
-    def make_policy(self) -> dict[str, Any]:
+    def make_policy(self) -> dict[str, dict[str, str]]:
         """The draft as a policy."""
         kept, added = self.allowlist.cleaned_data["keep"], self.allowlist.cleaned_data["add"]
         return {
@@ -152,5 +153,5 @@ class DraftForms:
         }
 
 
-def _as_text(form: forms.ModelForm[Any]) -> dict[str, str]:
+def _as_text(form: DraftLimitsForm | DraftCageForm) -> dict[str, str]:
     return {name: str(value) for name, value in form.cleaned_data.items()}

@@ -128,7 +128,10 @@ class ResumeForm(WhyForm):
     )
 
     def __init__(
-        self, *args: Any, was_live: bool = False, **kwargs: Any
+        self,
+        *args: Any,  # Any: Django's own arguments of a form
+        was_live: bool = False,
+        **kwargs: Any,  # Any: as above
     ) -> None:  # Any: Django's own arguments of a form
         super().__init__(*args, **kwargs)
         if not was_live:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Case, Q, QuerySet, When
+from django.db.models import Case, Model, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
 from archetypes_app.audit_actor_names import spell_actors
@@ -28,6 +28,8 @@ from tools_app.core.models import AuditEntry
 from tools_app.pages.html import show_age, show_badge
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.formats import format_age, format_seconds, format_usd
+
+M = TypeVar("M", bound=Model)
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
@@ -159,7 +161,12 @@ def build_inbox(user: object, *, now: datetime) -> Inbox:
     )
 
 
-def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> DecisionPage:
+def build_decision_page(
+    request: ChangeRequest,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    *,
+    now: datetime,
+) -> DecisionPage:
     """The page of one request as `user` sees it."""
     decisions = tuple(request.decisions.select_related("owner").order_by("decided_at"))
     owners = list_deciders(request.golem)
@@ -287,7 +294,7 @@ def _list_announced(user: object) -> QuerySet[Announcement]:
     return rows.annotate(risk_rank=Case(*ranks, default=0)).order_by("-risk_rank", "executes_at")
 
 
-def _cut(rows: QuerySet[Any]) -> tuple[QuerySet[Any], int]:
+def _cut(rows: QuerySet[M]) -> tuple[QuerySet[M], int]:
     """The first of `rows`, which go by risk, and how many are left out: none of tier CRITICAL, however many."""
     found = rows.count()
     shown = max(SHOWN, rows.filter(risk_rank=RISK_RANK[RiskTier.CRITICAL]).count()) if found > SHOWN else SHOWN

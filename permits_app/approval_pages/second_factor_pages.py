@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -145,7 +144,7 @@ def rename(request: HttpRequest, passkey_id: int, *, model_admin: object) -> Htt
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def remove(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpResponse:
+def remove(request: HttpRequest, passkey_id: int, *, model_admin: object) -> HttpResponse:
     """Take a passkey away, with a second factor; of the last one it says what that means."""
     passkeys = list_passkeys(request.user)
     passkey = next((each for each in passkeys if each.pk == passkey_id), None)
@@ -189,14 +188,14 @@ def remove_code(request: HttpRequest, *, model_admin: object) -> HttpResponse:
 
 def _remove(
     request: HttpRequest,
-    model_admin: Any,
+    model_admin: object,
     held: second_factor.HeldFactors,
     *,
     use: FactorUse,
     subject: str,
     remove: Callable[[], object],
     done: str,
-    **shown: Any,
+    **shown: object,
 ) -> HttpResponse:
     """Prove who asks, then `remove` and say that it is `done`; else the page, with what is `shown` on it."""
     form = FactorForm(_posted(request), held=held)

@@ -63,7 +63,12 @@ class SigningPage:
         return ",".join(self.owners)
 
 
-def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> SigningPage | None:
+def build_signing_page(
+    request: ChangeRequest,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    *,
+    now: datetime,
+) -> SigningPage | None:
     """The Safe's part of the page as `user` sees it; None for a change that is none on chain. Reads the chain."""
     asked = find_owner_transaction(request)
     if asked is None:

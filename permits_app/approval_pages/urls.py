@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from django.urls import path
+from django.contrib.admin import ModelAdmin
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 
 from permits_app.approval_pages import second_factor_pages, views
+from permits_app.models import ChangeRequest
 
 NAME = "permits_app_changerequest"
 
 
-def list_urls(model_admin: Any) -> list[Any]:
+def list_urls(model_admin: ModelAdmin[ChangeRequest]) -> list[URLPattern]:
     """Every page, wrapped by the admin's own check of who may come in."""
 
-    def wrap(view: Any) -> Any:
+    def wrap(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
         return model_admin.admin_site.admin_view(partial(view, model_admin=model_admin))
 
     return [

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -43,7 +42,7 @@ INBOX = "admin:permits_app_changerequest_inbox"
 PAGE = "admin:permits_app_changerequest_change"
 
 
-def page_of(request_id: Any) -> str:
+def page_of(request_id: object) -> str:
     """The address of one request's page."""
     return reverse(PAGE, args=[request_id])
 
@@ -285,7 +284,7 @@ def _tell_safe(change: ChangeRequest) -> dict[str, object]:
     return {"safe_now": looked.as_dict()}
 
 
-def _get(request: HttpRequest, model_admin: object, object_id: Any, *, to_act: bool = False) -> ChangeRequest:
+def _get(request: HttpRequest, model_admin: object, object_id: UUID | str, *, to_act: bool = False) -> ChangeRequest:
     find = model_admin.get_row_to_act_on if to_act else model_admin.get_row
     found: ChangeRequest = find(request, object_id)
     return found
@@ -327,7 +326,7 @@ def _show(
 
 
 def render_page(
-    request: HttpRequest, model_admin: object, name: str, *, title: str, http_status: int = 200, **context: Any
+    request: HttpRequest, model_admin: object, name: str, *, title: str, http_status: int = 200, **context: object
 ) -> HttpResponse:
     """The template `name` of approvals inside the admin."""
     whole = {

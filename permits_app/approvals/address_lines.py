@@ -58,7 +58,7 @@ def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: i
     return [*warned, *plain[:MOST_TOLD]]
 
 
-def sum_up_warnings(shown: Mapping[str, Any]) -> str:
+def sum_up_warnings(shown: Mapping[str, Any]) -> str:  # Any: what owners are shown, as JSON
     """The warnings of a request in a few words for a line of an alert; empty where there are none."""
     lines = _list_warned(shown)
     twins = sum(any("LOOKS LIKE" in warning for warning in warnings) for _, warnings in lines)

@@ -6,7 +6,6 @@ Texts from agents and chains stay data: they are escaped by the page and never r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.plan_bounds_text import say_bounds
@@ -21,7 +20,7 @@ from tools_app.wording.decoded_calls import DecodedCall, decode_call
 from tools_app.wording.formats import format_chain, format_coin
 
 
-def describe_permit(permit: ActionPermit) -> dict[str, Any]:
+def describe_permit(permit: ActionPermit) -> dict[str, object]:
     """The statement of a permit: its calls decoded, what it moves and allows, at which block that was simulated."""
     simulation = read_simulation(permit.simulation)
     return {
@@ -66,7 +65,7 @@ def _describe_positions(permit: ActionPermit) -> list[dict[str, str]]:
     return told
 
 
-def _describe_stakes(permit: ActionPermit) -> dict[str, Any]:
+def _describe_stakes(permit: ActionPermit) -> dict[str, object]:
     """Of a plan that leaves a debt: what is owed and what covers it, in dollars; nothing for every other."""
     risk = read_loan_risk(permit.expected_outcome.get("positions", []))
     if risk is None:
@@ -90,7 +89,7 @@ def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> l
     return [_spell_call(decode_call(call, chain_id=chain_id)) for call in calls]
 
 
-def summarize_bounds(stored: Mapping[str, object], *, chain_id: int) -> dict[str, Any]:
+def summarize_bounds(stored: Mapping[str, object], *, chain_id: int) -> dict[str, object]:
     """The most that leaves, the least that comes back, allowances, contracts and recipients by name, and every other
     bound in words.
     """
@@ -127,7 +126,7 @@ def _describe_flow(flow: KeptFlow) -> dict[str, str]:
     }
 
 
-def _describe_allowance(allowance: KeptAllowance, chain_id: int) -> dict[str, Any]:
+def _describe_allowance(allowance: KeptAllowance, chain_id: int) -> dict[str, object]:
     decimals, symbol = allowance.token.decimals, allowance.token.symbol
     return {
         "token": symbol,

@@ -86,7 +86,14 @@ def is_sent(request: ChangeRequest) -> bool:
     return asked is not None and (asked.state == S.SENT or asked.relays.exists())
 
 
-def keep_signature(*, request: ChangeRequest, owner: Any, signer: str, signature: bytes, now: datetime) -> None:
+def keep_signature(
+    *,
+    request: ChangeRequest,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    signer: str,
+    signature: bytes,
+    now: datetime,
+) -> None:
     """Store one checked signature; joins the caller's transaction. Raises SignatureWrong when the key signed before
     for another account.
     """

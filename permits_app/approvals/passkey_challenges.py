@@ -54,7 +54,13 @@ def name_action(use: FactorUse, subject: str = "") -> str:
 
 
 @retry_aborted
-def make_challenge(*, user: Any, session_key: str, action: str, now: datetime) -> bytes:
+def make_challenge(
+    *,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    session_key: str,
+    action: str,
+    now: datetime,
+) -> bytes:
     """A new challenge, 32 random bytes; those that are over are forgotten."""
     with transaction.atomic():
         kept = PasskeyChallenge.objects.filter(person=user).order_by("-pk").values("pk")[: MOST_OPEN - 1]
@@ -70,7 +76,14 @@ def make_challenge(*, user: Any, session_key: str, action: str, now: datetime) -
     return bytes(row.challenge)
 
 
-def use_up_challenge(*, user: Any, challenge: bytes, session_key: str, action: str, now: datetime) -> None:
+def use_up_challenge(
+    *,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    challenge: bytes,
+    session_key: str,
+    action: str,
+    now: datetime,
+) -> None:
     """Take the challenge away, whoever answers it and how. Raises PasskeyRefused when it is none for this.
 
     Joins the caller's transaction, which has to last also when the answer is refused.

@@ -43,7 +43,12 @@ def list_passkeys(user: object) -> list[Passkey]:
     return list(Passkey.objects.filter(user=user))
 
 
-def ask_for_new(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
+def ask_for_new(
+    *,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    site: PasskeySite,
+    challenge: bytes,
+) -> str:
     """What `navigator.credentials.create` is given, as JSON. Raises PasskeyRefused when there are enough."""
     held = list_passkeys(user)
     if len(held) >= MOST:
@@ -92,7 +97,14 @@ def ask_for_answer(*, user: object, site: PasskeySite, challenge: bytes) -> str:
 
 
 @retry_aborted
-def add_passkey(*, user: Any, name: str, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
+def add_passkey(
+    *,
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    name: str,
+    answer: PasskeyAnswer,
+    action: str,
+    now: datetime,
+) -> Passkey:
     """Keep the public key of a new passkey. Raises PasskeyRefused; the audit log of each golem tells of it."""
     with transaction.atomic():
         # Two that are added at once are counted one after the other.
@@ -221,7 +233,7 @@ def _judge(user: object, held: list[Passkey], answer: PasskeyAnswer, action: str
     return passkey
 
 
-def _read(answer: PasskeyAnswer) -> tuple[dict[str, Any], bytes]:
+def _read(answer: PasskeyAnswer) -> tuple[dict[str, Any], bytes]:  # Any: what a browser hands in
     """The credential, and the challenge that its client data says it answers. Raises PasskeyRefused."""
     from webauthn import base64url_to_bytes
 
@@ -277,7 +289,7 @@ def _has_one(user: object) -> bool:
     return is_left or bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
 
-def _make_handle(user: Any) -> bytes:
+def _make_handle(user: Any) -> bytes:  # Any: an account, whose model is a setting of Django's
     """What authenticators keep of the account: the same always, and nothing that says who it is."""
     return salted_hmac("golem.passkey", str(user.pk), algorithm="sha256").digest()
 

@@ -9,7 +9,7 @@ See docs/decisions/0026-safe-owners-sign-in-their-wallets-the-server.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from permits_app.approvals.policy_state import LIMIT_COLUMNS, name_entry
 from permits_app.limits.suggested_allowlist import suggest_allowlist
@@ -20,7 +20,7 @@ PolicyTemplate = Literal["read-only", "defi-trading"]
 _LIMITS: Final = tuple(name for name in LIMIT_COLUMNS if name.endswith("_micro_usd"))
 
 
-def list_template_changes(template: PolicyTemplate, *, chain_id: int) -> Iterator[dict[str, Any]]:
+def list_template_changes(template: PolicyTemplate, *, chain_id: int) -> Iterator[dict[str, object]]:
     """What the template sets, as changes of a policy; limits in micro-USD.
 
     `read-only`: nothing may be written and nothing spent, not even to get out; its owners loosen it again.

@@ -16,6 +16,7 @@ from permits_app.approvals.owner_calls import (
     describe_fields,
     describe_owner_call,
     read_end_signed,
+    read_safe_tx,
     say_end,
 )
 from permits_app.approvals.safe_proposals import makes_the_plan
@@ -24,6 +25,7 @@ from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import read_stated_end
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.stored_json import read_stored
 
 EXPORT_VERSION: Final = 1
 _PLAN_COLUMNS: Final = (
@@ -82,71 +84,118 @@ def hash_request(request: ChangeRequest) -> str:
     return hash_canonical(describe_binding(request))
 
 
-def hash_change(*, golem_id: UUID, kind: str, change: Mapping[str, Any]) -> str:
+def hash_change(*, golem_id: UUID, kind: str, change: Mapping[str, object]) -> str:
     """The plan hash of an owner's operation: golem, kind and arguments."""
     return hash_canonical({"golem": str(golem_id), "kind": kind, "change": change})
 
 
-def export_request(request: ChangeRequest) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _ExportedRequest:
+    """A request as a file: what its digest covers, the digest, and the columns of the permit's plan."""
+
+    digest: str
+    binding: dict[str, object]
+    plan: dict[str, Any] | None = None  # Any: columns of a permit, each of its own type
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportedChange:
+    """Of a change what is signed for a Safe, and which operation a permit carries out."""
+
+    safe_tx: dict[str, object] | None = None
+    operation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportedShown:
+    """Of what owners are shown what is decoded from bytes."""
+
+    calls: list[object] | None = None
+    bounds: dict[str, object] | None = None
+    safe_tx: list[dict[str, str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportedBinding:
+    """Of what a digest covers what is checked apart."""
+
+    golem: UUID
+    kind: str
+    title: str
+    change: dict[str, object]
+    shown: _ExportedShown
+    plan_hash: str
+    permit: UUID | None = None
+
+    @property
+    def asked(self) -> _ExportedChange:
+        """What is signed for a Safe."""
+        return read_stored(_ExportedChange, self.change)
+
+    @property
+    def plan_document(self) -> dict[str, object] | None:
+        """The SafeTx of a permit's own plan, which the calls shown are those of; None for an owners' operation."""
+        return self.asked.safe_tx if self.kind == "permit" and self.asked.operation is None else None
+
+
+def export_request(request: ChangeRequest) -> dict[str, object]:
     """The request as a file for `manage.py verify_request`: its binding, its digest, and the permit's plan."""
     document: dict[str, object] = {"digest": request.digest, "binding": describe_binding(request)}
     if request.permit is not None:
-        document["plan"] = {name: getattr(request.permit, name) for name in _PLAN_COLUMNS}
+        document |= {"plan": {name: getattr(request.permit, name) for name in _PLAN_COLUMNS}}
     return document
 
 
-def verify_export(document: Mapping[str, Any]) -> list[DigestCheck]:
-    """Recompute every hash of an exported request, and decode its calls anew. Asks neither database nor node."""
-    binding, plan = document["binding"], document.get("plan")
-    digest = hash_canonical(binding)
-    found = [DigestCheck("the digest covers what is shown", digest == document["digest"], digest)]
+def verify_export(document: Mapping[str, object]) -> list[DigestCheck]:
+    """Recompute every hash of an exported request, and decode its calls anew. Asks neither database nor node. Raises
+    ValueError for what is no exported request.
+    """
+    exported = read_stored(_ExportedRequest, document)
+    binding = read_stored(_ExportedBinding, exported.binding)
+    digest = hash_canonical(exported.binding)
+    found = [DigestCheck("the digest covers what is shown", digest == exported.digest, digest)]
     found += _verify_safe_tx(binding)
-    if plan is None:
-        computed = hash_change(golem_id=UUID(binding["golem"]), kind=binding["kind"], change=binding["change"])
-        return [*found, DigestCheck("the plan hash covers the change", computed == binding["plan_hash"], computed)]
-    permit = ActionPermit(id=UUID(binding["permit"]), golem_id=UUID(binding["golem"]), **plan)
+    if exported.plan is None:
+        computed = hash_change(golem_id=binding.golem, kind=binding.kind, change=binding.change)
+        return [*found, DigestCheck("the plan hash covers the change", computed == binding.plan_hash, computed)]
+    permit = ActionPermit(id=binding.permit, golem_id=binding.golem, **exported.plan)
     computed = hash_plan(permit)
-    shown = binding["shown"]
-    calls = describe_calls(permit.plan_calls, chain_id=permit.chain_id)
-    document_of_plan = _find_plan_document(binding)
+    shown = binding.shown
+    calls: list[object] | None = [*describe_calls(permit.plan_calls, chain_id=permit.chain_id)]
+    document_of_plan = binding.plan_document
     if document_of_plan is not None:
         found.append(DigestCheck("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
         ends_at = read_end_signed(document_of_plan)
         found.append(DigestCheck("the plan itself says when it ends", read_stated_end(permit) == ends_at))
-    elif "safe_tx" in binding["change"]:
-        calls = shown["calls"]
+    elif binding.asked.safe_tx is not None:
+        calls = shown.calls
     bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
     return [
         *found,
-        DigestCheck("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
-        DigestCheck("the calls shown are those of the plan", calls == shown["calls"]),
+        DigestCheck("the plan hash covers the calls that are signed", computed == binding.plan_hash, computed),
+        DigestCheck("the calls shown are those of the plan", calls == shown.calls),
         DigestCheck("what is signed makes exactly these calls", carries_its_batch(permit)),
-        DigestCheck("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
+        DigestCheck("the amounts and allowances shown are those of the plan", bounds == shown.bounds),
     ]
 
 
-def _verify_safe_tx(binding: Mapping[str, Any]) -> list[DigestCheck]:
+def _verify_safe_tx(binding: _ExportedBinding) -> list[DigestCheck]:
     """What the Safe's owners sign: its hash from its fields, its call decoded anew. Nothing without one."""
-    document = binding["change"].get("safe_tx")
+    document = binding.asked.safe_tx
     if document is None:
         return []
+    asked = read_safe_tx(document)
     computed = "0x" + compute_safe_tx_hash(document).hex()
-    shown = binding["shown"]
+    shown = binding.shown
     found = [
-        DigestCheck("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
-        DigestCheck("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
+        DigestCheck("the hash to sign is that of the fields shown", computed == asked.safe_tx_hash, computed),
+        DigestCheck("the fields shown are those that are signed", describe_fields(document) == shown.safe_tx),
     ]
     # What was asked for before changes could end says nothing of an end.
-    if _find_plan_document(binding) is not None or "ends_at" in document:
-        ends_at, stated = read_end_signed(document), int(document.get("ends_at", 0))
+    if binding.plan_document is not None or asked.ends_at is not None:
+        ends_at, stated = read_end_signed(document), asked.ends_at or 0
         found.append(DigestCheck("what the owners sign ends when it is said to", stated == ends_at, say_end(ends_at)))
-    if _find_plan_document(binding) is None:
-        calls = [describe_owner_call(document, label=binding["title"])]
-        found.append(DigestCheck("the call shown is the one that is signed", calls == shown["calls"]))
+    if binding.plan_document is None:
+        calls = [describe_owner_call(document, label=binding.title)]
+        found.append(DigestCheck("the call shown is the one that is signed", calls == shown.calls))
     return found
-
-
-def _find_plan_document(binding: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """The SafeTx of a permit's own plan, which the calls shown are those of; None for an owners' operation."""
-    change: Mapping[str, Any] = binding["change"]
-    return change.get("safe_tx") if binding["kind"] == "permit" and "operation" not in change else None

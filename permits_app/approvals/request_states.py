@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -86,7 +85,7 @@ def tell(
     actor: str,
     now: datetime,
     reason: str = "",
-    facts: Mapping[str, Any] | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> None:
     """Append one audit entry about `request` and emit the event there is; joins the caller's transaction."""
     about = {

@@ -7,7 +7,7 @@ judged the plan once more; every other consent is a signature.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from permits_app.approvals.operations.base import SafeTxDraft
 from permits_app.approvals.safe_nonces import find_free_nonce
@@ -19,6 +19,26 @@ from permits_app.permits.plan_store import decode_calls
 from permits_app.policy_cage.safe_batches import pack_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, join_signatures
 from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _SignedTx:
+    """Of the fields of a SafeTx, as a request keeps them, those that its execution repeats."""
+
+    safe: str
+    to: str
+    value: int
+    data: str
+    operation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _SentCall:
+    """Where a permit's call goes, and its data, 0x-hex."""
+
+    to: str
+    data: str
 
 
 def draft_plan(permit: ActionPermit, route: SigningRoute) -> SafeTxDraft | None:
@@ -44,17 +64,19 @@ def join_owner_signatures(asked: OwnerTransaction, safe: SafeView) -> str:
     return "0x" + join_signatures(pick_signatures(asked, safe)).hex()
 
 
-def makes_the_plan(permit: ActionPermit, document: Mapping[str, str]) -> bool:
+def makes_the_plan(permit: ActionPermit, document: Mapping[str, object]) -> bool:
     """Whether the call that is sent for `permit` carries the SafeTx of `document` and nothing else."""
-    if len(permit.calls) != 1 or permit.calls[0]["to"] != document["safe"]:
+    if len(permit.calls) != 1:
+        return False
+    asked, call = read_stored(_SignedTx, document), read_stored(_SentCall, permit.calls[0])
+    if call.to != asked.safe:
         return False
     try:
-        sent: tuple[Any, ...] = decode_input(EXEC_TRANSACTION, bytes.fromhex(permit.calls[0]["data"][2:]))
+        to, value, data, operation, *rest = decode_input(EXEC_TRANSACTION, bytes.fromhex(call.data[2:]))
     except AbiDecodeError:
         return False
-    fields = (document["to"], document["value"], document["data"], document.get("operation", "0"))
-    to, value, data, operation, *rest = sent
-    return (to, str(value), "0x" + bytes(data).hex(), str(operation)) == fields and not any(map(_is_set, rest[:5]))
+    is_same = (to, value, "0x" + data.hex(), operation) == (asked.to, asked.value, asked.data, asked.operation)
+    return is_same and not any(map(_is_set, rest[:5]))
 
 
 def _is_set(field: object) -> bool:

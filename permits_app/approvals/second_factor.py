@@ -53,7 +53,7 @@ def find_held(user: object) -> HeldFactors:
     )
 
 
-def has_second_factor(user: Any) -> bool:
+def has_second_factor(user: Any) -> bool:  # Any: an account, whose model is a setting of Django's
     """Whether `user` has set one up; one that counts no more is not as if there had been none."""
     held = find_held(user)
     return held.is_usable or held.has_suspected
@@ -170,7 +170,7 @@ def remove_authenticator(*, user: object, now: datetime) -> bool:
     return bool(removed)
 
 
-def forget_devices(*, user: Any) -> int:
+def forget_devices(*, user: Any) -> int:  # Any: an account, whose model is a setting of Django's
     """Remove every device and passkey of `user`, for one who lost theirs; how many there were."""
     devices, _ = TOTPDevice.objects.filter(user=user).delete()
     passkeys, _ = Passkey.objects.filter(user=user).delete()

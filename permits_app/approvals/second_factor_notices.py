@@ -38,7 +38,12 @@ _WORDS: Final = {
 _NONE_LEFT: Final = ", and none is left"
 
 
-def tell_guesses(user: Any, *, count: int, now: datetime) -> None:
+def tell_guesses(
+    user: Any,  # Any: an account, whose model is a setting of Django's
+    *,
+    count: int,
+    now: datetime,
+) -> None:
     """Tell where `user` decides that wrong codes were typed in their name; joins the caller's transaction."""
     for golem in list_golems_with(user, Power.DECIDE).order_by("pk"):
         facts = {"person": str(user.pk), "count": count}
@@ -53,7 +58,7 @@ def tell_guesses(user: Any, *, count: int, now: datetime) -> None:
 
 
 def tell_change(
-    user: Any,
+    user: Any,  # Any: an account, whose model is a setting of Django's
     change: FactorChange,
     *,
     now: datetime,

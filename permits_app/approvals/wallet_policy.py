@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeUnchanged
@@ -20,6 +19,7 @@ from permits_app.approvals.policy_state import (
     apply_differences,
     diff_policy,
     name_entry,
+    read_policy_changes,
     read_policy_state,
     split_entry,
 )
@@ -50,7 +50,7 @@ class PolicyWish:
     chains: Sequence[int] = ()
 
 
-def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now: datetime) -> dict[str, Any]:
+def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now: datetime) -> dict[str, object]:
     """The owners' operation that would carry the wish out: its name and arguments. Reads the chain.
 
     Raises InvalidParams, ChangeUnchanged, and what a feed or a node raises.
@@ -77,7 +77,8 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
     rules = _rules_for(mirror, chain, contracts, limit)
     if wish.template:
         known = {rule.key for rule in rules}
-        listed = {split_entry(each["name"])[2] for each in local if each["row"] == "allowlist" and each["after"]}
+        entries = (each for each in read_policy_changes(local) if each.is_entry and each.after)
+        listed = {split_entry(each.name)[2] for each in entries}
         rules += [rule for rule in call_rules(chain.chain_id, listed, valued=_valued(mirror)) if rule.key not in known]
     arguments: dict[str, object] = {
         "act": "propose",
@@ -106,24 +107,24 @@ def _title(wish: PolicyWish, chain: ChainReader) -> str:
 
 def _restrict(
     state: PolicyState, golem: Golem, chains: Sequence[int], *, added: Sequence[Mapping[str, object]]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Nothing is allowed on another chain: a strict list without an entry there."""
     if golem.home_chain_id not in chains:
         raise InvalidParams(
             f"the golem's home chain {golem.home_chain_id} must be among them",
             fields={"chain_restrictions": "leaves the home chain out"},
         )
-    listed = {*state["allowlist"], *(each["name"] for each in added if each["row"] == "allowlist")}
+    listed = {*state["allowlist"], *(each.name for each in read_policy_changes(added) if each.is_entry)}
     gone = [key for key in sorted(listed) if split_entry(key)[0] not in chains]
     strict = {"row": "limits", "name": "allowlist_mode", "after": str(AllowlistMode.STRICT)}
     return [strict, *({"row": "allowlist", "name": key, "after": None} for key in gone)]
 
 
-def _set_limit(name: str, micro_usd: int) -> dict[str, Any]:
+def _set_limit(name: str, micro_usd: int) -> dict[str, object]:
     return {"row": "limits", "name": name, "after": str(micro_usd)}
 
 
-def _allow(chain: ChainReader, contract: str) -> dict[str, str]:
+def _allow(chain: ChainReader, contract: str) -> dict[str, object]:
     if not chain.code(contract):
         raise InvalidParams(f"there is no contract at {contract}", fields={"allowed_contracts": "has no code"})
     key = name_entry(chain.chain_id, AllowlistKind.CONTRACT, contract)

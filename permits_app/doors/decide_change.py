@@ -86,7 +86,7 @@ def decide_change(
 @retry_aborted
 def _decide(
     request: ChangeRequest,
-    owner: Any,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
     verdict: Verdict,
     reason: str,
     seen_digest: str,
@@ -141,7 +141,12 @@ def sign_change(*, request_id: UUID, owner: object, signature: str, seen_digest:
 
 
 @retry_aborted
-def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, now: datetime) -> ChangeRequest:
+def _sign(
+    request: ChangeRequest,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    signed: tuple[str, bytes] | None,
+    now: datetime,
+) -> ChangeRequest:
     with transaction.atomic():
         request = _lock(request)
         _check_may_sign(request)
@@ -153,7 +158,13 @@ def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, 
 
 
 @retry_aborted
-def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) -> ChangeComment:
+def comment_change(
+    *,
+    request_id: UUID,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    text: str,
+    now: datetime,
+) -> ChangeComment:
     """Keep a comment of an owner; it decides nothing. Raises ChangeNotFound, NotAnOwner, ReasonNeeded."""
     request = _load(request_id)
     if not has_power(request.golem, owner, Power.DECIDE):
@@ -173,7 +184,13 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
 
 
 @retry_aborted
-def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -> ChangeRequest:
+def cancel_change(
+    *,
+    request_id: UUID,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    reason: str,
+    now: datetime,
+) -> ChangeRequest:
     """Withdraw a request, also one that is approved and still waits, as any owner. Raises as decide_change."""
     request = _load(request_id)
     if not has_power(request.golem, owner, Power.DECIDE):
@@ -209,7 +226,12 @@ def _lock(request: ChangeRequest) -> ChangeRequest:
     return ChangeRequest.objects.select_related("golem", "permit", "api_key").get(pk=request.pk)
 
 
-def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str) -> None:
+def _check_may_decide(
+    request: ChangeRequest,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    verdict: Verdict,
+    reason: str,
+) -> None:
     if not has_power(request.golem, owner, Power.DECIDE):
         raise NotAnOwner("only an owner of this golem decides; an operator of the server does not")
     if verdict is Verdict.REJECT and not make_plain(reason).strip():
@@ -226,7 +248,12 @@ def _check_may_sign(request: ChangeRequest) -> None:
         raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
 
 
-def _read_signature(request: ChangeRequest, owner: Any, text: str, now: datetime) -> tuple[str, bytes] | None:
+def _read_signature(
+    request: ChangeRequest,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    text: str,
+    now: datetime,
+) -> tuple[str, bytes] | None:
     """Who signed and the bytes; None for a change that is none on chain, or that `owner` signed before."""
     asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
     if asked is None:
@@ -261,7 +288,14 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
     raise ChangeStale(why, request_id=str(request.pk))
 
 
-def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, proof: str, now: datetime) -> None:
+def _settle(
+    request: ChangeRequest,
+    owner: Any,  # Any: an account, whose model is a setting of Django's
+    verdict: Verdict,
+    reason: str,
+    proof: str,
+    now: datetime,
+) -> None:
     actor = f"owner:{owner.pk}"
     standing = read_standing(request)
     # The decision that settles the request is told by its new state.

@@ -22,7 +22,9 @@ from tools_app.core.worker_dispatch import enqueue
 _LOOK_SECONDS = 1.0
 
 
-def hand_to_worker(*, permit_id: UUID, wait_seconds: float, request_id: str) -> dict[str, Any] | None:
+def hand_to_worker(
+    *, permit_id: UUID, wait_seconds: float, request_id: str
+) -> dict[str, Any] | None:  # Any: a permit as agents see it
     """Have a worker commit a permit, and answer it as agents see it.
 
     None when `wait_seconds` were over before its commit ended or was UNKNOWN.

@@ -27,8 +27,8 @@ class CommitAnswer:
     """The permit after the wait; `is_done` says whether it has ended, `result` is the ToolResult then."""
 
     is_done: bool
-    permit: dict[str, Any]
-    result: dict[str, Any]
+    permit: dict[str, Any]  # Any: a permit as agents see it
+    result: dict[str, Any]  # Any: a ToolResult as agents see it
 
     @property
     def refusal(self) -> GolemError | None:

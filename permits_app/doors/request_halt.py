@@ -14,7 +14,9 @@ from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeou
 from tools_app.core.worker_dispatch import enqueue, wait_for
 
 
-def request_halt(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:
+def request_halt(
+    *, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False
+) -> dict[str, Any]:  # Any: a report as agents see it
     """The halt's report. The golem is stopped before anything is waited for, and stays stopped whatever fails.
 
     Without queue or worker the steps on the chain are listed as under way: the sweep hands them to a worker.

@@ -17,7 +17,7 @@ from tools_app.core.worker_dispatch import enqueue, wait_for
 
 def request_preview(
     *, golem: Golem, api_key: ApiKey | None, body: Mapping[str, object], request_id: str
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # Any: a permit as agents see it
     """Have a worker preview `body`; the permit as agents see it.
 
     Raises what preview_action raises, TooManyPreviews, BrokerUnavailable, WorkerTimeout.

@@ -83,7 +83,7 @@ class ChangeRole:
         return {"role": kept.after}
 
 
-def _find_person(golem: Golem, name: str) -> Any:
+def _find_person(golem: Golem, name: str) -> Any:  # Any: an account, whose model is a setting of Django's
     person = get_user_model()._default_manager.filter(username=name, is_active=True, is_staff=True).first()
     if person is None or find_role(golem, person) is None:
         raise InvalidParams(f"nobody called {name!r} has a role here; invite them first", fields={"person": "unknown"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django import forms
@@ -16,6 +17,7 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models import Golem
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approvals.policy_state import describe_entry, name_entry, read_policy_state
 from permits_app.backtest.least_policy import SUGGESTION_DAYS
@@ -88,6 +90,14 @@ class DraftCageForm(PolicyCageForm):
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """Entries of the allowlist that are kept, by key, and new ones with their label."""
+
+    keep: list[str]
+    add: dict[str, str]
+
+
 class DraftAllowlistForm(forms.Form):
     """The allowlist of a draft: entries kept, and new ones."""
 
@@ -145,11 +155,11 @@ class DraftForms:
 
     def make_policy(self) -> dict[str, dict[str, str]]:
         """The draft as a policy."""
-        kept, added = self.allowlist.cleaned_data["keep"], self.allowlist.cleaned_data["add"]
+        given = read_cleaned(_Entries, self.allowlist)
         return {
             "limits": {**self._state["limits"], **_as_text(self.limits)},
             "cage": {**self._state["cage"], **_as_text(self.cage)},
-            "allowlist": {**{key: self._state["allowlist"][key] for key in kept}, **added},
+            "allowlist": {**{key: self._state["allowlist"][key] for key in given.keep}, **given.add},
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.passkey_answers import find_problem, read_answer, read_site
 from permits_app.approval_pages.second_factor_forms import (
     AddPasskeyForm,
@@ -67,6 +69,35 @@ def show_factors(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _NewCode:
+    """The first code of a new authenticator."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a second factor is asked for, and about what."""
+
+    use: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a passkey is called."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _NewPasskey(_Name):
+    """The same with its browser's answer."""
+
+    new_passkey: str
+
+
 @never_cache
 @require_http_methods(["GET", "POST"])
 def enrol(request: HttpRequest, *, model_admin: object) -> HttpResponse:
@@ -77,7 +108,8 @@ def enrol(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             _prove(request, form, name_action(FactorUse.SET_UP_CODE))
-            second_factor.finish_enrolment(user=request.user, code=form.cleaned_data["code"], now=clock.now())
+            code = read_cleaned(_NewCode, form).code
+            second_factor.finish_enrolment(user=request.user, code=code, now=clock.now())
         except GolemError as error:
             refusal = error
         else:
@@ -109,13 +141,14 @@ def ask_passkey(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     form = ChallengeForm(request.POST)
     if not form.is_valid():
         return JsonResponse({"title": "Not understood", "detail": "Load the page again and try once more."}, status=422)
-    use = FactorUse(form.cleaned_data["use"])
+    asked = read_cleaned(_Asked, form)
+    use = FactorUse(asked.use)
     try:
         site = read_site(request)
         challenge = make_challenge(
             user=request.user,
             session_key=request.session.session_key or "",
-            action=name_action(use, form.cleaned_data["subject"]),
+            action=name_action(use, asked.subject),
             now=clock.now(),
         )
         ask = ask_for_new if use is FactorUse.REGISTER else ask_for_answer
@@ -135,7 +168,7 @@ def rename(request: HttpRequest, passkey_id: int, *, model_admin: object) -> Htt
     form = RenamePasskeyForm(request.POST)
     if not form.is_valid():
         messages.error(request, "A passkey has a name of at most 60 letters.")
-    elif not rename_passkey(user=request.user, passkey_id=passkey_id, name=form.cleaned_data["name"]):
+    elif not rename_passkey(user=request.user, passkey_id=passkey_id, name=read_cleaned(_Name, form).name):
         raise Http404("no such passkey")
     else:
         messages.success(request, f"It is called {form.cleaned_data['name']} now.")
@@ -243,11 +276,11 @@ def _prove(request: HttpRequest, form: FactorForm, action: str) -> None:
 
 
 def _add(request: HttpRequest, form: AddPasskeyForm) -> str:
-    answer = read_answer(request, form.cleaned_data["new_passkey"], is_needed=True)
+    given = read_cleaned(_NewPasskey, form)
+    answer = read_answer(request, given.new_passkey, is_needed=True)
     assert answer is not None
-    name = form.cleaned_data["name"]
     action = name_action(FactorUse.REGISTER)
-    return str(add_passkey(user=request.user, name=name, answer=answer, action=action, now=clock.now()))
+    return str(add_passkey(user=request.user, name=given.name, answer=answer, action=action, now=clock.now()))
 
 
 def _find_way_back(request: HttpRequest, default: str) -> str:

@@ -6,6 +6,7 @@ An address is told of when it stands in what is shown, whatever kind of change i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from archetypes_app.models import Golem
@@ -18,6 +19,7 @@ from permits_app.words.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.chain.abi import checksum
 from tools_app.core.right_to_left_names import isolate
+from tools_app.core.stored_json import write_stored
 from tools_app.wording.address_names import name_address
 
 MOST_TOLD: Final = 40
@@ -28,11 +30,20 @@ MOST_FIRST_USED: Final = 3
 """Addresses used for the first time of which each has a notice of its own; more are told together."""
 
 
+@dataclass(frozen=True, slots=True)
+class _AddressLine:
+    """One address that a request shows: its name, and what makes it suspect."""
+
+    address: str
+    name: str
+    warnings: tuple[str, ...]
+
+
 def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: int) -> list[dict[str, object]]:
     """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
     book, own, asked_about = read_book(golem.owner_id), golem.address.lower(), _list_asked_about(golem.owner_id)
     registered = _list_registered(golem, chain_id)
-    lines: list[dict[str, object]] = []
+    lines: list[_AddressLine] = []
     asked = 0
     for address in dict.fromkeys(_list_addresses(shown)):
         if address == ZERO_ADDRESS:
@@ -52,10 +63,10 @@ def describe_addresses(shown: Mapping[str, object], *, golem: Golem, chain_id: i
                 warnings.append("Among too many addresses to look up whether it was used before")
             elif not _is_used(golem, chain_id, address):
                 warnings.append(f"{_FIRST_USE_MARK} {FIRST_USE}")
-        lines.append({"address": address, "name": name, "warnings": warnings})
-    warned = [line for line in lines if line["warnings"]]
-    plain = sorted((line for line in lines if not line["warnings"]), key=lambda line: bool(line["name"] != UNKNOWN))
-    return [*warned, *plain[:MOST_TOLD]]
+        lines.append(_AddressLine(address, name, tuple(warnings)))
+    warned = [line for line in lines if line.warnings]
+    plain = sorted((line for line in lines if not line.warnings), key=lambda line: line.name != UNKNOWN)
+    return [write_stored(line) for line in (*warned, *plain[:MOST_TOLD])]
 
 
 def sum_up_warnings(shown: Mapping[str, Any]) -> str:  # Any: what owners are shown, as JSON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
+from permits_app.approvals.operations.base import read_shown
 from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, SpendingLimits
 from tools_app.toolkit.enums import LEAVING, ActionClass, Phase
@@ -15,11 +16,11 @@ _LONGEST = 180
 
 def describe_asked(request: ChangeRequest) -> str:
     """Its title, and what becomes of what: `Loosen per 24 h: $2,000.00 becomes $25,000.00`; addresses by name."""
-    lines = request.shown.get("differences") or [] if isinstance(request.shown, dict) else []
+    lines = read_shown(request.shown).differences
     if not lines:
         return str(request.title)
     first = lines[0]
-    told = f"{request.title}: {first['before'] or 'nothing'} becomes {first['after'] or 'nothing'}"
+    told = f"{request.title}: {first.before or 'nothing'} becomes {first.after or 'nothing'}"
     named = " ".join(name_addresses(told, request.golem.home_chain_id).split())
     return named if len(named) <= _LONGEST else f"{named[: _LONGEST - 1]}…"
 

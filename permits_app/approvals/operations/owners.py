@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth import get_user_model
 
@@ -90,6 +91,6 @@ def _list_names(golem: Golem) -> list[str]:
     return sorted(person.get_username() for person in golem.co_owners.all())
 
 
-def _find_people(names: list[str]) -> dict[str, object]:
+def _find_people(names: list[str]) -> dict[str, Any]:  # Any: accounts, whose model is a setting of Django's
     found = get_user_model()._default_manager.filter(username__in=names, is_active=True, is_staff=True)
     return {person.get_username(): person for person in found}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 
@@ -239,7 +240,7 @@ def deploy_locally(golem: Golem, chain: ChainReader, options: Mapping[str, objec
 def create(rpc: JsonRpc, data: bytes) -> tuple[str, int]:
     """Send one creation and wait; returns its address and block. Raises CageNotDeployable when it reverts."""
     deployer = derive_actors().deployer
-    fields: dict[str, object] = {
+    fields: dict[str, Any] = {  # Any: the fields of a transaction, as eth_account takes them
         "type": 2,
         "chainId": CHAIN_ID,
         "nonce": int(rpc.call("eth_getTransactionCount", deployer.address, "pending"), 16),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -234,7 +235,12 @@ def cancel(request: HttpRequest, object_id: UUID, *, model_admin: object) -> Htt
 
 
 @require_http_methods(["GET", "POST"])
-def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: object) -> HttpResponse:
+def cancel_announcement(
+    request: HttpRequest,
+    permit_id: UUID,
+    *,
+    model_admin: Any,  # Any: the admin of requests, which imports these pages
+) -> HttpResponse:
     """Cancel an announced action, with a reason."""
     row = Announcement.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
     golems = model_admin.list_golems(request)
@@ -284,7 +290,13 @@ def _tell_safe(change: ChangeRequest) -> dict[str, object]:
     return {"safe_now": looked.as_dict()}
 
 
-def _get(request: HttpRequest, model_admin: object, object_id: UUID | str, *, to_act: bool = False) -> ChangeRequest:
+def _get(
+    request: HttpRequest,
+    model_admin: Any,  # Any: the admin of requests, which imports these pages
+    object_id: UUID | str,
+    *,
+    to_act: bool = False,
+) -> ChangeRequest:
     find = model_admin.get_row_to_act_on if to_act else model_admin.get_row
     found: ChangeRequest = find(request, object_id)
     return found
@@ -326,7 +338,13 @@ def _show(
 
 
 def render_page(
-    request: HttpRequest, model_admin: object, name: str, *, title: str, http_status: int = 200, **context: object
+    request: HttpRequest,
+    model_admin: Any,  # Any: the admin of requests, which imports these pages
+    name: str,
+    *,
+    title: str,
+    http_status: int = 200,
+    **context: object,
 ) -> HttpResponse:
     """The template `name` of approvals inside the admin."""
     whole = {

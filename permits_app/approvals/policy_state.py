@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from archetypes_app.models import Golem
 from permits_app.approvals.approval_rules import cool_off, measure_loosening, tier_of_loosening
@@ -23,7 +23,7 @@ from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.address_names import list_named, name_address
 from tools_app.wording.formats import format_bps, format_chain
 
-PolicyState: TypeAlias = Mapping[str, Mapping[str, str]]
+PolicyState: TypeAlias = Mapping[str, Any]  # Any: each is a mapping of text, which a replay makes its own of
 """`limits` and `cage`: column to text; `allowlist`: `chain:KIND:address` to label."""
 
 LIMIT_COLUMNS: Final = (

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.json_types import JsonObject
+
 from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import APPROVE
@@ -67,7 +69,7 @@ def encode_role(name: str) -> bytes:
     return raw.ljust(32, b"\0")
 
 
-def build_document(calls: Sequence[Call], *, chain_id: int, safe: str) -> dict[str, object]:
+def build_document(calls: Sequence[Call], *, chain_id: int, safe: str) -> JsonObject:
     """The calls as Safe's transaction builder reads them; all or none."""
     rows = [{"to": call.to, "value": str(call.value), "data": "0x" + call.data.hex()} for call in calls]
     return {

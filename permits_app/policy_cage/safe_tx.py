@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eth_utils.crypto import keccak
+from tools_app.core.json_types import JsonObject
 
 from tools_app.chain.abi import encode_args, encode_call
 
@@ -68,7 +69,7 @@ class SafeTx:
     operation: int = 0
 
 
-def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, object]:
+def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> JsonObject:
     """What a wallet shows and signs (`eth_signTypedData_v4`), JSON-ready."""
     return {
         "types": {

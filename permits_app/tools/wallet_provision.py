@@ -15,7 +15,7 @@ from permits_app.actions.stage_key import stage_key_elsewhere
 from permits_app.approval_errors import RelayerNotConfigured, RelayerRefuses
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
-from permits_app.approvals.operations.code_wallet import CODE_WALLET
+from permits_app.approvals.operations.code_wallet import CODE_WALLET, read_seen_contract
 from permits_app.errors import SignerMismatch, SignerUnavailable, WalletExists
 from permits_app.models import ChangeRequest, Wallet
 from permits_app.models.signing_key import KeyHolder
@@ -100,7 +100,7 @@ def _ask_for_code(ctx: WriteContext, golem: Golem, label: str | None) -> LocalEf
         asked = _open_operation(CODE_WALLET).observe(golem, {"label": label or ""}, now=ctx.now)
     except (RelayerNotConfigured, RelayerRefuses, ChainNotSupported) as error:
         raise ProviderNeedsOwner(error.detail, provider="eip7702") from None
-    contract = asked["seen"]["contract"]
+    contract = read_seen_contract(asked)
     wish = {"name": CODE_WALLET, "arguments": asked}
     return LocalEffect(f"asks the owners for a wallet whose account runs the code of {contract}", {WISH: wish})
 

@@ -130,7 +130,7 @@ def test_a_resume_that_its_safe_carried_out_after_a_second_halt_leaves_the_golem
     )
     golem.refresh_from_db()
     assert golem.is_halted
-    assert "theft seen" in told["not_resumed"] and "new request" in told["not_resumed"]
+    assert "theft seen" in str(told["not_resumed"]) and "new request" in str(told["not_resumed"])
 
 
 def test_a_resume_ends_all_halts_before_it_and_gives_every_key_back_what_it_had(

@@ -38,6 +38,11 @@ class _Arguments:
     label: str = ""
 
 
+def read_seen_contract(arguments: Mapping[str, object]) -> str:
+    """The contract whose code was seen, of arguments that were observed."""
+    return read_stored(_Arguments, arguments).seen.contract
+
+
 class MakeCodeWallet:
     """Takes no arguments but a `label` in words. The relayer sends what the new key signs: it holds no coins yet."""
 

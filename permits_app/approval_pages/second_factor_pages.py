@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -141,14 +142,14 @@ def ask_passkey(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     form = ChallengeForm(request.POST)
     if not form.is_valid():
         return JsonResponse({"title": "Not understood", "detail": "Load the page again and try once more."}, status=422)
-    asked = read_cleaned(_Asked, form)
-    use = FactorUse(asked.use)
+    about = read_cleaned(_Asked, form)
+    use = FactorUse(about.use)
     try:
         site = read_site(request)
         challenge = make_challenge(
             user=request.user,
             session_key=request.session.session_key or "",
-            action=name_action(use, asked.subject),
+            action=name_action(use, about.subject),
             now=clock.now(),
         )
         ask = ask_for_new if use is FactorUse.REGISTER else ask_for_answer
@@ -228,7 +229,7 @@ def _remove(
     subject: str,
     remove: Callable[[], object],
     done: str,
-    **shown: object,
+    **shown: Any,  # Any: what a page shows
 ) -> HttpResponse:
     """Prove who asks, then `remove` and say that it is `done`; else the page, with what is `shown` on it."""
     form = FactorForm(_posted(request), held=held)

@@ -14,13 +14,14 @@ from permits_app.models import ActionPermit
 from permits_app.permits.kept_bounds import KeptAllowance, KeptFlow, read_bounds
 from permits_app.permits.kept_simulation import read_simulation
 from permits_app.safety.position_words import say_moved
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.wording.address_names import name_address
 from tools_app.wording.decoded_calls import DecodedCall, decode_call
 from tools_app.wording.formats import format_chain, format_coin
 
 
-def describe_permit(permit: ActionPermit) -> dict[str, object]:
+def describe_permit(permit: ActionPermit) -> JsonObject:
     """The statement of a permit: its calls decoded, what it moves and allows, at which block that was simulated."""
     simulation = read_simulation(permit.simulation)
     return {
@@ -89,7 +90,7 @@ def describe_calls(calls: Iterable[Mapping[str, object]], *, chain_id: int) -> l
     return [_spell_call(decode_call(call, chain_id=chain_id)) for call in calls]
 
 
-def summarize_bounds(stored: Mapping[str, object], *, chain_id: int) -> dict[str, object]:
+def summarize_bounds(stored: Mapping[str, object], *, chain_id: int) -> JsonObject:
     """The most that leaves, the least that comes back, allowances, contracts and recipients by name, and every other
     bound in words.
     """

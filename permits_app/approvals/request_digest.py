@@ -25,6 +25,7 @@ from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.permits.permit_hashes import hash_plan
 from permits_app.permits.plan_store import read_stated_end
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.json_types import JsonObject
 from tools_app.core.stored_json import read_stored
 
 EXPORT_VERSION: Final = 1
@@ -138,7 +139,7 @@ class _ExportedBinding:
         return self.asked.safe_tx if self.kind == "permit" and self.asked.operation is None else None
 
 
-def export_request(request: ChangeRequest) -> dict[str, object]:
+def export_request(request: ChangeRequest) -> JsonObject:
     """The request as a file for `manage.py verify_request`: its binding, its digest, and the permit's plan."""
     document: dict[str, object] = {"digest": request.digest, "binding": describe_binding(request)}
     if request.permit is not None:

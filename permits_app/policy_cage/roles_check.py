@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.core.json_types import JsonObject
-
 from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import APPROVE
@@ -18,6 +16,7 @@ from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF

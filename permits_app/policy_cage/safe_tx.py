@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from eth_utils.crypto import keccak
-from tools_app.core.json_types import JsonObject
 
 from tools_app.chain.abi import encode_args, encode_call
+from tools_app.core.json_types import JsonObject
 
 ZERO_ADDRESS: Final = "0x" + "00" * 20
 NONCE: Final = "function nonce() view returns (uint256)"

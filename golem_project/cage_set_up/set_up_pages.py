@@ -93,7 +93,7 @@ class DeployForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ContractGiven:
     """A contract, and the block of its deployment."""
 
     contract: str
@@ -101,7 +101,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish(_Place):
+class _FollowWish(_ContractGiven):
     """The same, and why."""
 
     reason: str
@@ -227,14 +227,14 @@ def _plan(request: HttpRequest, golem: Golem, form: DeployForm) -> HttpResponse:
 
 
 def _follow(request: HttpRequest, golem: Golem, form: FollowForm) -> HttpResponse:
-    place = read_cleaned(_Place, form)
+    place = read_cleaned(_ContractGiven, form)
     follow(golem, place.contract, place.block)
     messages.success(request, "The contract is followed.")
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
 
 
 def _ask_to_follow(request: HttpRequest, golem: Golem, form: AskToFollowForm) -> HttpResponse:
-    wish = read_cleaned(_Wish, form)
+    wish = read_cleaned(_FollowWish, form)
     asked = request_operation(
         golem=golem,
         name="follow",

@@ -5,7 +5,7 @@ A form only writes a wish down; the contract says what is looser, and the owners
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Final
@@ -13,6 +13,15 @@ from typing import Any, ClassVar, Final
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from permits_app.approval_pages.cage_form_values import (
+    ActGiven,
+    AssetGiven,
+    LimitGiven,
+    SessionGiven,
+    SpenderGiven,
+    TargetGiven,
+    ValuerGiven,
+)
 from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approvals.cage_rules_text import LIMIT_WORDS, PHASES, show_rule
@@ -91,14 +100,6 @@ class CageForm(WhyForm):
         return {"act": "propose", "rules": [write_rule(rule) for rule in self.build_rules(chain)]}
 
 
-@dataclass(frozen=True, slots=True)
-class _LimitGiven:
-    """A limit, and its value in the limit's own unit."""
-
-    limit: int
-    number: int
-
-
 class LimitForm(CageForm):
     """One of the sixteen limits."""
 
@@ -127,17 +128,8 @@ class LimitForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = read_cleaned(_LimitGiven, self)
+        given = read_cleaned(LimitGiven, self)
         return [limit_rule(Limit(given.limit), given.number)]
-
-
-@dataclass(frozen=True, slots=True)
-class _TargetGiven:
-    """A contract, the selector of a function of it, and "1" where it may be called."""
-
-    target: str
-    function: bytes
-    may: str
 
 
 class TargetForm(CageForm):
@@ -170,16 +162,8 @@ class TargetForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = read_cleaned(_TargetGiven, self)
+        given = read_cleaned(TargetGiven, self)
         return [call_rule(given.target, given.function, is_allowed=given.may == "1")]
-
-
-@dataclass(frozen=True, slots=True)
-class _SpenderGiven:
-    """Who gets an allowance, and of how much at most, micro-USD."""
-
-    spender: str
-    most: int
 
 
 class SpenderForm(CageForm):
@@ -192,21 +176,8 @@ class SpenderForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = read_cleaned(_SpenderGiven, self)
+        given = read_cleaned(SpenderGiven, self)
         return [spender_rule(given.spender, most_micro_usd=given.most)]
-
-
-@dataclass(frozen=True, slots=True)
-class _AssetGiven:
-    """A token and what becomes of it: caps in base units, prices in dollars; None leaves one as it is."""
-
-    token: str
-    becomes: str
-    per_batch: int | None
-    per_window: int | None
-    jump: int | None
-    least: Decimal | None
-    most: Decimal | None
 
 
 class AssetForm(CageForm):
@@ -277,7 +248,7 @@ class AssetForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """The asset with its caps. Raises InvalidParams for a token without a feed."""
-        given = read_cleaned(_AssetGiven, self)
+        given = read_cleaned(AssetGiven, self)
         key = address_key(given.token)
         batch = self.state.rule(RuleKind.OUTFLOW_PER_BATCH, key) if given.per_batch is None else given.per_batch
         window = self.state.rule(RuleKind.OUTFLOW_PER_WINDOW, key) if given.per_window is None else given.per_window
@@ -314,7 +285,7 @@ class AssetForm(CageForm):
         )
 
 
-def _bound(given: _AssetGiven, asset: AssetRule) -> AssetRule:
+def _bound(given: AssetGiven, asset: AssetRule) -> AssetRule:
     """With the bounds that were written; a bound of the feed is in its own units. Raises InvalidParams."""
     if given.jump is not None:
         asset = replace(asset, most_jump_percent=given.jump)
@@ -333,14 +304,6 @@ def _scale_price(name: str, dollars: Decimal, decimals: int) -> int:
     return price
 
 
-@dataclass(frozen=True, slots=True)
-class _ValuerGiven:
-    """Where a position lies, and who values it; empty for nobody."""
-
-    target: str
-    valuer: str
-
-
 class ValuerForm(CageForm):
     """Which contract says what a position is worth."""
 
@@ -351,7 +314,7 @@ class ValuerForm(CageForm):
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
         """One rule."""
-        given = read_cleaned(_ValuerGiven, self)
+        given = read_cleaned(ValuerGiven, self)
         return [valuer_rule(given.target, given.valuer or ZERO_ADDRESS)]
 
 
@@ -367,16 +330,6 @@ class GuardianForm(CageForm):
         return [guardian_rule(self.cleaned_data["guardian"] or ZERO_ADDRESS)]
 
 
-@dataclass(frozen=True, slots=True)
-class _SessionGiven:
-    """A key, empty to end the session; for how many hours, operations and micro-USD."""
-
-    key: str
-    hours: int
-    operations: int
-    budget: int
-
-
 class SessionForm(CageForm):
     """The golem's key, until when, for how much."""
 
@@ -389,7 +342,7 @@ class SessionForm(CageForm):
 
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, object]:
         """A session, not a rule."""
-        given = read_cleaned(_SessionGiven, self)
+        given = read_cleaned(SessionGiven, self)
         expires = int(now.timestamp()) + given.hours * 3_600 if given.key else 0
         return {
             "act": "session",
@@ -398,14 +351,6 @@ class SessionForm(CageForm):
             "operations": given.operations if given.key else 0,
             "budget_micro_usd": given.budget if given.key else 0,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _ActGiven:
-    """Of a cancellation which change."""
-
-    kind: int | None
-    key: str
 
 
 class ActForm(CageForm):
@@ -422,7 +367,7 @@ class ActForm(CageForm):
         """The act, and for a cancellation which change."""
         found: dict[str, object] = {"act": self.act}
         if self.act == "cancel":
-            given = read_cleaned(_ActGiven, self)
+            given = read_cleaned(ActGiven, self)
             found |= {"kind": given.kind or 0, "key": given.key}
         return found
 

@@ -78,7 +78,7 @@ class _NewCode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FactorAsked:
     """What a second factor is asked for, and about what."""
 
     use: str
@@ -142,7 +142,7 @@ def ask_passkey(request: HttpRequest, *, model_admin: object) -> HttpResponse:
     form = ChallengeForm(request.POST)
     if not form.is_valid():
         return JsonResponse({"title": "Not understood", "detail": "Load the page again and try once more."}, status=422)
-    about = read_cleaned(_Asked, form)
+    about = read_cleaned(_FactorAsked, form)
     use = FactorUse(about.use)
     try:
         site = read_site(request)

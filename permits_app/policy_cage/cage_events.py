@@ -101,7 +101,7 @@ class OutflowCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class PaidOut:
+class PayoutMade:
     """Base units of an asset that a key paid, what they were worth (micro-USD), and what is left to the key."""
 
     key: str
@@ -156,14 +156,14 @@ CageRecord: TypeAlias = (
     | GasToppedUp
     | Halted
     | OutflowCounted
-    | PaidOut
+    | PayoutMade
     | PricesNoted
     | Resumed
     | RuleChanged
     | SessionSet
 )
 _RECORDS: Final[dict[str, type[CageRecord]]] = {
-    record.__name__: record
+    "PaidOut" if record is PayoutMade else record.__name__: record
     for record in (
         AllowanceUsed,
         BatchExecuted,
@@ -174,7 +174,7 @@ _RECORDS: Final[dict[str, type[CageRecord]]] = {
         GasToppedUp,
         Halted,
         OutflowCounted,
-        PaidOut,
+        PayoutMade,
         PricesNoted,
         Resumed,
         RuleChanged,

@@ -22,7 +22,7 @@ from permits_app.policy_cage.cage_events import (
     GasToppedUp,
     Halted,
     OutflowCounted,
-    PaidOut,
+    PayoutMade,
     PricesNoted,
     Resumed,
     RuleChanged,
@@ -169,7 +169,7 @@ class CageState:
                 self.settled_at = told.settled_at
             case SessionSet():
                 self.sessions[told.role] = SessionState(told.key, told.expires_at, told.operations, told.budget)
-            case PaidOut():
+            case PayoutMade():
                 self._charge(told.key, told.operations_left, told.budget_left)
             case OutflowCounted():
                 self._count(told.asset, told.amount, block_time)

@@ -52,7 +52,7 @@ GIVE, END = "give", "end"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AllowanceAsked:
     """Give or end, and whose key it is."""
 
     act: str
@@ -60,7 +60,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Giving(_Asked):
+class _Giving(_AllowanceAsked):
     """A token of the golem's home chain, and base units of it a day."""
 
     token: str
@@ -86,14 +86,14 @@ class _SeenModule:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments(_Asked):
+class _AllowanceArguments(_AllowanceAsked):
     """What is asked for, and what was seen."""
 
     seen: _SeenModule
 
 
 @dataclass(frozen=True, slots=True)
-class _AllowanceChange(_Asked):
+class _AllowanceChange(_AllowanceAsked):
     """What was asked for, as its request keeps it; `runs` as `read_runs` tells it."""
 
     account: str
@@ -117,7 +117,7 @@ class ChangeAllowance:
 
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe and what the module says of the key. Raises CageHasNoSafe, ChainNotSupported, InvalidParams."""
-        asked, found = read_stored(_Asked, arguments), find_allowing_safe(golem)
+        asked, found = read_stored(_AllowanceAsked, arguments), find_allowing_safe(golem)
         if found is None:
             raise CageHasNoSafe("allowances are of a Safe, and this golem acts with a plain account")
         chain = open_chain(found.chain_id, now=now)
@@ -160,7 +160,7 @@ class ChangeAllowance:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """What the Safe's owners would sign."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_AllowanceArguments, arguments)
         seen, delegate = asked.seen, asked.delegate
         chain_id, account = seen.chain_id, seen.safe
         nonce = find_free_nonce(chain_id=chain_id, safe=account, at_least=seen.nonce)

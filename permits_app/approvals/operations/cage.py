@@ -15,6 +15,15 @@ from permits_app.approval_errors import CageNotMirrored, ChangeStale, ChangeUnch
 from permits_app.approvals.approval_rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.cage_rules_text import name_rule, show_rule
 from permits_app.approvals.operations.base import BeforeAndAfter, Proposal, SafeTxDraft, SeenSafe
+from permits_app.approvals.operations.cage_arguments import (
+    CageAct,
+    CageAsked,
+    CageChange,
+    CancelAsked,
+    RulesAsked,
+    RuleText,
+    SessionAsked,
+)
 from permits_app.approvals.policy_state import (
     PolicyChange,
     apply_differences,
@@ -46,7 +55,7 @@ from permits_app.policy_cage.safe_tx import DISABLE_MODULE, ENABLE_MODULE, ZERO_
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
-from tools_app.core.stored_json import IntText, read_stored, write_stored
+from tools_app.core.stored_json import read_stored, write_stored
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.formats import format_seconds
@@ -89,80 +98,6 @@ def observe_safe(golem: Golem, *, now: datetime) -> SeenSafe:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _SeenCage(SeenSafe):
-    """The Safe, what the contract says each rule would wait (seconds), and what stands before the module that ends."""
-
-    delays: tuple[int, ...] = ()
-    before: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _RuleText:
-    """A rule in its JSON form: `key` as 0x-hex. `before` is the value it had, of one that was proposed."""
-
-    kind: int
-    key: str
-    value: IntText
-    before: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked of the contract."""
-
-    act: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Act(_Asked):
-    """The same with the Safe as it was seen for it."""
-
-    seen: _SeenCage
-
-
-@dataclass(frozen=True, slots=True)
-class _RulesAsked:
-    """The rules to propose, and the local limits that go with them."""
-
-    rules: tuple[dict[str, object], ...]
-    policy: tuple[dict[str, object], ...] = ()
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _CancelAsked:
-    """The waiting change to cancel."""
-
-    kind: int
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
-class _SessionAsked:
-    """A key, until when (unix seconds), and for how much; of role 0 it is the golem's own."""
-
-    key: str
-    expires_at: int
-    operations: int
-    budget_micro_usd: int
-    role: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _CageChange:
-    """What was asked for, as its request keeps it. `before` is what its act started from, of one without rules."""
-
-    act: str
-    contract: str
-    before: str = ""
-    rules: tuple[_RuleText, ...] = ()
-    policy: tuple[dict[str, object], ...] = ()
-    kind: int = 0
-    key: str = ""
-    role: int = 0
-
-
 class ChangeCage:
     """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, prices, enable, disable.
 
@@ -177,9 +112,9 @@ class ChangeCage:
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe as it is, and what the contract says each rule would wait. Raises as observe_safe."""
         seen = write_stored(observe_safe(golem, now=now))
-        act = read_stored(_Asked, arguments).act
+        act = read_stored(CageAsked, arguments).act
         if act == "propose":
-            rules = [rule.as_tuple() for rule in read_rules(read_stored(_RulesAsked, arguments).rules)]
+            rules = [rule.as_tuple() for rule in read_rules(read_stored(RulesAsked, arguments).rules)]
             mirror = _require_mirror(golem)
             seen |= {"delays": read_delays(open_chain(mirror.chain_id, now=now), mirror.contract, rules)}
         if act == "disable":
@@ -190,7 +125,7 @@ class ChangeCage:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """What the contract would be asked to do. Raises ChangeUnchanged, InvalidParams, CageNotMirrored."""
-        mirror, asked = _require_mirror(golem), read_stored(_Act, arguments)
+        mirror, asked = _require_mirror(golem), read_stored(CageAct, arguments)
         state = CageState.from_dict(mirror.state)
         build = {
             "propose": _propose_rules,
@@ -210,7 +145,7 @@ class ChangeCage:
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """The contract behind the mirror is the same, and every value still is what the change starts from."""
-        mirror, kept = find_mirror(golem), read_stored(_CageChange, change)
+        mirror, kept = find_mirror(golem), read_stored(CageChange, change)
         if mirror is None or mirror.contract != kept.contract:
             raise ChangeStale("the golem's cage follows another contract now")
         state = CageState.from_dict(mirror.state)
@@ -226,7 +161,7 @@ class ChangeCage:
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, object]:
         """The chain has it; write the local limits that go with it."""
-        kept = read_stored(_CageChange, change)
+        kept = read_stored(CageChange, change)
         if not kept.policy:
             return {"contract": kept.contract}
         version = write_policy(golem=golem, changes=kept.policy, actor=actor, reason=reason, now=now)
@@ -240,7 +175,7 @@ class _Base:
     golem: Golem
     mirror: CageMirror
     state: CageState
-    asked: _Act
+    asked: CageAct
 
 
 def read_rules(given: Sequence[Mapping[str, object]]) -> list[Rule]:
@@ -248,7 +183,7 @@ def read_rules(given: Sequence[Mapping[str, object]]) -> list[Rule]:
     if not 0 < len(given) <= MOST_RULES:
         raise InvalidParams(f"a proposal holds 1 to {MOST_RULES} rules", fields={"rules": "count"})
     try:
-        told = [read_stored(_RuleText, each) for each in given]
+        told = [read_stored(RuleText, each) for each in given]
         return [Rule(RuleKind(each.kind), bytes.fromhex(each.key.removeprefix("0x")), each.value) for each in told]
     except ValueError as error:
         raise InvalidParams("a rule has a kind, a key of 32 bytes and a value", fields={"rules": str(error)}) from None
@@ -268,7 +203,7 @@ def _require_mirror(golem: Golem) -> CageMirror:
 
 
 def _propose_rules(base: _Base, arguments: Mapping[str, object]) -> Proposal:
-    asked, seen, mirror = read_stored(_RulesAsked, arguments), base.asked.seen, base.mirror
+    asked, seen, mirror = read_stored(RulesAsked, arguments), base.asked.seen, base.mirror
     kept: list[tuple[Rule, int, int]] = []
     for rule, delay in zip(read_rules(asked.rules), seen.delays, strict=True):
         before = base.state.rule(rule.kind, rule.key)
@@ -314,7 +249,7 @@ def _spell_rule(rule: Rule, before: int, delay: int, chain_id: int) -> BeforeAnd
 
 
 def _propose_cancel(base: _Base, arguments: Mapping[str, object]) -> Proposal:
-    asked, chain_id = read_stored(_CancelAsked, arguments), base.mirror.chain_id
+    asked, chain_id = read_stored(CancelAsked, arguments), base.mirror.chain_id
     waiting = base.state.pending.get((asked.kind, asked.key))
     if waiting is None:
         raise ChangeUnchanged("no such change waits in the contract")
@@ -334,7 +269,7 @@ def _propose_cancel(base: _Base, arguments: Mapping[str, object]) -> Proposal:
 
 
 def _propose_session(base: _Base, arguments: Mapping[str, object]) -> Proposal:
-    asked = read_stored(_SessionAsked, arguments)
+    asked = read_stored(SessionAsked, arguments)
     key, expires, role = asked.key, asked.expires_at, asked.role
     operations, budget = asked.operations, asked.budget_micro_usd
     ends = key == ZERO_ADDRESS
@@ -452,7 +387,7 @@ def _simple(
 ) -> Proposal:
     mirror = base.mirror
     change: dict[str, object] = {"act": base.asked.act, "contract": mirror.contract, **given}
-    moment = _describe_moment(base.state, mirror, read_stored(_CageChange, change))
+    moment = _describe_moment(base.state, mirror, read_stored(CageChange, change))
     return Proposal(
         title=title[:200],
         change={**change, "before": moment},
@@ -464,7 +399,7 @@ def _simple(
     )
 
 
-def _describe_moment(state: CageState, mirror: CageMirror, change: _CageChange) -> str:
+def _describe_moment(state: CageState, mirror: CageMirror, change: CageChange) -> str:
     """What the act starts from, as text that is compared later."""
     match change.act:
         case "cancel":

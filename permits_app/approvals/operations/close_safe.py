@@ -34,7 +34,7 @@ from tools_app.toolkit.enums import RiskTier
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ClosingPlace:
     """A Safe of the golem."""
 
     chain_id: int
@@ -58,7 +58,7 @@ class _SeenOpening:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments(_Place):
+class _ClosingArguments(_ClosingPlace):
     """Which Safe, and what was seen of it."""
 
     seen: _SeenOpening
@@ -71,7 +71,7 @@ class CloseSafe:
 
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe, what is open of it, and the calls that close it. Raises ChangeUnchanged, CageHasNoSafe."""
-        place = read_stored(_Place, arguments)
+        place = read_stored(_ClosingPlace, arguments)
         chain_id, account = place.chain_id, place.account
         watched = [one for one in list_watched(golem=golem) if (one.chain_id, one.account) == (chain_id, account)]
         if not watched:
@@ -100,7 +100,7 @@ class CloseSafe:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The Safe's calls to itself, as one transaction."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_ClosingArguments, arguments)
         seen, account, chain_id = asked.seen, asked.account, asked.chain_id
         openings = Openings(seen.handler, seen.modules, seen.is_open)
         calls = decode_calls(seen.calls)
@@ -139,7 +139,7 @@ class CloseSafe:
         self, *, golem: Golem, change: Mapping[str, object], actor: str, reason: str, now: datetime
     ) -> dict[str, object]:
         """The chain has it; the next look sees it."""
-        return {"account": read_stored(_Place, change).account}
+        return {"account": read_stored(_ClosingPlace, change).account}
 
 
 def _say_who_signs(golem: Golem, safe: SafeView) -> str:

@@ -31,7 +31,7 @@ class _SeenCode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _CodeWalletArguments:
     """A name in words, and the code that was seen."""
 
     seen: _SeenCode
@@ -40,7 +40,7 @@ class _Arguments:
 
 def read_seen_contract(arguments: Mapping[str, object]) -> str:
     """The contract whose code was seen, of arguments that were observed."""
-    return read_stored(_Arguments, arguments).seen.contract
+    return read_stored(_CodeWalletArguments, arguments).seen.contract
 
 
 class MakeCodeWallet:
@@ -60,7 +60,7 @@ class MakeCodeWallet:
         """From no wallet to a new key and its code. Raises ChangeUnchanged where it has one."""
         if golem.address:
             raise ChangeUnchanged("the golem has a wallet already; another is chosen on its page, Choose who signs")
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_CodeWalletArguments, arguments)
         seen = asked.seen
         lines = (
             BeforeAndAfter("Wallet", "none", "a new key of this server's keystore", "it is empty until it is funded"),

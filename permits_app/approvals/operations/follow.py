@@ -35,7 +35,7 @@ _ACTOR = "system:cage-mirror"
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FollowPlace:
     """Which contract, on the golem's home chain."""
 
     contract: str
@@ -77,14 +77,14 @@ class _SeenContract:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments(_Place):
+class _FollowArguments(_FollowPlace):
     """Which contract, and what it said."""
 
     seen: _SeenContract
 
 
 @dataclass(frozen=True, slots=True)
-class _FollowChange(_Place):
+class _FollowChange(_FollowPlace):
     """What was asked for, as its request keeps it: hashes of what both contracts said, empty where none stands."""
 
     chain_id: int
@@ -103,7 +103,7 @@ class FollowContract:
 
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """All the contract says, and whom its account obeys. Raises as `read_from_deployment`, ContractStillActs."""
-        place = read_stored(_Place, arguments)
+        place = read_stored(_FollowPlace, arguments)
         standing = _find_another(golem, place)
         said = _read(golem, place, now)
         owners, delays = _tell_owners(golem.home_chain_id, said.facts.account, now), list[int]()
@@ -116,7 +116,7 @@ class FollowContract:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The contract beside what holds today. Raises ChangeUnchanged where it is followed already."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_FollowArguments, arguments)
         standing, said = _find_another(golem, asked), asked.seen.said
         facts = said.facts
         compared = compare_contract(
@@ -189,7 +189,7 @@ class FollowContract:
         return {"contract": kept.contract}
 
 
-def _find_another(golem: Golem, place: _Place) -> CageMirror | None:
+def _find_another(golem: Golem, place: _FollowPlace) -> CageMirror | None:
     """What is followed today, None for nothing."""
     mirror = find_mirror(golem)
     if mirror is not None and mirror.contract == place.contract:
@@ -209,7 +209,7 @@ def _check_account(standing: CageMirror, account: str) -> None:
         )
 
 
-def _read(golem: Golem, place: _Place, now: datetime) -> _Said:
+def _read(golem: Golem, place: _FollowPlace, now: datetime) -> _Said:
     """What the contract says at the newest block."""
     facts, head = read_from_deployment(
         contract=place.contract,

@@ -15,7 +15,7 @@ from tools_app.toolkit.enums import RiskTier
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _NewWalletArguments:
     """A name in words."""
 
     label: str = ""
@@ -34,7 +34,10 @@ class MakeWallet:
             "Wallet", "none", "a new key of this server's keystore", "it is empty until an owner funds it"
         )
         return Proposal(
-            "Make it a wallet of its own", {"label": read_stored(_Arguments, arguments).label}, (line,), RiskTier.HIGH
+            "Make it a wallet of its own",
+            {"label": read_stored(_NewWalletArguments, arguments).label},
+            (line,),
+            RiskTier.HIGH,
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:

@@ -28,7 +28,7 @@ _OVER: Final = (OwnerTransactionState.DEAD, OwnerTransactionState.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NoncePlace:
     """A Safe of which something was asked for this golem."""
 
     chain_id: int
@@ -43,7 +43,7 @@ class _SeenNonce(SeenSafe):
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments(_Place):
+class _NonceArguments(_NoncePlace):
     """Which Safe, and what was seen of it."""
 
     seen: _SeenNonce
@@ -63,7 +63,7 @@ class UseUpNonce:
 
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe as it is. Raises ChangeUnchanged when nothing of this golem is asked of it, CageHasNoSafe."""
-        place = read_stored(_Place, arguments)
+        place = read_stored(_NoncePlace, arguments)
         chain_id, address = place.chain_id, place.safe
         if not OwnerTransaction.objects.filter(request__golem=golem, chain_id=chain_id, safe=address).exists():
             raise ChangeUnchanged("nothing of this golem is asked of this Safe")
@@ -80,7 +80,7 @@ class UseUpNonce:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """An empty call of the Safe to itself. Raises ChangeUnchanged when no nonce is in the way of anything."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_NonceArguments, arguments)
         draft = replace(draft_safe_tx(asked.seen, to=asked.safe, data=b""), own_key=asked.seen.own_key)
         nonce = draft.tx.nonce
         same = OwnerTransaction.objects.filter(chain_id=draft.chain_id, safe=draft.safe)

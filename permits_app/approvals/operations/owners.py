@@ -23,7 +23,7 @@ from tools_app.toolkit.enums import RiskTier
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _OwnersArguments:
     """User names of those who shall co-own it."""
 
     co_owners: tuple[str, ...]
@@ -45,7 +45,7 @@ class ChangeOwners:
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the co-owners it has to those asked for."""
         before = _list_names(golem)
-        after = sorted(set(read_stored(_Arguments, arguments).co_owners))
+        after = sorted(set(read_stored(_OwnersArguments, arguments).co_owners))
         known = _find_people(after)
         unknown = [name for name in after if name not in known or name == golem.owner.get_username()]
         if unknown:

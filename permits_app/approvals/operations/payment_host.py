@@ -28,7 +28,7 @@ SET, PAYEE, REMOVE = "set", "payee", "remove"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _HostAsked:
     """What is done with which host. `payee` is for another payee."""
 
     act: str
@@ -58,7 +58,7 @@ class _CapsAsked(_Caps):
 
 
 @dataclass(frozen=True, slots=True)
-class _HostChange(_Asked):
+class _HostChange(_HostAsked):
     """What was asked for, as its request keeps it; `from` is what it starts from."""
 
     was: Annotated[str | None, Field(alias="from")] = None
@@ -73,7 +73,7 @@ class ListHost:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """A host more, other caps, another payee or one host less. Raises ChangeUnchanged, InvalidParams."""
-        asked = read_stored(_Asked, arguments)
+        asked = read_stored(_HostAsked, arguments)
         origin, act = asked.origin, asked.act
         known = find_host(golem.pk, chain_id=asked.chain_id, origin=origin)
         words = f"{origin} on {format_chain(asked.chain_id)}"
@@ -145,7 +145,7 @@ class ListHost:
         return {"act": kept.act, "origin": origin}
 
 
-def _propose_caps(golem: Golem, known: PaymentHost | None, asked: _Asked, words: str, caps: _CapsAsked) -> Proposal:
+def _propose_caps(golem: Golem, known: PaymentHost | None, asked: _HostAsked, words: str, caps: _CapsAsked) -> Proposal:
     most, day, token = caps.most_raw, caps.most_a_day_raw, caps.token
     _check_new(golem, known, asked, most, day)
     had = _describe(known)
@@ -180,7 +180,7 @@ def _propose_caps(golem: Golem, known: PaymentHost | None, asked: _Asked, words:
     )
 
 
-def _check_new(golem: Golem, known: PaymentHost | None, asked: _Asked, most: int, day: int) -> None:
+def _check_new(golem: Golem, known: PaymentHost | None, asked: _HostAsked, most: int, day: int) -> None:
     """Raises InvalidParams."""
     if asked.chain_id not in list_chains(golem):
         raise InvalidParams("the golem has no such chain", fields={"chain_id": "unknown"})

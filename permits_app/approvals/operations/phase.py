@@ -28,7 +28,7 @@ from tools_app.toolkit.enums import Phase, RiskTier
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _PhaseArguments:
     """The phase to reset to, and the Safe where the contract has to be told."""
 
     to: str
@@ -51,13 +51,13 @@ class ResetPhase:
 
     def observe(self, golem: Golem, arguments: Mapping[str, object], *, now: datetime) -> dict[str, object]:
         """The Safe, when the contract behind the cage holds a worse phase than the one asked for."""
-        if _find_worse_contract(golem, Phase(read_stored(_Arguments, arguments).to)) is None:
+        if _find_worse_contract(golem, Phase(read_stored(_PhaseArguments, arguments).to)) is None:
             return dict(arguments)
         return {**arguments, "seen": write_stored(observe_safe(golem, now=now))}
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the phase it is in to the one asked for."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_PhaseArguments, arguments)
         to, seen = Phase(asked.to), asked.seen
         if to.value == golem.phase:
             raise ChangeUnchanged(f"the golem is {golem.phase.lower()} already")

@@ -23,7 +23,7 @@ from tools_app.core.stored_json import read_stored
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _PolicyWish:
     """What an owner asks for, and what is kept of it: changes as `read_policy_changes` reads them."""
 
     changes: tuple[dict[str, object], ...]
@@ -37,7 +37,7 @@ class ChangePolicy:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The differences to the policy as it is now."""
-        asked = read_stored(_Wish, arguments)
+        asked = read_stored(_PolicyWish, arguments)
         before = read_policy_state(golem)
         found = diff_policy(before, apply_differences(before, asked.changes))
         if not found:
@@ -63,7 +63,7 @@ class ChangePolicy:
 
     def check_current(self, golem: Golem, change: Mapping[str, object]) -> None:
         """Every column still has the value the change starts from."""
-        moved = find_moved(read_policy_state(golem), read_policy_changes(read_stored(_Wish, change).changes))
+        moved = find_moved(read_policy_state(golem), read_policy_changes(read_stored(_PolicyWish, change).changes))
         if moved is not None:
             raise ChangeStale(f"{moved.name} was changed since", field=moved.name)
 
@@ -72,6 +72,6 @@ class ChangePolicy:
     ) -> dict[str, object]:
         """Write the rows and keep a version."""
         version = write_policy(
-            golem=golem, changes=read_stored(_Wish, change).changes, actor=actor, reason=reason, now=now
+            golem=golem, changes=read_stored(_PolicyWish, change).changes, actor=actor, reason=reason, now=now
         )
         return {"policy_version": str(version.number)}

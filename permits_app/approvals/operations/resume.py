@@ -24,7 +24,7 @@ RESUME: Final = "resume"
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _ResumeArguments:
     """Whether its heartbeat acts again at once, and the Safe where the contract is halted too."""
 
     live: bool | None = None
@@ -79,7 +79,7 @@ class ResumeGolem:
             "its agents act again",
             "its keys get back what the halt took",
         )
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_ResumeArguments, arguments)
         is_live = bool(asked.live) and golem.is_live
         if is_live:
             check_not_known_open(golem)

@@ -25,7 +25,7 @@ NO_ROLE = "NONE"
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _RoleArguments:
     """Whose role, and which one."""
 
     person: str
@@ -48,7 +48,7 @@ class ChangeRole:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the role they have. Raises InvalidParams, ChangeUnchanged."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_RoleArguments, arguments)
         person = _find_person(golem, asked.person)
         after, before = _read_role(asked.role), find_role(golem, person)
         if before is after:

@@ -35,7 +35,7 @@ class _SeenWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _SignerHeld:
     """Micro-USD in the account it leaves and in the one it takes; None where nobody knows."""
 
     left: int | None = None
@@ -43,11 +43,11 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _SignerArguments:
     """The wallet that was seen, and what the accounts hold."""
 
     seen: _SeenWallet
-    held: _Held = _Held()
+    held: _SignerHeld = _SignerHeld()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ChooseSigner:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """From the wallet it has to the one that was seen."""
-        asked, before = read_stored(_Arguments, arguments), _describe_present(golem)
+        asked, before = read_stored(_SignerArguments, arguments), _describe_present(golem)
         seen, held = asked.seen, asked.held
         kind = WalletKind(seen.kind)
         if before == _Present(seen.kind, seen.address, seen.key):
@@ -144,7 +144,7 @@ def takes_empty_account(request: ChangeRequest) -> bool:
     return any(line.words == _HOLDS and line.after == say_held(0) for line in lines)
 
 
-def _say_what_stays(left: str, taken: str, held: _Held) -> BeforeAndAfter:
+def _say_what_stays(left: str, taken: str, held: _SignerHeld) -> BeforeAndAfter:
     """What lies in the account it leaves and in the one it takes; nothing moves with the change."""
     stays, there = held.left, held.taken
     note = f"nothing moves with this: {say_held(stays)} stays in {left}, and whoever holds its keys moves it"

@@ -60,7 +60,7 @@ class _SeenTransfer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
+class _WithdrawArguments:
     """Where it goes, and what was seen of it."""
 
     chain_id: int
@@ -120,7 +120,7 @@ class Withdraw:
 
     def propose(self, golem: Golem, arguments: Mapping[str, object]) -> Proposal:
         """The transfer as it was simulated. Raises AddressNotRegistered."""
-        asked = read_stored(_Arguments, arguments)
+        asked = read_stored(_WithdrawArguments, arguments)
         seen, chain_id, to = asked.seen, asked.chain_id, asked.to
         known = find_standing(golem.pk, chain_id=chain_id, address=to)
         if known is None:

@@ -27,6 +27,7 @@ from permits_app.models.spending import ALIKE_WINDOW
 from permits_app.permits.leaving_chains import find_tie
 from tools_app.chain.abi import checksum
 from tools_app.core.bounded_parsing import read_exact_json
+from tools_app.core.json_types import JsonObject
 from tools_app.core.plain_text import PlainTextField
 from tools_app.core.typed_numbers import UnclearNumber
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
@@ -42,7 +43,7 @@ KEYSTORE_BYTES = 16_384
 class UsdField(forms.CharField):
     """Dollars as text, `10,000.00`; an integer of micro-USD inside."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:  # Any: Django's own
         kwargs.setdefault("widget", make_number_widget("usd"))
         kwargs.setdefault("help_text", "US dollars, for example 10,000.00")
         super().__init__(**kwargs)
@@ -54,7 +55,7 @@ class UsdField(forms.CharField):
             return f"{dollars:,.2f}" if value % 10_000 == 0 else f"{dollars:,f}"
         return value
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> Any:  # Any: as Django types it
         """Micro-USD. Refuses negative, endless and too fine amounts."""
         if isinstance(value, int):
             return value
@@ -73,7 +74,7 @@ class UsdField(forms.CharField):
 class PercentField(forms.CharField):
     """Percent as text, `25` or `0.5`; integer basis points inside."""
 
-    def __init__(self, *, least_bps: int = 0, most_bps: int = 10_000, **kwargs: Any) -> None:
+    def __init__(self, *, least_bps: int = 0, most_bps: int = 10_000, **kwargs: Any) -> None:  # Any: Django's own
         self.least_bps, self.most_bps = least_bps, most_bps
         kwargs.setdefault("widget", make_number_widget("percent"))
         super().__init__(**kwargs)
@@ -82,7 +83,7 @@ class PercentField(forms.CharField):
         """Basis points as percent."""
         return f"{Decimal(value) / 100:f}" if isinstance(value, int) else value
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> Any:  # Any: as Django types it
         """Basis points."""
         if isinstance(value, int):
             return value
@@ -152,7 +153,7 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
             "allowlist_mode",
         )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """A limit that is changed has to fit the wider ones: what one transaction may move fits into a day."""
         cleaned = super().clean() or {}
         for inner, outer in _NESTED_LIMITS:
@@ -233,7 +234,7 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
         }
 
 
-def offer_chains(form: forms.ModelForm[Any]) -> None:
+def offer_chains(form: forms.ModelForm[Any]) -> None:  # Any: forms of several models
     """Have a row's chain chosen among those there are, and the one it has."""
     if "chain_id" in form.fields:
         chains = dict(list_chains())
@@ -252,7 +253,7 @@ class AllowlistEntryForm(forms.ModelForm[AllowlistEntry]):
         model = AllowlistEntry
         fields = ("golem", "chain_id", "kind", "address", "label")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         offer_chains(self)
 
@@ -319,7 +320,12 @@ class PasswordForm(forms.Form):
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password", "autofocus": True}),
     )
 
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,  # Any: whoever is signed in, of the project's user model
+        user: Any,  # Any: whoever is signed in, of the project's user model
+        **kwargs: Any,  # Any: whoever is signed in, of the project's user model
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
 
@@ -363,7 +369,7 @@ class WalletForm(forms.Form):
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "off"}),
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """An import needs its file and passphrase."""
         cleaned = super().clean() or {}
         if cleaned.get("source") == WalletSource.IMPORT:
@@ -375,7 +381,7 @@ class WalletForm(forms.Form):
                 self.add_error("passphrase", "The keystore file opens only with its passphrase.")
         return cleaned
 
-    def _read_document(self, upload: Any) -> str:
+    def _read_document(self, upload: Any) -> str:  # Any: an uploaded file, of whatever Django kept it in
         if upload.size > KEYSTORE_BYTES:
             self.add_error("keystore", "A keystore file is smaller than 16 KiB.")
             return ""
@@ -427,7 +433,7 @@ class HaltSettingForm(forms.ModelForm[HaltSetting]):
         model = HaltSetting
         fields = ("golem", "unwind_on_halt", "sell_on_halt", "exchange_on_halt", "most_loss_bps")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """Who leaves everything leaves positions and pays debts by selling."""
         cleaned = super().clean() or {}
         if cleaned.get("exchange_on_halt"):
@@ -470,7 +476,7 @@ class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
     class Meta(SpendingLimitsForm.Meta):
         fields: tuple[str, ...] = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
 
-    def __init__(self, *args: Any, choices: list[tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, choices: list[tuple[str, str]], **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         self.fields["allowlist"].choices = choices  # type: ignore[attr-defined]
         for name in ("writes_per_hour", "allowlist_mode"):
@@ -483,7 +489,7 @@ class WizardLimitsForm(HaltChoiceForm, SpendingLimitsForm):
 class GolemOfChainsForm(GolemForm):
     """What an owner may change of a golem; a chain goes when nothing of the golem is bound to it any more."""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """Its chains may be changed to these. Rows of what it holds say so."""
         cleaned = super().clean()
         if {"home_chain_id", "other_chain_ids"} & set(self.changed_data) and not self.errors:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from permits_app.errors import PolicyRejected
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,11 @@ class Reject:
     resets_at: str = ""
     would_pass: str = ""
     error: type[GolemError] | None = None
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: JsonObject = field(default_factory=dict)
 
     def as_error(self, hook: str) -> GolemError:
         """The error that carries this refusal: hook, rule and five figures, null where a rule has none."""
-        members: dict[str, object] = {"hook": hook, "rule": self.rule}
+        members: JsonObject = {"hook": hook, "rule": self.rule}
         for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
             members[key] = getattr(self, key) or None
         return (self.error or PolicyRejected)(self.reason, **{**members, **self.data})

@@ -9,9 +9,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from celery import current_app, shared_task
@@ -60,7 +60,9 @@ from permits_app.permits.lifecycle import FINAL
 from tools_app.chain.networks import configured_networks, list_begun_later
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InternalError, StorageFull
+from tools_app.core.json_types import JsonObject
 from tools_app.core.resource_errors import is_full_disk, name_database_failure
+from tools_app.core.stored_json import read_stored
 from tools_app.core.worker_dispatch import BROKER_FAILURES, enqueue
 
 logger = logging.getLogger(__name__)
@@ -79,11 +81,11 @@ _ALONE = {
 
 @shared_task(acks_late=False)
 def preview_action_task(
-    *, golem_id: str, api_key_id: str | None, body: dict[str, Any], actor: str = "system:runtime", **_: Any
-) -> dict[str, Any]:
+    *, golem_id: str, api_key_id: str | None, body: JsonObject, actor: str = "system:runtime", **_: object
+) -> JsonObject:
     """The whole preview of one action. Not repeated when its worker dies: nobody waits for it any more."""
 
-    def preview() -> dict[str, Any]:
+    def preview() -> JsonObject:
         golem, key_id = UUID(golem_id), UUID(api_key_id) if api_key_id else None
         try:
             return preview_action(golem_id=golem, api_key_id=key_id, body=body, actor=actor, now=clock.now())
@@ -95,7 +97,7 @@ def preview_action_task(
 
 
 @shared_task(ignore_result=True)
-def commit_permit_task(*, permit_id: str, **_: object) -> dict[str, Any]:
+def commit_permit_task(*, permit_id: str, **_: object) -> JsonObject:
     """A wake-up to commit: this permit, resumed where an earlier worker left it, or the one whose turn it is.
 
     Nobody waits for the task: whoever waits is woken by the permit's end.
@@ -289,13 +291,23 @@ def _hand_seen(permit_id: UUID) -> None:
         logger.info("permit %s is handed to a worker later: %s", permit_id, error.code)
 
 
-def _go_on_after(permit: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class _WorkedOn:
+    """What a worker answers of a permit, as far as it is followed."""
+
+    permit_id: str
+    status: str
+    problem: object
+
+
+def _go_on_after(answer: JsonObject) -> None:
     """What follows a permit that was worked on: its memory, what waited behind it, or another try."""
-    if permit["status"] in FINAL:
-        remember_later(permit["permit_id"])
-        _execute_next_in_line(request__permit_id=UUID(permit["permit_id"]))
-    elif permit["status"] == PermitStatus.COMMITTING and permit["problem"]:
-        commit_permit_task.apply_async(kwargs={"permit_id": permit["permit_id"]}, countdown=_RETRY_SECONDS)
+    permit = read_stored(_WorkedOn, answer)
+    if permit.status in FINAL:
+        remember_later(permit.permit_id)
+        _execute_next_in_line(request__permit_id=UUID(permit.permit_id))
+    elif permit.status == PermitStatus.COMMITTING and permit.problem:
+        commit_permit_task.apply_async(kwargs={"permit_id": permit.permit_id}, countdown=_RETRY_SECONDS)
 
 
 def _hand_on(permit_id: UUID) -> None:
@@ -339,7 +351,7 @@ def _run_alone(name: str, call: Callable[[], dict[str, int]]) -> dict[str, int]:
         lock.release()
 
 
-def _answer(call: Callable[[], object]) -> dict[str, Any]:
+def _answer(call: Callable[[], object]) -> JsonObject:
     try:
         return {"ok": call()}
     except GolemError as error:

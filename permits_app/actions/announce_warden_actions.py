@@ -8,7 +8,7 @@ Silence approves nothing: a tier that needs owners is announced only after they 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -36,6 +36,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
 from tools_app.core.fair_batches import in_turns
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_micro_usd
 
@@ -102,7 +103,7 @@ def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime)
     return announcement
 
 
-def execute_announced(*, permit_id: UUID, now: datetime) -> dict[str, Any] | None:
+def execute_announced(*, permit_id: UUID, now: datetime) -> JsonObject | None:
     """Judge an announced permit anew and commit it, when its delay is over; None when it is not due.
 
     What refuses it for good blocks it; what may pass (a node that is away) is tried again until its window ends.
@@ -150,7 +151,7 @@ def is_watchdog(golem: Golem) -> bool:
     return bool(golem.archetype.name == WATCHDOG and golem.archetype.is_builtin)
 
 
-def list_announced_elsewhere(watchdog: Golem) -> list[dict[str, Any]]:
+def list_announced_elsewhere(watchdog: Golem) -> list[JsonObject]:
     """What other golems of the watchdog's owner have announced, the soonest first; nothing to any other golem."""
     if not is_watchdog(watchdog):
         return []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -113,7 +112,7 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str)
     now = clock.now()
     kind, key = rule[0], bytes.fromhex(rule[1][2:])
     fresh = sync_policy_cage(mirror_id=mirror.pk, now=now)
-    facts = {
+    facts: dict[str, object] = {
         "contract": mirror.contract,
         "key": f"{rule[0]}:{rule[1]}",
         "rule": name_rule(kind, key, chain_id=mirror.chain_id),
@@ -126,7 +125,7 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str)
 
 
 @retry_aborted
-def _note_applied(golem_id: UUID, rule: RuleId, change: PendingChange, facts: dict[str, Any], now: datetime) -> bool:
+def _note_applied(golem_id: UUID, rule: RuleId, change: PendingChange, facts: dict[str, object], now: datetime) -> bool:
     kind, key, tx_hash = rule[0], bytes.fromhex(rule[1][2:]), facts["tx_hash"]
     with transaction.atomic():
         lock_settings(golem_id)

@@ -19,6 +19,7 @@ from archetypes_app.ownership import list_owned_golems
 from permits_app.actions.bring_definition import check_texts
 from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.built_in_replacement import find_replaced
@@ -31,7 +32,12 @@ MOST_OWNER_TOOLS = 20
 
 @retry_aborted
 def approve_definition(
-    *, definition: ToolDefinition, seen_hash: str, golem_ids: Iterable[UUID], owner: Any, now: datetime
+    *,
+    definition: ToolDefinition,
+    seen_hash: str,
+    golem_ids: Iterable[UUID],
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
 ) -> list[DefinitionApproval]:
     """The approvals, one for each golem. Raises DefinitionNotShown, DefinitionRefused, LiveToolsRefused.
 
@@ -56,7 +62,10 @@ def approve_definition(
 
 
 def _approve(
-    definition: ToolDefinition, golem: Golem, owner: Any, now: datetime
+    definition: ToolDefinition,
+    golem: Golem,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
 ) -> tuple[DefinitionApproval, DefinitionApproval | None]:
     living = DefinitionApproval.objects.filter(golem=golem, revoked_at__isnull=True)
     before = living.filter(tool_name=definition.name).first()
@@ -82,7 +91,12 @@ def _approve(
     return approval, before
 
 
-def _tell(approval: DefinitionApproval, before: DefinitionApproval | None, owner: Any, now: datetime) -> None:
+def _tell(
+    approval: DefinitionApproval,
+    before: DefinitionApproval | None,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
+) -> None:
     audit_log.append(
         golem_id=approval.golem_id,
         event="DefinitionApproved",
@@ -98,12 +112,12 @@ def _tell(approval: DefinitionApproval, before: DefinitionApproval | None, owner
     )
 
 
-def compare_definitions(before: ToolDefinition | None, after: ToolDefinition) -> list[dict[str, Any]]:
+def compare_definitions(before: ToolDefinition | None, after: ToolDefinition) -> list[JsonObject]:
     """Every member that differs, as the owner is asked about it: where it stands, what it was, what it is."""
     return compare_bodies(before.body if before is not None else None, after.body)
 
 
-def compare_with_replaced(after: ToolDefinition) -> list[dict[str, Any]]:
+def compare_with_replaced(after: ToolDefinition) -> list[JsonObject]:
     """What a model is told by a definition against the built-in in whose place it stands; nothing where there is none.
 
     Nothing either where the built-in takes more by now than the text does, which approving it refuses.
@@ -117,7 +131,7 @@ def compare_with_replaced(after: ToolDefinition) -> list[dict[str, Any]]:
     return compare_bodies(replaced.definition_body, make_dry_tool(after).definition_body)
 
 
-def compare_bodies(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
+def compare_bodies(before: Mapping[str, object] | None, after: Mapping[str, object]) -> list[JsonObject]:
     """The same of two definitions as JSON; against None everything is new."""
     old, new = _flatten(before or {}), _flatten(after)
     return [
@@ -127,9 +141,9 @@ def compare_bodies(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -
     ]
 
 
-def _flatten(value: Any, path: str = "") -> dict[str, Any]:
+def _flatten(value: Any, path: str = "") -> dict[str, object]:  # Any: a value of JSON
     if isinstance(value, Mapping):
-        flat: dict[str, Any] = {}
+        flat: dict[str, object] = {}
         for name, member in value.items():
             flat.update(_flatten(member, f"{path}.{name}" if path else str(name)))
         return flat

@@ -5,6 +5,7 @@ A module is compiled in a process of its own before anything is stored. Locks no
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.db.models import Max
 
 from memory_app.poison import find_poison
 from permits_app.actions.query import OWN_QUERIES
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models import ToolDefinition, WasmModule
 from tools_app.sandbox.built_in_replacement import find_replaced
@@ -28,7 +30,13 @@ from tools_app.toolkit.tooldef import ReadTool
 MOST_VERSIONS = 200
 
 
-def bring_definition(*, owner: Any, definition_text: str, module: bytes | None, now: datetime) -> ToolDefinition:
+def bring_definition(
+    *,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    definition_text: str,
+    module: bytes | None,
+    now: datetime,
+) -> ToolDefinition:
     """The stored definition; the same one where nothing of it changed. Without a module it is a text alone.
 
     Raises ModuleRefused, DefinitionRefused, BuiltInNotReplaceable.
@@ -66,18 +74,30 @@ def check_texts(definition: Definition) -> None:
             raise DefinitionRefused(f"{where} {'; '.join(signs)}", where=where)
 
 
+@dataclass(frozen=True, slots=True)
+class _ComposedRead:
+    """One read that a composition makes."""
+
+    id: str
+    query: str
+
+
 def _check_reads(definition: Definition) -> None:
     """What a composition reads is built in: an owner's tool calls no other, and nothing that acts."""
     built_in = {tool.key for tool in REGISTRY if isinstance(tool, ReadTool) and tool.pi_tool is PiTool.QUERY_STATE}
     built_in |= {query.key for query in OWN_QUERIES}
-    for read in definition.body.get("compose", ()):
-        if read["query"] not in built_in:
-            raise DefinitionRefused(f"compose.{read['id']}: {read['query']!r} is no built-in read", where=read["id"])
+    for read in (read_stored(_ComposedRead, each) for each in definition.body.get("compose", ())):
+        if read.query not in built_in:
+            raise DefinitionRefused(f"compose.{read.id}: {read.query!r} is no built-in read", where=read.id)
 
 
 @retry_aborted
 def _store(
-    owner: Any, definition: Definition, module: bytes | None, imports: list[str], now: datetime
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    definition: Definition,
+    module: bytes | None,
+    imports: list[str],
+    now: datetime,
 ) -> ToolDefinition:
     with transaction.atomic():
         # Two uploads at once number their versions one after the other.

@@ -6,7 +6,6 @@ Nobody rewrites or loosens what was simulated.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -23,6 +22,7 @@ from permits_app.permits import lifecycle
 from permits_app.permits.row_locks import lock_golem_and_permit
 from permits_app.permits.selectors import get_permit, load_permit
 from tools_app.core import audit_log
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 from tools_app.core.transaction_retry import retry_aborted
 
@@ -30,7 +30,7 @@ GIVEN_UP = "cancelled before a node took it; it ends once its nonces are used up
 _OPEN = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
 
 
-def cancel_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> dict[str, Any]:
+def cancel_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> JsonObject:
     """Cancel an open permit and give its reservation back, or give up one that was signed and that no node took.
 
     The latter ends once its nonces are used up; until then it holds its reservation, for bytes that left may be
@@ -42,13 +42,13 @@ def cancel_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now
     return _end(golem, permit_id, PermitStatus.CANCELLED, reason, actor, now)
 
 
-def block_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> dict[str, Any]:
+def block_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> JsonObject:
     """Block an open permit, as an owner. Raises PermitNotFound, PermitNotCancellable."""
     return _end(golem, permit_id, PermitStatus.BLOCKED, reason, actor, now)
 
 
 @retry_aborted
-def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor: str, now: datetime) -> dict[str, Any]:
+def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor: str, now: datetime) -> JsonObject:
     """Let an open permit end earlier; a later end is refused. Raises PermitNotFound, PermitNotCancellable."""
     load_permit(golem=golem, permit_id=permit_id)
     with transaction.atomic():
@@ -80,8 +80,8 @@ def annotate_permit(*, golem: Golem, permit_id: UUID, note: str, actor: str, now
 
 
 @retry_aborted
-def _give_up(permit: ActionPermit, reason: str, actor: str, now: datetime) -> dict[str, Any]:
-    facts: dict[str, Any] = {"permit_id": str(permit.pk), "permit_status": permit.status}
+def _give_up(permit: ActionPermit, reason: str, actor: str, now: datetime) -> dict[str, object]:
+    facts: JsonObject = {"permit_id": str(permit.pk), "permit_status": permit.status}
     with transaction.atomic():
         # A worker that sends counts what it sends under the same locks.
         _, locked = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
@@ -109,7 +109,7 @@ def _give_up(permit: ActionPermit, reason: str, actor: str, now: datetime) -> di
 
 
 @retry_aborted
-def _end(golem: Golem, permit_id: UUID, to: PermitStatus, reason: str, actor: str, now: datetime) -> dict[str, Any]:
+def _end(golem: Golem, permit_id: UUID, to: PermitStatus, reason: str, actor: str, now: datetime) -> dict[str, object]:
     permit = load_permit(golem=golem, permit_id=permit_id)
     if PermitStatus(permit.status) not in _OPEN:
         raise PermitNotCancellable(

@@ -9,7 +9,6 @@ leaves is kept with the end. Decisions 0199, 0618.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -107,7 +106,7 @@ def _export(death: Death, now: datetime) -> bool:
                 now=now,
                 stem=f"last-{death.pk}",
             )
-            facts: dict[str, Any] = {"export_file": done.archive.path.name, "export_sha256": done.archive.sha256}
+            facts: dict[str, object] = {"export_file": done.archive.path.name, "export_sha256": done.archive.sha256}
             Death.objects.filter(pk=death.pk).update(**facts)
     return True
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from permits_app.approval_errors import ChangeStale, WithdrawalFailed
 from permits_app.approvals.stale_requests import find_staleness
 from permits_app.custody.safe_view import open_chain
+from permits_app.execution.asked_withdrawal import read_asked_withdrawal
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit, ChangeRequest, Withdrawal
 from permits_app.models.approval import ChangeState
@@ -22,6 +23,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.permits.row_locks import lock_request
 from permits_app.safety.withdrawal_plan import check_withdrawal, plan_withdrawal
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.views import NATIVE
@@ -29,7 +31,7 @@ from tools_app.toolkit.views import NATIVE
 _ACTOR: Final = "system:approvals"
 
 
-def carry_out_withdrawal(*, request: ChangeRequest, now: datetime) -> dict[str, Any] | None:
+def carry_out_withdrawal(*, request: ChangeRequest, now: datetime) -> JsonObject | None:
     """What became of it, JSON-ready; None while it is under way. Begins it when nobody did.
 
     Raises ChangeStale, WithdrawalFailed, SimulationFailed, SameActionPending, SignerUnavailable, GolemHalted, and the
@@ -60,11 +62,11 @@ def _find_permit(request: ChangeRequest) -> ActionPermit | None:
 
 
 def _begin(request: ChangeRequest, now: datetime) -> ActionPermit:
-    golem, change = request.golem, request.change
+    golem, asked = request.golem, read_asked_withdrawal(request)
     _check_fresh(request)
-    chain = open_chain(int(change["chain_id"]), now=now)
-    token = chain.native() if change["token"] == NATIVE else chain.token(change["token"])
-    amount, to = int(change["amount"]), str(change["to"])
+    chain = open_chain(asked.chain_id, now=now)
+    token = chain.native() if asked.token == NATIVE else chain.token(asked.token)
+    amount, to = asked.amount, asked.to
     plan = plan_withdrawal(chain_id=chain.chain_id, token=token, amount=amount, to=to)
     wanted = HaltPlan(
         plan=plan,

@@ -34,7 +34,7 @@ class PolicyOutcome:
     request: ChangeRequest | None
 
 
-def compare_policy(*, golem: Golem, changes: Sequence[Mapping[str, Any]]) -> tuple[PolicyDifference, ...]:
+def compare_policy(*, golem: Golem, changes: Sequence[Mapping[str, object]]) -> tuple[PolicyDifference, ...]:
     """What `changes` (`row`, `name`, `after`) would change now; in a golem's set-up nothing loosens."""
     before = read_policy_state(golem)
     return diff_policy(before, apply_differences(before, changes))
@@ -43,8 +43,8 @@ def compare_policy(*, golem: Golem, changes: Sequence[Mapping[str, Any]]) -> tup
 def change_policy(
     *,
     golem: Golem,
-    changes: Sequence[Mapping[str, Any]],
-    owner: Any,
+    changes: Sequence[Mapping[str, object]],
+    owner: Any,  # Any: whoever is signed in, of the project's user model
     reason: str,
     now: datetime,
     title: str = "",
@@ -86,9 +86,9 @@ def change_policy(
 def _write_and_ask(
     golem: Golem,
     at_once: Sequence[PolicyDifference],
-    waiting: Sequence[Mapping[str, Any]],
+    waiting: Sequence[Mapping[str, object]],
     title: str,
-    owner: Any,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
     reason: str,
     now: datetime,
 ) -> PolicyOutcome:
@@ -134,7 +134,14 @@ def _as_rule(each: PolicyDifference) -> dict[str, str]:
     return write_rule(limit_rule(limit, int(each.after == "True" if each.after in _FLAGS else each.after or 0)))
 
 
-def roll_back_policy(*, golem: Golem, version: PolicyVersion, owner: Any, reason: str, now: datetime) -> PolicyOutcome:
+def roll_back_policy(
+    *,
+    golem: Golem,
+    version: PolicyVersion,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    reason: str,
+    now: datetime,
+) -> PolicyOutcome:
     """Put an older version back, as any change: what loosens waits for the owners. Raises as change_policy."""
     found = diff_policy(read_policy_state(golem), version.policy)
     return change_policy(

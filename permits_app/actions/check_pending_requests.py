@@ -26,6 +26,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.json_types import JsonObject
 from tools_app.portfolio.reading import HeldAt
 from tools_app.portfolio.remembered_positions import remember_positions
 from tools_app.standards.arrivals import list_arrivals
@@ -61,7 +62,7 @@ def check_pending_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict
     return {"looked": sum(looked for looked, _ in counts), "changed": sum(changed for _, changed in counts)}
 
 
-def _follow(of: dict[str, Any], now: datetime) -> tuple[int, int]:
+def _follow(of: dict[str, object], now: datetime) -> tuple[int, int]:
     """How many requests of one account were looked at, and how many changed."""
     rows = _take(now=now, **of)
     if not rows:
@@ -74,7 +75,7 @@ def _follow(of: dict[str, Any], now: datetime) -> tuple[int, int]:
         return len(rows), 0
 
 
-def _take(*, now: datetime, **of: Any) -> list[PendingRequest]:
+def _take(*, now: datetime, **of: Any) -> list[PendingRequest]:  # Any: look-ups of a query
     """The due rows of one account, for this caller alone until the lease is over."""
     due = PendingRequest.objects.filter(**of, state__in=[str(state) for state in FOLLOWED], next_check_at__lte=now)
     taken = []
@@ -120,14 +121,14 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
 
 def _ask_about_end(
     chain: ChainReader, row: PendingRequest, position: Position | None, protocol: ProtocolDef, now: datetime
-) -> dict[str, Any]:
+) -> JsonObject:
     """What is told of an end, as fields of a look; nothing of what goes on."""
     if row.is_order:
         return _ask_end(chain, row, protocol, now) if position is None else {}
     return _ask_takings(chain, row, protocol) if position is not None and position.is_settled else {}
 
 
-def _ask_takings(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef) -> dict[str, Any]:
+def _ask_takings(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef) -> JsonObject:
     """Who got it, since it was last seen waiting: before there is something to claim nobody else can take it."""
     if protocol.takings is None:
         return {}
@@ -141,7 +142,7 @@ def _ask_takings(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef)
 
 def _ask_others(
     chain: ChainReader, row: PendingRequest, position: Position | None, protocol: ProtocolDef
-) -> dict[str, Any]:
+) -> JsonObject:
     """What others claimed of what is still there, since the last look and as far as blocks are final enough for us."""
     if protocol.takings is None or position is None or position.is_settled:
         return {}
@@ -169,7 +170,7 @@ def _has_arrived(chain: ChainReader, taking: Taking) -> bool:
     return came >= max(1, taking.paid.raw)
 
 
-def _ask_end(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef, now: datetime) -> dict[str, Any]:
+def _ask_end(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef, now: datetime) -> JsonObject:
     """What became of an order that is gone, as fields of a look; nothing where its protocol cannot say."""
     if protocol.orders is None:
         return {}

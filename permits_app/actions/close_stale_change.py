@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
@@ -25,7 +25,7 @@ _ACTOR: Final = "system:approvals"
 
 @retry_aborted
 def close_stale_change(
-    *, request: ChangeRequest, why: str, now: datetime, facts: Mapping[str, Any] | None = None
+    *, request: ChangeRequest, why: str, now: datetime, facts: Mapping[str, object] | None = None
 ) -> None:
     """End it as STALE; its permit is BLOCKED and keeps the problem. `facts` go into the audit log."""
     with transaction.atomic():

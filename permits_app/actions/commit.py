@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -45,6 +44,7 @@ from permits_app.permits.selectors import read_permit, view_permit
 from tools_app.chain.node_errors import RpcRefused
 from tools_app.core import clock, wakeups
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
@@ -55,7 +55,7 @@ _RETRY_PAUSE = timedelta(seconds=1)
 S = PermitStatus
 
 
-def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
+def commit_permit(*, permit_id: UUID) -> JsonObject | None:
     """Work on an unfinished permit until its outcome is known, as far as it is; None when another worker has it.
 
     Never raises a GolemError: what went wrong is in the permit.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
@@ -75,7 +74,9 @@ def _lock_for_local(permit: ActionPermit) -> None:
 
 
 @retry_aborted
-def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:
+def _close_local(
+    permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, object], now: datetime
+) -> None:
     with transaction.atomic():
         done = lifecycle.transition(
             permit_id=permit.pk,

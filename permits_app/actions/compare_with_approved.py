@@ -5,18 +5,21 @@ Nothing is written: the approval stays bound to what was asked for, and the plan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from permits_app.actions.release_permit import judge_stored_plan
 from permits_app.approvals.loan_risk import say_liquidation
 from permits_app.approvals.simulated_loss import LEAST_TOLD, read_loss, say_loss
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.balance_deltas import read_deltas
+from permits_app.safety.position_words import MovedPosition
 from permits_app.safety.prediction import describe_expected
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 
 SAME_WITHIN: Final = 1_000
 """Amounts that differ by less than this part of the greater are the same."""
@@ -77,7 +80,7 @@ class _Figure:
 _NONE: Final = _Figure("")
 
 
-def _compare(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[ChangedFigure, ...]:
+def _compare(then: JsonObject, now: JsonObject) -> tuple[ChangedFigure, ...]:
     before, after = _list_figures(then), _list_figures(now)
     pairs = {words: (before.get(words, _NONE), after.get(words, _NONE)) for words in {**before, **after}}
     return tuple(
@@ -85,21 +88,20 @@ def _compare(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[ChangedFi
     )
 
 
-def _list_figures(expected: Mapping[str, Any]) -> dict[str, _Figure]:
+def _list_figures(expected: JsonObject) -> dict[str, _Figure]:
     figures = {
-        f"{each['symbol'] or each['token']} in its account": _Figure(str(each["units"]), int(each["raw"]))
-        for each in expected.get("balance_deltas", [])
+        f"{each.symbol or each.token} in its account": _Figure(each.units, each.raw) for each in read_deltas(expected)
     }
-    for position in expected.get("positions", []):
-        name = f"{position['label']} ({position['ref']})"
-        for change in position["changes"]:
-            figures[f"{name}: {change['symbol']} changes by"] = _Figure(str(change["units"]), int(change["raw"]))
-        for debt in position["owed_after"]:
-            owed = str(debt["units"]).removeprefix("-")
-            figures[f"{name}: {debt['symbol']} owed afterwards"] = _Figure(owed, int(debt["raw"]))
-        if position.get("health_after") is not None:
-            figures[f"{name}: health afterwards"] = _Figure(str(position["health_after"]))
-        if liquidated := say_liquidation(position):
+    for told in expected.get("positions", ()):
+        position = read_stored(MovedPosition, told)
+        name = f"{position.label} ({position.ref})"
+        for change in position.changes:
+            figures[f"{name}: {change.symbol} changes by"] = _Figure(change.units, change.raw)
+        for debt in position.owed_after:
+            figures[f"{name}: {debt.symbol} owed afterwards"] = _Figure(debt.units.removeprefix("-"), debt.raw)
+        if position.health_after is not None:
+            figures[f"{name}: health afterwards"] = _Figure(position.health_after)
+        if liquidated := say_liquidation(told):
             figures[f"{name}: liquidated"] = _Figure(liquidated)
     if (loss := read_loss(expected)) is not None:
         figures |= {"Lost in the simulation": _Figure(say_loss(expected), loss // LEAST_TOLD)}

@@ -23,7 +23,7 @@ from tools_app.core.transaction_retry import retry_aborted
 
 def create_golem(
     *,
-    owner: Any,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
     name: str,
     archetype: Archetype,
     profiles: Iterable[ToolProfile] | None,
@@ -55,7 +55,7 @@ def create_golem(
 
 @retry_aborted
 def _make(
-    owner: Any,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
     name: str,
     archetype: Archetype,
     profiles: Iterable[ToolProfile] | None,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -48,6 +47,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.permits.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.required_value import require
 from tools_app.core.transaction_retry import retry_aborted
 
@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 _ACTOR = "system:approvals"
 
 
-def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
+def execute_change(*, request_id: UUID, now: datetime) -> JsonObject | None:
     """Execute one approved request whose wait is over; None when it is not due, or another worker has it.
 
     Never raises a GolemError: what went wrong is in the request. Safe to run twice and twice at once.
@@ -94,21 +94,21 @@ def record_late_execution(*, asked: OwnerTransaction, now: datetime) -> None:
     if request.state not in (ChangeState.FAILED, ChangeState.STALE):
         return
     mirror = find_mirror(request.golem)
-    result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
+    result: dict[str, object] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
     if mirror is not None:
         result |= _follow_mirror(mirror.pk, now)
     _close_late(request, result, now)
 
 
 @retry_aborted
-def _close_late(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
+def _close_late(request: ChangeRequest, result: dict[str, object], now: datetime) -> None:
     with transaction.atomic():
         lock_request(request)
         request.refresh_from_db(fields=["state"])
         _close(request, result, now, reason="the chain executed it after all; nothing else was changed with it")
 
 
-def describe_execution(request: ChangeRequest) -> dict[str, Any]:
+def describe_execution(request: ChangeRequest) -> JsonObject:
     """What became of a request, JSON-ready."""
     return {"request_id": str(request.pk), "state": request.state, "result": request.result, "problem": request.problem}
 
@@ -268,14 +268,14 @@ def _start_wish(golem: Golem, permit: ActionPermit, fresh: FreshJudgement, now: 
 def _finish_on_chain(request: ChangeRequest, asked: OwnerTransaction) -> None:
     now = clock.now()
     mirror = find_mirror(request.golem)
-    result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
+    result: dict[str, object] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
     if mirror is not None:
         result |= _follow_mirror(mirror.pk, now)
     _apply_on_chain(request, result, now)
 
 
 @retry_aborted
-def _apply_on_chain(request: ChangeRequest, found: dict[str, Any], now: datetime) -> None:
+def _apply_on_chain(request: ChangeRequest, found: dict[str, object], now: datetime) -> None:
     with transaction.atomic():
         lock_settings(request.golem_id)
         lock_request(request)
@@ -297,7 +297,7 @@ def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
     return {"block_number": str(mirror.block_number)}
 
 
-def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
+def _close(request: ChangeRequest, result: dict[str, object], now: datetime, *, reason: str = "") -> None:
     # One that was begun, failed, and is executed by the chain after all has its row already.
     ChangeExecution.objects.get_or_create(request=request, defaults={"executed_at": now, "actor": _ACTOR})
     request_states.move_request(

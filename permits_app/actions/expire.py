@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -90,7 +90,7 @@ def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
 
 
 @retry_aborted
-def _expire(permit_id: UUID, now: datetime, condition: dict[str, Any]) -> bool:
+def _expire(permit_id: UUID, now: datetime, condition: Mapping[str, object]) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(
             permit_id=permit_id,

@@ -21,7 +21,7 @@ from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared_statements import fetch_together
 
 
-def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:
+def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:  # Any: rows of several models
     states = [str(state) for state in (*UNFINISHED, PermitStatus.AWAITING_APPROVAL)]
     equal = ActionPermit.objects.filter(golem_id=golem_id, action_hash=action_hash, status__in=states)
     return equal.order_by().values_list("status", "pk")

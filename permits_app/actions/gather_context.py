@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -18,6 +17,7 @@ from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
@@ -29,7 +29,7 @@ _WORD = re.compile(r"0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20}")
 
 def gather_context(
     *, golem: Golem, query: str, limit: int, now: datetime, api_key_id: UUID | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Sections of PLAYBOOK and STRATEGY, the golem's state, prices of the registered tokens `query` names.
 
     Raises InvalidParams.
@@ -41,11 +41,11 @@ def gather_context(
         "limits": describe_limits(golem, api_key_id, now),
         "open_permits": describe_open_permits(golem, api_key_id, now)["permits"],
     }
-    answer: dict[str, Any] = filter_result({**found, "state": state, "prices": prices, "warnings": warnings})
+    answer: dict[str, object] = filter_result({**found, "state": state, "prices": prices, "warnings": warnings})
     return answer
 
 
-def _read_prices(golem: Golem, query: str, now: datetime) -> tuple[list[dict[str, Any]], list[str]]:
+def _read_prices(golem: Golem, query: str, now: datetime) -> tuple[list[dict[str, object]], list[str]]:
     words = {word.strip(".-+").lower() for word in _WORD.findall(query)}
     try:
         chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_PRICE_BUDGET_MS))
@@ -62,7 +62,7 @@ def _read_prices(golem: Golem, query: str, now: datetime) -> tuple[list[dict[str
     return prices, warnings
 
 
-def _describe_price(chain: ChainReader, token: TokenMeta) -> dict[str, Any]:
+def _describe_price(chain: ChainReader, token: TokenMeta) -> dict[str, object]:
     price = chain.price(token)
     return {
         "symbol": token.symbol,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
@@ -39,12 +39,15 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
 from permits_app.permits import lifecycle
 from permits_app.permits.blocked_commits import list_silent_chains
+from permits_app.permits.kept_bounds import KeptAllowance
 from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import read_balances
@@ -70,20 +73,20 @@ class _Steps:
     """What was done, in order, with milliseconds from the start of the halt."""
 
     def __init__(self, started_ms: float) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[dict[str, object]] = []
         self._started_ms = started_ms
 
-    def note(self, step: str, **facts: Any) -> None:
+    def note(self, step: str, **facts: object) -> None:
         self.rows.append(self.make(step, **facts))
 
-    def make(self, step: str, **facts: Any) -> dict[str, Any]:
+    def make(self, step: str, **facts: object) -> JsonObject:
         """The step as `note` would keep it."""
         return {"step": step, "at_ms": round(clock.monotonic_ms() - self._started_ms), **facts}
 
 
 def halt_golem(
     *, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False, unless_halted: bool = False
-) -> dict[str, Any]:
+) -> JsonObject:
     """Stop the golem. Answers what was stopped, in order, with milliseconds from the start of each step.
 
     Each halt counts, also of a golem that is halted: a request that would have ended the one before it is over.
@@ -129,7 +132,7 @@ def halt_golem(
     return {**told, "epoch": record.epoch, "on_chain": on_chain}
 
 
-def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[str, Any]]:
+def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[JsonObject]:
     """The steps of one halt that need the chain; answers all its steps. Safe to run twice and twice at once.
 
     A step that fails is told with its code and tried again by the sweep; it never undoes the halt.
@@ -162,7 +165,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
 
 
 @retry_aborted
-def _keep_steps(record: HaltRecord, told: list[dict[str, Any]], actor: str, now: datetime) -> None:
+def _keep_steps(record: HaltRecord, told: list[dict[str, object]], actor: str, now: datetime) -> None:
     with transaction.atomic():
         HaltRecord.objects.filter(pk=record.pk).update(steps=told)
         audit_log.append(
@@ -175,7 +178,7 @@ def _keep_steps(record: HaltRecord, told: list[dict[str, Any]], actor: str, now:
 
 
 @retry_aborted
-def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: datetime) -> list[dict[str, Any]]:
+def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: datetime) -> list[dict[str, object]]:
     """Keep the steps on the halt's record, and its end when all are done; all the record's steps."""
     golem_id, epoch, found = record.golem_id, record.epoch, list(steps.rows)
     with transaction.atomic():
@@ -207,7 +210,7 @@ def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: 
     return list(record.steps)
 
 
-def list_exits(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def list_exits(*, golem: Golem, now: datetime) -> list[JsonObject]:
     """Every open position with the next step out of it, or what it waits for. Raises the node's errors,
     PositionsUnreadable.
     """
@@ -256,23 +259,23 @@ def list_unfinished_halts() -> list[tuple[UUID, int]]:
     return [(record.golem_id, record.epoch) for record in rows if record.epoch == record.golem.halt_epoch]
 
 
-def list_allowances(golem: Golem) -> list[dict[str, Any]]:
+def list_allowances(golem: Golem) -> list[JsonObject]:
     """Allowances that ended permits left standing, and those that permits under way have approved or may yet."""
     return list_allowances_of([golem])[golem.pk]
 
 
-def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, Any]]]:
+def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[JsonObject]]:
     """The same of several, by golem."""
-    found: dict[UUID, dict[tuple[int, str, str], dict[str, Any]]] = {golem.pk: {} for golem in golems}
+    found: dict[UUID, dict[tuple[int, str, str], dict[str, object]]] = {golem.pk: {} for golem in golems}
     for permit in _under_way(*golems):
-        for allowance in permit.bounds.get("allowances", []):
+        for allowance in (read_stored(KeptAllowance, each) for each in permit.bounds.get("allowances", [])):
             # What Permit2 keeps is a right of its own, which a halt asks for and takes back as such.
-            if allowance.get("through"):
+            if allowance.through:
                 continue
-            token = allowance["token"]
-            found[permit.golem_id][permit.chain_id, token["address"], allowance["spender"]] = {
-                "token": token["symbol"],
-                "left": allowance["granted"],
+            token = allowance.token
+            found[permit.golem_id][permit.chain_id, token.address, allowance.spender] = {
+                "token": token.symbol,
+                "left": str(allowance.granted),
             }
     for row in list_standing(*golems):
         found[row.golem_id][row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
@@ -315,7 +318,7 @@ def _raise_epoch(
         return record, was_halted
 
 
-def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Steps) -> dict[str, Any]:
+def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Steps) -> dict[str, object]:
     steps.note("commits and signatures would be refused", was_halted_before=golem.is_halted)
     open_permits = [str(pk) for pk in _open_permits(golem).values_list("pk", flat=True)]
     steps.note("open permits would be cancelled", permit_ids=open_permits)
@@ -348,7 +351,7 @@ def _say_choice(golem: Golem) -> dict[str, str]:
     return {"choice": choice.value, "what_follows": SAYS[choice]}
 
 
-def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, Any]]]) -> bool:
+def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, object]]]) -> bool:
     try:
         steps.note(name, **{word: call()})
     except GolemError as error:
@@ -406,7 +409,7 @@ def _exchange(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime
     return is_done
 
 
-def _open_permits(golem: Golem) -> Any:
+def _open_permits(golem: Golem) -> QuerySet[ActionPermit]:
     open_states = [PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED]
     return ActionPermit.objects.filter(golem=golem, status__in=open_states)
 
@@ -470,22 +473,22 @@ def _drop_key_scopes(record: HaltRecord) -> list[str]:
     return prefixes
 
 
-def _describe_in_flight(golem: Golem) -> list[dict[str, Any]]:
+def _describe_in_flight(golem: Golem) -> list[dict[str, object]]:
     return [
         {"permit_id": str(row.permit_id), "tx_hash": row.tx_hash, "nonce": row.nonce, "state": row.state}
         for row in cancellation.list_in_flight(golem_id=golem.pk)
     ]
 
 
-def _cancel_in_flight(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def _cancel_in_flight(golem: Golem, now: datetime) -> list[dict[str, object]]:
     return cancellation.cancel_in_flight(golem_id=golem.pk, actor="system:halt", now=now, wait_ms=_CANCEL_WAIT_MS)
 
 
-def _revoke(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, Any]]:
+def _revoke(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, object]]:
     pairs: dict[int, list[tuple[str, str]]] = {}
     for entry in list_allowances(golem):
         pairs.setdefault(entry["chain_id"], []).append((entry["token_address"], entry["spender"]))
-    revoked: list[dict[str, Any]] = []
+    revoked: list[dict[str, object]] = []
     for chain_id, of_chain in sorted(pairs.items()):
         revoked += revocation.revoke_standing(
             golem=golem, epoch=epoch, chain_id=chain_id, pairs=of_chain, actor=actor, now=now
@@ -499,7 +502,7 @@ def _list_chains(golem: Golem) -> list[int]:
     return sorted({*list_chains(golem), *used}) if golem.address else []
 
 
-def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, Any]]:
+def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, object]]:
     return [
         told
         for chain_id in _list_chains(golem)
@@ -507,7 +510,7 @@ def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[
     ]
 
 
-def _list_rights(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def _list_rights(golem: Golem, now: datetime) -> list[dict[str, object]]:
     return [
         right_revocation.describe_right(right, chain_id=chain_id)
         for chain_id in _list_chains(golem)
@@ -515,11 +518,11 @@ def _list_rights(golem: Golem, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _list_positions(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def _list_positions(golem: Golem, now: datetime) -> list[dict[str, object]]:
     """Liquidity positions as the golem's own tool lists them, and every registered token it holds."""
     if not golem.address:
         return []
-    held: list[dict[str, Any]] = []
+    held: list[dict[str, object]] = []
     for chain_id in list_chains(golem):
         chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
         tokens = (chain.native(), *chain.registered_tokens())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -179,5 +179,5 @@ def _note_unknown(golem: Golem, gaps: list[UnknownNonces], amount: int, now: dat
     return permit
 
 
-def _describe(gap: UnknownNonces) -> dict[str, Any]:
+def _describe(gap: UnknownNonces) -> dict[str, object]:
     return {"chain_id": gap.chain_id, "address": gap.address, "first_nonce": gap.first, "count": gap.count}

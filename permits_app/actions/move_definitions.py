@@ -38,7 +38,12 @@ def read_tool_files(path: Path) -> tuple[str, bytes | None]:
     return text, modules[0].read_bytes() if modules else None
 
 
-def import_definitions(*, owner: Any, paths: Iterable[Path], now: datetime) -> list[ToolDefinition]:
+def import_definitions(
+    *,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    paths: Iterable[Path],
+    now: datetime,
+) -> list[ToolDefinition]:
     """Bring what the files say, in their order. Raises what bringing one raises; those before it are kept."""
     brought = []
     for path in paths:
@@ -47,7 +52,11 @@ def import_definitions(*, owner: Any, paths: Iterable[Path], now: datetime) -> l
     return brought
 
 
-def export_definitions(*, owner: Any, folder: Path) -> list[Path]:
+def export_definitions(
+    *,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    folder: Path,
+) -> list[Path]:
     """Write the newest version of each tool of `owner` into `folder`, which is made when it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     newest = ToolDefinition.objects.filter(owner=owner).order_by("name", "-version").distinct("name")

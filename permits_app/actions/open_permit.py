@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -36,7 +35,7 @@ def open_permit(
     actor: str,
     now: datetime,
     why: str,
-    wished_by: dict[str, Any],
+    wished_by: dict[str, object],
 ) -> ActionPermit:
     """Open the permit, or ask its owners where they have to agree first. Emits permit:created.
 

@@ -32,11 +32,17 @@ class UnseenTool:
     name: str
     definition_hash: str
     is_new: bool
-    changes: tuple[Mapping[str, Any], ...]
+    changes: tuple[Mapping[str, object], ...]
 
 
 @retry_aborted
-def pin_definitions(*, golem: Golem, is_pinned: bool, owner: Any, now: datetime) -> None:
+def pin_definitions(
+    *,
+    golem: Golem,
+    is_pinned: bool,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
+) -> None:
     """Remember every built-in definition as it is today, or stop asking."""
     seen = {tool.name: tool.definition_hash for tool in REGISTRY} if is_pinned else None
     if is_pinned:
@@ -55,7 +61,13 @@ def pin_definitions(*, golem: Golem, is_pinned: bool, owner: Any, now: datetime)
 
 
 @retry_aborted
-def see_definitions(*, golem: Golem, shown: Mapping[str, str], owner: Any, now: datetime) -> None:
+def see_definitions(
+    *,
+    golem: Golem,
+    shown: Mapping[str, str],
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
+) -> None:
     """Agree to tools as they were shown, by name and hash. Raises DefinitionNotShown for one that is another by now."""
     registered = {tool.name: tool for tool in REGISTRY}
     differing = sorted(

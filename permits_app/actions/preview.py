@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.errors import GolemHalted
@@ -28,17 +27,18 @@ from permits_app.previews.requested_tool import resolve_asked
 from permits_app.previews.stopwatch import Stopwatch
 from permits_app.safety.run_preview_hooks import keep_denial
 from tools_app.core import event_bus
+from tools_app.core.json_types import JsonObject
 
 
 def preview_action(
     *,
     golem_id: UUID,
     api_key_id: UUID | None,
-    body: Mapping[str, Any],
+    body: Mapping[str, object],
     now: datetime,
     actor: str = "system:runtime",
     is_rescue: bool = False,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Judge one action and permit it: the permit, as agents see it.
 
     `body` has `action_type`, `venue`, `why`, and the action's parameters.
@@ -52,8 +52,8 @@ def preview_action(
 
 
 def _preview(
-    golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str, is_rescue: bool
-) -> dict[str, Any]:
+    golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, object], now: datetime, actor: str, is_rescue: bool
+) -> dict[str, object]:
     watch = Stopwatch()
     golem, addresses = load_for_decision(golem_id)
     if golem.is_halted:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from permits_app.errors import WishDiffers, WishNotFound
 from permits_app.previews.request_words import WISH_ID, read_params
 from tools_app.core.clock import AHEAD
+from tools_app.core.json_types import JsonObject
 from tools_app.models import ActionWish
 from tools_app.select_tool_for_venue import normalize_key
 from tools_app.toolkit.golem_toolset import Toolset
@@ -21,8 +21,8 @@ from tools_app.toolkit.tooldef import ForeignReadTool
 
 
 def preview_module_wish(
-    *, golem_id: UUID, body: Mapping[str, Any], toolset: Toolset, now: datetime
-) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    *, golem_id: UUID, body: Mapping[str, object], toolset: Toolset, now: datetime
+) -> tuple[Mapping[str, object], JsonObject]:
     """`body` with the parameters of the wish it names, and whose wish that is; unchanged and nothing without one.
 
     Raises WishNotFound for none of this golem, an old one, or one whose module was revoked; WishDiffers where the body
@@ -50,7 +50,7 @@ def preview_module_wish(
     return {**_wished(wish), WISH_ID: given, **({"why": body["why"]} if body.get("why") else {})}, origin
 
 
-def _find(golem_id: UUID, given: Any, now: datetime) -> ActionWish | None:
+def _find(golem_id: UUID, given: object, now: datetime) -> ActionWish | None:
     try:
         wish_id = UUID(str(given))
     except ValueError:
@@ -60,17 +60,17 @@ def _find(golem_id: UUID, given: Any, now: datetime) -> ActionWish | None:
     return rows.filter(pk=wish_id, golem_id=golem_id, expires_at__gt=now, created_at__lte=now + AHEAD).first()
 
 
-def _wished(wish: ActionWish) -> dict[str, Any]:
+def _wished(wish: ActionWish) -> dict[str, object]:
     venue = {"venue": wish.venue} if wish.venue else {}
     return {"action_type": wish.action_type, **venue, **wish.params}
 
 
-def _asked(body: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(body: Mapping[str, object]) -> dict[str, object]:
     words = {name: body[name] for name in ("action_type", "venue") if body.get(name) is not None}
     return {**words, **{name: value for name, value in read_params(body).items() if value is not None}}
 
 
-def _agrees(asked: Any, wished: Any) -> bool:
+def _agrees(asked: object, wished: object) -> bool:
     if isinstance(asked, str) and isinstance(wished, str):
         return normalize_key(asked) == normalize_key(wished)
     return bool(asked == wished)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q
@@ -34,6 +33,7 @@ from permits_app.permits.tick_decisions import list_decisions
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import read_ahead
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.select_tool_for_venue import UnknownAction, normalize_key, resolve_action
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
@@ -61,7 +61,7 @@ class OwnQuery:
 
     key: str
     summary: str
-    read: Callable[[Golem, UUID | None, datetime], dict[str, Any]]
+    read: Callable[[Golem, UUID | None, datetime], dict[str, object]]
 
 
 def query_state(
@@ -69,14 +69,14 @@ def query_state(
     golem: Golem,
     query: str,
     venue: str | None,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     now: datetime,
     ignored: frozenset[str] = frozenset(),
     chain_id: int | str | None = None,
     api_key_id: UUID | None = None,
     cursor: str | None = None,
     pi_tool: PiTool = PiTool.QUERY_STATE,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The filtered ToolResult of the read tool that serves `query` at `venue`, or of a query about the golem itself.
 
     `cursor` continues an answer that was too long; it is the `next_cursor` of the part before. Parameters in
@@ -105,7 +105,7 @@ def query_state(
     return _filter(read_ahead.run_read(tool=tool, params=placed, reading=reading), cursor)
 
 
-def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """Who the golem is and what its phase lets it do."""
     phase, on_halt = Phase(golem.phase), read_choice(golem)
     return {
@@ -127,7 +127,7 @@ def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict
     }
 
 
-def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """Every spending limit with what is used and left; USD as text and as integer micro-USD in a decimal string."""
     limits, _ = SpendingLimits.objects.get_or_create(golem=golem)
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=api_key_id, heartbeat_tick=golem.heartbeat_tick, now=now)
@@ -167,7 +167,7 @@ def list_standing(*golems: Golem) -> list[StandingAllowance]:
     return list(rows.order_by("counted_at", "pk"))
 
 
-def _describe_allowance(row: StandingAllowance) -> dict[str, Any]:
+def _describe_allowance(row: StandingAllowance) -> dict[str, object]:
     return {
         "chain_id": row.chain_id,
         "token": row.token,
@@ -179,7 +179,7 @@ def _describe_allowance(row: StandingAllowance) -> dict[str, Any]:
     }
 
 
-def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """Permits that still hold part of a limit, newest first, in short; to a watchdog also what others announced."""
     rows = ActionPermit.objects.filter(golem=golem, status__in=[status.value for status in OPEN_STATUSES])
     permits = [
@@ -199,7 +199,7 @@ def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) 
     return {"permits": permits, **announced, "as_of": now.isoformat()}
 
 
-def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """What the golem asked of protocols and waits for, the soonest first, and what ended last."""
     rows = PendingRequest.objects.filter(golem=golem)
     followed = rows.filter(state__in=[str(state) for state in FOLLOWED])
@@ -214,7 +214,7 @@ def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> d
     }
 
 
-def _show_request(row: PendingRequest) -> dict[str, Any]:
+def _show_request(row: PendingRequest) -> dict[str, object]:
     return {
         "position": row.ref,
         "protocol": row.protocol,
@@ -231,7 +231,7 @@ def _show_request(row: PendingRequest) -> dict[str, Any]:
     }
 
 
-def _show_order(row: PendingRequest) -> dict[str, Any]:
+def _show_order(row: PendingRequest) -> dict[str, object]:
     return {
         "awaits": row.awaits or None,
         "ends_at": row.ends_at.isoformat() if row.ends_at else None,
@@ -244,7 +244,7 @@ def _show_order(row: PendingRequest) -> dict[str, Any]:
     }
 
 
-def describe_promises(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_promises(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """What the golem signed and somebody may still carry out, the soonest over first, and what ended last."""
     rows = SignedPromise.objects.filter(golem=golem)
     waiting = list_open(golem.pk)
@@ -257,7 +257,7 @@ def describe_promises(golem: Golem, api_key_id: UUID | None, now: datetime) -> d
     }
 
 
-def _show_promise(row: SignedPromise) -> dict[str, Any]:
+def _show_promise(row: SignedPromise) -> dict[str, object]:
     return {
         **tell(row, PromiseState(row.state)),
         "signed_at": row.created_at.isoformat(),
@@ -267,7 +267,7 @@ def _show_promise(row: SignedPromise) -> dict[str, Any]:
     }
 
 
-def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> JsonObject:
     """The newest decisions of the heartbeat that thought, and the newest of all with what agents did since."""
     newest = list_decisions(golem=golem, limit=1, with_agents=True)
     thinking = list_decisions(golem=golem, limit=10, only_thinking=True)
@@ -324,7 +324,7 @@ def _acted_since(golem: Golem, moment: datetime) -> bool:
 
 
 def _answer_own(
-    own: OwnQuery, golem: Golem, given: Mapping[str, Any], api_key_id: UUID | None, now: datetime
+    own: OwnQuery, golem: Golem, given: Mapping[str, object], api_key_id: UUID | None, now: datetime
 ) -> ToolResult:
     if given:
         raise InvalidParams(
@@ -335,8 +335,8 @@ def _answer_own(
     return ToolResult(data=own.read(golem, api_key_id, now))
 
 
-def _filter(result: ToolResult, cursor: str | None) -> dict[str, Any]:
-    answer: dict[str, Any] = filter_result(result.as_dict(), cursor=cursor)
+def _filter(result: ToolResult, cursor: str | None) -> dict[str, object]:
+    answer: dict[str, object] = filter_result(result.as_dict(), cursor=cursor)
     return answer
 
 
@@ -344,7 +344,7 @@ def _usd(name: str, micro_usd: int) -> dict[str, str]:
     return {f"{name}_usd": format_micro_usd(micro_usd), f"{name}_micro_usd": str(micro_usd)}
 
 
-def _window(limit: int, used: int, *, resets_at: datetime | None = None) -> dict[str, Any]:
+def _window(limit: int, used: int, *, resets_at: datetime | None = None) -> dict[str, object]:
     return {
         **_usd("limit", limit),
         **_usd("used", used),

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -25,10 +24,10 @@ _MOST_WORD = 64
 
 
 def record_preview_denial(
-    *, golem_id: UUID, actor: str, body: Mapping[str, Any], error: GolemError, now: datetime
+    *, golem_id: UUID, actor: str, body: Mapping[str, object], error: GolemError, now: datetime
 ) -> None:
     """Write down that a preview was refused. A failure of ours (5xx) is no denial."""
-    asked = {
+    asked: dict[str, object] = {
         "action_type": str(body.get("action_type", ""))[:_MOST_WORD],
         "venue": str(body.get("venue") or "")[:_MOST_WORD],
         "params_hash": _digest(body),
@@ -38,11 +37,12 @@ def record_preview_denial(
 
 def record_commit_denial(*, golem_id: UUID, actor: str, permit_id: UUID, error: GolemError, now: datetime) -> None:
     """Write down that a commit was refused before it started."""
-    _record("CommitDenied", golem_id, actor, error, {"permit_id": str(permit_id)}, now)
+    asked: dict[str, object] = {"permit_id": str(permit_id)}
+    _record("CommitDenied", golem_id, actor, error, asked, now)
 
 
 @retry_aborted
-def _record(event: str, golem_id: UUID, actor: str, error: GolemError, asked: dict[str, Any], now: datetime) -> None:
+def _record(event: str, golem_id: UUID, actor: str, error: GolemError, asked: dict[str, object], now: datetime) -> None:
     if error.http_status >= 500 or not Golem.objects.filter(pk=golem_id).exists():
         return
     problem = error.as_problem()
@@ -58,5 +58,5 @@ def _record(event: str, golem_id: UUID, actor: str, error: GolemError, asked: di
             event_bus.emit(golem_id=golem_id, event=Event(kind, {**facts, **asked}), now=now)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def _digest(body: Mapping[str, object]) -> str:
     return "0x" + sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()

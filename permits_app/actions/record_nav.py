@@ -18,9 +18,12 @@ from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.performance.slash_text import tell_slashes
+from permits_app.permits.balance_deltas import BalanceDelta, read_deltas
 from permits_app.permits.holdings_json import tell_holdings
+from permits_app.permits.plan_store import decode_principal
 from permits_app.permits.read_record_archives import read_chosen_days
 from tools_app.chain.chains import get_deployment
+from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.slashes import list_slashes
 from tools_app.toolkit.views import NATIVE, BlockRef
@@ -154,18 +157,18 @@ def read_own_moves(
     # What its owners took out is no act of the golem: it is told as moved, like what they pay in.
     for outcome in {row.pk: row for row in rows.exclude(permit__tool_name=WITHDRAW)}.values():
         # What a principal gave by the golem's own action was paid in all the same.
-        given = {flow["token"]["address"] for flow in outcome.permit.bounds.get("principals", ())}
-        for each in outcome.actual.get("balance_deltas", ()):
-            if each["token"] in given and int(each["raw"]) > 0:
+        given = {decode_principal(flow).token.address for flow in outcome.permit.bounds.get("principals", ())}
+        for each in read_deltas(outcome.actual):
+            if each.token in given and each.raw > 0:
                 continue
-            deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
+            deltas[each.token] = deltas.get(each.token, 0) + each.raw
         slippage += int(outcome.pnl_parts.get("slippage", 0))
     if ended is not None:
         done = PendingRequest.objects.filter(golem=golem_id, expects_chain_id=chain_id, state=RequestState.DONE)
-        arrived = done.exclude(chain_id=chain_id).filter(checked_at__gt=ended[0], checked_at__lte=ended[1])
-        for amounts in arrived.values_list("amounts", flat=True):
-            for each in amounts:
-                deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
+        over = done.exclude(chain_id=chain_id).filter(checked_at__gt=ended[0], checked_at__lte=ended[1])
+        for amounts in over.values_list("amounts", flat=True):
+            for arrived in (read_stored(BalanceDelta, each) for each in amounts):
+                deltas[arrived.token] = deltas.get(arrived.token, 0) + arrived.raw
     fee_wei = _read_fees(golem_id=golem_id, chain_id=chain_id, after=after, until=until)
     return OwnMoves(deltas, fee_wei, slippage)
 

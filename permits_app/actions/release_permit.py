@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset
@@ -27,6 +26,7 @@ from permits_app.safety.gas_budget import check_fee_fits, check_gas_fits
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.tiers import check_tier_holds
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationResult
 
 
@@ -34,7 +34,7 @@ from tools_app.simulation.engine import SimulationResult
 class FreshJudgement:
     """What hooks 1 to 6 said of the stored plan now."""
 
-    decisions: tuple[dict[str, Any], ...]
+    decisions: tuple[dict[str, object], ...]
     simulation: SimulationResult | None
 
 
@@ -79,7 +79,7 @@ def open_again(
 
     Raises PermitNotCommittable when the permit moved on meanwhile.
     """
-    columns: dict[str, Any] = {
+    columns: JsonObject = {
         "expires_at": cut_to_signed(permit, now + life_of(golem=permit.golem)),
         "expires_at_tick": Golem.objects.values_list("heartbeat_tick", flat=True).get(pk=permit.golem_id)
         + PERMIT_TICKS,
@@ -106,7 +106,7 @@ def end_waiting_permit(
     reason: str,
     now: datetime,
     *,
-    problem: Mapping[str, Any] | None = None,
+    problem: Mapping[str, object] | None = None,
 ) -> None:
     """End the permit of a request that will not be executed and give back what it reserved. `problem` is the refusal
     as its agent is told it.

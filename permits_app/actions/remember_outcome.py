@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from memory_app.actions.store_episode import store_episode
@@ -13,12 +13,16 @@ from memory_app.models import Episode
 from memory_app.reflection import reflect
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.action_record import RESCUE_KEY, ActionRecord
+from permits_app.permits.balance_deltas import read_deltas
 from permits_app.permits.market_defaults import fill_regime, read_regime
+from permits_app.permits.plan_store import decode_flows
+from permits_app.permits.stored_calls import read_planned_calls
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared_statements import Prepared, fetch_together
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.views import TokenMeta
 
 _JUDGED: CompiledQuery[OutcomeRecord] = CompiledQuery(
     lambda permit_id: OutcomeRecord.objects.select_related("permit__golem").filter(permit_id=permit_id).order_by("-pk"),
@@ -59,7 +63,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
     corrected = Episode.objects.filter(pk=before).first() if before is not None else None
     if corrected is not None and _says_same(corrected.outcome, told):
         return _note(outcome, corrected)
-    symbols = [flow["token"]["symbol"] for flow in (*permit.bounds["spends"], *permit.bounds["receives"])]
+    symbols = [token.symbol for token in _list_tokens(permit)]
     episode = store_episode(
         golem_id=permit.golem_id,
         permit_id=permit.pk,
@@ -85,8 +89,8 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         },
         params=permit.params,
         calls=[
-            {"to": call["to"], "data": call["data"], "value": call["value"], "sender": permit.account}
-            for call in permit.plan_calls
+            {"to": call.to, "data": call.data, "value": str(call.value), "sender": permit.account}
+            for call in read_planned_calls(permit.plan_calls)
         ],
         now=now,
         use_model=use_model,
@@ -111,8 +115,12 @@ def _is_rescue(permit: ActionPermit) -> bool:
 
 def _name_tokens(permit: ActionPermit) -> list[str]:
     """Symbols of registered tokens, addresses of all others: anybody may call a token as he likes."""
-    tokens = [flow["token"] for flow in (*permit.bounds["spends"], *permit.bounds["receives"])]
-    return list(dict.fromkeys(each["symbol"] if each["is_registered"] else each["address"] for each in tokens))
+    tokens = _list_tokens(permit)
+    return list(dict.fromkeys(each.symbol if each.is_registered else each.address for each in tokens))
+
+
+def _list_tokens(permit: ActionPermit) -> list[TokenMeta]:
+    return [flow.token for flow in decode_flows([*permit.bounds["spends"], *permit.bounds["receives"]])]
 
 
 def _note(outcome: OutcomeRecord, episode: Episode) -> UUID:
@@ -120,14 +128,13 @@ def _note(outcome: OutcomeRecord, episode: Episode) -> UUID:
     return UUID(str(episode.pk))
 
 
-def _says_same(before: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def _says_same(before: Mapping[str, object], told: Mapping[str, object]) -> bool:
     """Whether what memory keeps still holds: the same moved, in whatever block and for whatever gas."""
     return all(before.get(name) == told.get(name) for name in _WHAT_HAPPENED)
 
 
 def _summarize(permit: ActionPermit, outcome: OutcomeRecord, symbols: list[str]) -> str:
-    deltas: list[dict[str, Any]] = outcome.actual.get("balance_deltas", [])
-    moved = ", ".join(str(delta["units"]) for delta in deltas) or "nothing"
+    moved = ", ".join(delta.units for delta in read_deltas(outcome.actual)) or "nothing"
     result = "went as predicted" if outcome.is_verified else "did not go as predicted"
     return (
         f"{permit.action_type} at {permit.venue} on chain {permit.chain_id} with {' and '.join(symbols)}: "

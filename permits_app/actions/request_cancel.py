@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -12,9 +11,10 @@ from permits_app.actions.cancel import cancel_permit
 from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit
 from permits_app.permits.selectors import view_permit
+from tools_app.core.json_types import JsonObject
 
 
-def request_cancel(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> dict[str, Any]:
+def request_cancel(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> JsonObject:
     """The cancelled permit. Raises PermitNotFound, PermitNotCancellable."""
     try:
         return cancel_permit(golem=golem, permit_id=permit_id, reason=reason, actor=actor, now=now)

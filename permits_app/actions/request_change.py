@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -34,9 +35,12 @@ from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.kept_bounds import read_bounds
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
+from tools_app.core.units import format_units
 from tools_app.toolkit.enums import RiskTier
 from tools_app.wording.formats import format_chain
 
@@ -67,7 +71,15 @@ def find_waiting_permit(*, golem: Golem, action_hash: str) -> ActionPermit | Non
     return request.permit
 
 
-def check_inbox_room(*, golem: Golem, api_key_id: Any, tier: RiskTier) -> None:
+@dataclass(frozen=True, slots=True)
+class _WishedOperation:
+    """The owners' operation that a permit's tool wishes for."""
+
+    name: str
+    arguments: dict[str, object]
+
+
+def check_inbox_room(*, golem: Golem, api_key_id: UUID | None, tier: RiskTier) -> None:
     """Raises TooManyChanges when the agent has as many open requests of `tier` as it may."""
     most = settings.GOLEM_APPROVAL_OPEN_PER_AGENT
     waiting = ChangeRequest.objects.filter(
@@ -94,13 +106,14 @@ def request_permit_approval(
     tier = RiskTier(permit.risk_tier)
     check_inbox_room(golem=golem, api_key_id=permit.api_key_id, tier=tier)
     maker = permit.api_key.created_by_id if permit.api_key is not None else None
-    wish = permit.expected_outcome.get("details", {}).get(WISH)
-    proposal = find_operation(wish["name"]).propose(golem, wish["arguments"]) if wish else None
+    told = permit.expected_outcome.get("details", {}).get(WISH)
+    wish = read_stored(_WishedOperation, told) if told else None
+    proposal = find_operation(wish.name).propose(golem, wish.arguments) if wish is not None else None
     if proposal is not None:
         proposal = _end_by_time(proposal, permit.expires_at)
-    change: dict[str, Any] = {"permit_id": str(permit.pk)}
-    if proposal is not None:
-        change |= {"operation": wish["name"], **_bind(proposal)}
+    change: dict[str, object] = {"permit_id": str(permit.pk)}
+    if wish is not None and proposal is not None:
+        change |= {"operation": wish.name, **_bind(proposal)}
     elif safe_tx is not None:
         change[SAFE_TX] = safe_tx.as_dict()
     shown = describe_permit(permit)
@@ -130,7 +143,13 @@ def request_permit_approval(
 
 
 def request_operation(
-    *, golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any | None, reason: str, now: datetime
+    *,
+    golem: Golem,
+    name: str,
+    arguments: Mapping[str, object],
+    owner: Any | None,  # Any: whoever is signed in, of the project's user model
+    reason: str,
+    now: datetime,
 ) -> ChangeRequest:
     """Ask the owners for an operation, as one of them. An equal request that is open is answered instead.
 
@@ -150,7 +169,12 @@ def request_operation(
 
 @retry_aborted
 def _ask(
-    golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any | None, reason: str, now: datetime
+    golem: Golem,
+    name: str,
+    arguments: Mapping[str, object],
+    owner: Any | None,  # Any: whoever is signed in, of the project's user model
+    reason: str,
+    now: datetime,
 ) -> ChangeRequest:
     operation = find_operation(name)
     with transaction.atomic():
@@ -242,7 +266,7 @@ def _open(
     return request
 
 
-def _bind(proposal: Proposal) -> dict[str, Any]:
+def _bind(proposal: Proposal) -> dict[str, object]:
     """What is hashed and carried out: the change, and the transaction that carries it out on chain."""
     return proposal.change if proposal.safe_tx is None else {**proposal.change, SAFE_TX: proposal.safe_tx.as_dict()}
 
@@ -273,8 +297,8 @@ def _ask_the_safe(request: ChangeRequest, draft: SafeTxDraft) -> None:
     )
 
 
-def _describe(golem: Golem, proposal: Proposal) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _describe(golem: Golem, proposal: Proposal) -> dict[str, object]:
+    shown: dict[str, object] = {
         "golem": golem.name,
         "differences": [each.as_dict() for each in proposal.differences],
         "cooling_seconds": str(proposal.cooling_seconds),
@@ -303,8 +327,9 @@ def _measure_stake(permit: ActionPermit) -> int:
 
 def _title_of(permit: ActionPermit) -> str:
     # A loan takes nothing out of the account: what it brings is told instead.
-    flows = permit.bounds.get("spends", []) or permit.bounds.get("receives", [])
-    moved = [flow["bound_units"] for flow in flows[:2]]
+    bounds = read_bounds(permit.bounds)
+    flows = bounds.spends or bounds.receives
+    moved = [format_units(flow.bound, flow.token.decimals, flow.token.symbol) for flow in flows[:2]]
     words = permit.action_type.replace("_", " ").capitalize()
     what = f"{words} {' and '.join(moved)}".strip() if moved else words
     expected = permit.expected_outcome

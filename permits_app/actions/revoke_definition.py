@@ -16,7 +16,13 @@ from tools_app.core.transaction_retry import retry_aborted
 
 
 @retry_aborted
-def revoke_definition(*, approval: DefinitionApproval, reason: str, owner: Any, now: datetime) -> None:
+def revoke_definition(
+    *,
+    approval: DefinitionApproval,
+    reason: str,
+    owner: Any,  # Any: whoever is signed in, of the project's user model
+    now: datetime,
+) -> None:
     """End an approval; does nothing where it has ended."""
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True).get(pk=approval.golem_id)

@@ -25,6 +25,7 @@ from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core.errors import GolemError
 from tools_app.core.isolated_sweeps import one_by_one
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS, format_micro_usd
 
 _ACTOR = "system:session-keys"
@@ -70,7 +71,7 @@ def find_rotation_reason(
     return None
 
 
-def build_set_session(*, state: CageState, key: str, now: datetime, terms: SessionTerms) -> dict[str, Any]:
+def build_set_session(*, state: CageState, key: str, now: datetime, terms: SessionTerms) -> JsonObject:
     """The arguments of the owners' operation `cage` that appoints `key`, inside the cage's own limits. Pure."""
     seconds = min(terms.seconds, state.limit(Limit.MAX_SESSION_SECONDS))
     return {
@@ -123,7 +124,13 @@ def rotate_session(*, golem_id: UUID, now: datetime) -> ChangeRequest | None:
         raise
 
 
-def ask_for_session(*, golem: Golem, owner: Any | None, reason: str, now: datetime) -> ChangeRequest:
+def ask_for_session(
+    *,
+    golem: Golem,
+    owner: Any | None,  # Any: whoever is signed in, of the project's user model
+    reason: str,
+    now: datetime,
+) -> ChangeRequest:
     """Stage a key and ask the owners to appoint it; `owner` is who asks, None for the server itself.
 
     Raises SignerUnavailable, CageNotMirrored, what reading the Safe raises, NotAnOwner.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -68,7 +67,7 @@ def take_over(row: SoldAnswer, *, now: datetime) -> bool:
     return bool(rows.update(lease_until=now + LEASE, updated_at=now))
 
 
-def keep_answer(row: SoldAnswer, *, answer: dict[str, Any], now: datetime) -> None:
+def keep_answer(row: SoldAnswer, *, answer: dict[str, object], now: datetime) -> None:
     """Before it is paid for, so that whoever pays has it whatever becomes of this process."""
     SoldAnswer.objects.filter(pk=row.pk).update(answer=answer, updated_at=now)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -12,6 +11,7 @@ from django.db import transaction
 from permits_app.errors import TooManyHealthAlerts
 from permits_app.models import HealthAlert
 from tools_app.core import audit_log
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 MOST_ALERTS = 32
@@ -33,7 +33,7 @@ def set_health_alert(*, golem_id: UUID, wanted: WantedAlert, actor: str, now: da
     """Store the alert, in place of the one there was for this lender and chain. Raises TooManyHealthAlerts."""
     with transaction.atomic():
         of_golem = HealthAlert.objects.filter(golem_id=golem_id)
-        where: dict[str, Any] = {"protocol": wanted.protocol, "chain_id": wanted.chain_id}
+        where: JsonObject = {"protocol": wanted.protocol, "chain_id": wanted.chain_id}
         if not of_golem.filter(**where).exists() and of_golem.count() >= MOST_ALERTS:
             raise TooManyHealthAlerts(f"a golem has at most {MOST_ALERTS} health alerts; clear one first")
         row, _ = HealthAlert.objects.update_or_create(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -20,7 +19,7 @@ from tools_app.core.transaction_retry import retry_aborted
 
 @retry_aborted
 def set_limits(
-    *, golem: Golem, limits: Mapping[str, Any], choices: Iterable[AllowlistChoice], actor: str, now: datetime
+    *, golem: Golem, limits: Mapping[str, object], choices: Iterable[AllowlistChoice], actor: str, now: datetime
 ) -> SpendingLimits:
     """Write `limits` (column: value, USD in micro-USD) and allow `choices`.
 

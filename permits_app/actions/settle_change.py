@@ -9,7 +9,6 @@ See docs/decisions/0375-approvals-end-with-the-approvers-role-or-account.md.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -90,7 +89,7 @@ def _settle_or_say_why(request: ChangeRequest, now: datetime) -> str:
     """Why it is over, where too few are left to decide it; empty where it was settled or may be yet."""
     with transaction.atomic():
         lock_request(request)
-        locked: Any = ChangeRequest.objects.select_related("golem", "permit", "api_key").get(pk=request.pk)
+        locked = ChangeRequest.objects.select_related("golem", "permit", "api_key").get(pk=request.pk)
         end_lost_approvals(OwnerApproval.objects.filter(request=locked), now=now)
         if locked.state != ChangeState.OPEN or settle_change(request=locked, actor=_ACTOR, now=now):
             return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -29,6 +28,7 @@ from permits_app.permits.blocked_commits import check_clear
 from permits_app.permits.permit_lifetime import is_from_the_future
 from permits_app.permits.row_locks import lock_start
 from tools_app.core.errors import Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 
 S = PermitStatus
@@ -92,7 +92,7 @@ def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime, *, is_by_ke
 
 
 def _check_committable(permit: ActionPermit) -> None:
-    facts: dict[str, Any] = {"permit_id": str(permit.pk), "permit_status": permit.status}
+    facts: JsonObject = {"permit_id": str(permit.pk), "permit_status": permit.status}
     if permit.status == S.CREATED:
         return
     if permit.status == S.EXPIRED:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -144,7 +143,7 @@ def _known(mirror: CageMirror) -> list[MirrorPoint]:
     return [current, *kept, MirrorPoint(max(0, mirror.deployed_block - 1), "", 0, empty)]
 
 
-def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any]) -> MirrorPoint:
+def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, object]) -> MirrorPoint:
     return MirrorPoint(number, block_hash, int(at.timestamp()), CageState.from_dict(state))
 
 

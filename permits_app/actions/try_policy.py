@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -21,6 +21,7 @@ from permits_app.models.policy_trial import TrialState
 from tools_app.core import clock, event_bus
 from tools_app.core.errors import GolemError, InternalError
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.required_value import require
 
 AT_ONCE: Final = 200
@@ -86,7 +87,7 @@ def run_trial(*, trial_id: UUID) -> None:
         _end(trial, TrialState.DONE)
 
 
-def describe_replay(replay: PolicyReplay) -> dict[str, Any]:
+def describe_replay(replay: PolicyReplay) -> JsonObject:
     """A replay as JSON: sums, flips by rule, and the newest flips and unjudged decisions one by one."""
     unknown: dict[str, int] = {}
     for line in replay.unknown:
@@ -116,7 +117,7 @@ def _find_policy(trial: PolicyTrial, report: Callable[[int, int], None]) -> None
     trial.result = {"covered": found.covered, "not_covered": found.unknown, "hopeless": found.hopeless}
 
 
-def _describe_line(line: ReplayLine) -> dict[str, Any]:
+def _describe_line(line: ReplayLine) -> dict[str, object]:
     at = f"{line.at:%Y-%m-%d %H:%M:%S}"
     return {"at": at, "what": line.what, "worth": line.worth, "was": line.was, "becomes": line.becomes}
 
@@ -138,7 +139,7 @@ class _Reporter:
         _tell(trial)
 
 
-def _end(trial: PolicyTrial, state: TrialState, *, problem: dict[str, Any] | None = None) -> None:
+def _end(trial: PolicyTrial, state: TrialState, *, problem: dict[str, object] | None = None) -> None:
     trial.state, trial.problem, trial.moved_at = state, problem or {}, clock.now()
     trial.done = trial.total = max(trial.total, 1)
     ended = PolicyTrial.objects.filter(pk=trial.pk, state=TrialState.RUNNING).update(

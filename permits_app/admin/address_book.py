@@ -16,6 +16,7 @@ from archetypes_app.forms import list_chains
 from permits_app.forms import clean_checksum
 from permits_app.models import KnownAddress
 from permits_app.words.address_book import ANY_CHAIN, read_book
+from tools_app.core.json_types import JsonObject
 from tools_app.core.plain_text import PlainTextField
 from tools_app.pages.html import show_hex
 from tools_app.pages.opened_rows import OPENED, OpenedRowForm
@@ -51,18 +52,18 @@ class KnownAddressForm(OpenedRowForm):
         model = KnownAddress
         fields = ("address", "name", "chain_id", "note")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         if self.instance._state.adding:
             self.instance.owner_id = self.owner_id
-        chains: Any = self.fields["chain_id"]
+        chains: Any = self.fields["chain_id"]  # Any: a field by its name; the one there has choices
         chains.choices = [("", "every chain"), *list_chains()]
 
     def clean_address(self) -> str:
         """EIP-55; mixed case must carry the right checksum."""
         return clean_checksum(str(self.cleaned_data["address"]))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """A name belongs to one address."""
         cleaned = super().clean() or {}
         name, address, chain_id = cleaned.get("name"), cleaned.get("address"), cleaned.get("chain_id")
@@ -96,13 +97,19 @@ class KnownAddressAdmin(OwnerScopedAdmin):
     ordering = ("name",)
     fields = ("address", "name", "chain_id", "note", OPENED)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: Any = None,  # Any: as Django types it
+        change: bool = False,
+        **kwargs: Any,  # Any: as Django types it
+    ) -> Any:  # Any: as Django types it
         """The form of a row of this person."""
-        form: Any = super().get_form(request, obj, change, **kwargs)
+        form: Any = super().get_form(request, obj, change, **kwargs)  # Any: as Django types it
         form.owner_id = request.user.pk
         return form
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # Any: a row of the page's model
         """Nobody else's: a name is the word of the person who gave it."""
         return super().has_change_permission(request, obj) and self._is_of(request, obj)
 
@@ -114,7 +121,13 @@ class KnownAddressAdmin(OwnerScopedAdmin):
     def _is_of(request: HttpRequest, obj: object) -> bool:
         return not isinstance(obj, KnownAddress) or obj.owner_id == request.user.pk
 
-    def save_model(self, request: HttpRequest, obj: KnownAddress, form: Any, change: bool) -> None:
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: KnownAddress,
+        form: Any,  # Any: Django's own form or rows
+        change: bool,
+    ) -> None:
         """Save, and say so when it looks like another one."""
         book = read_book(obj.owner_id)
         twins = (book.find_twin(chain, obj.address) for chain in (*_list_chains_of(obj.chain_id), ANY_CHAIN))

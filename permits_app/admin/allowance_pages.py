@@ -5,7 +5,6 @@ What is asked for here is decided and signed on the page of the request, by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +20,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.operations.allowance import ALLOWANCE, END, GIVE
@@ -32,6 +32,7 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.pages.confirmation import report_refusal
 from tools_app.pages.number_reading import make_number_widget
@@ -72,7 +73,7 @@ class AllowanceForm(WhyForm):
     )
     field_order = ("delegate", "token", "amount", "reason")
 
-    def __init__(self, *args: Any, chain_id: int, base_asset: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chain_id: int, base_asset: str, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         self.tokens = _list_tokens(chain_id)
         choices = [(address, each.symbol) for address, each in self.tokens.items()]
@@ -99,17 +100,27 @@ class AllowanceForm(WhyForm):
         return int(raw)
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedAllowance:
+    """What the form lets a key take in a day, in base units."""
+
+    delegate: str
+    token: str
+    amount: int
+    reason: str
+
+
 class AllowancePages:
     """The page of the golem's admin for allowances. It asks; nothing is given or ended from here."""
 
-    def list_allowance_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_allowance_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/allowances/", wrap(self.allowances_view), name=f"{name}_allowances")]
 
     def allowances_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """For its administrators alone."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         safe = find_allowing_safe(golem)
         posted = request.POST if request.method == "POST" and request.POST.get("do") == GIVE else None
         form = AllowanceForm(posted, chain_id=golem.home_chain_id, base_asset=golem.base_asset)
@@ -146,13 +157,13 @@ def _ask(request: HttpRequest, golem: Golem, form: AllowanceForm) -> HttpRespons
     elif not form.is_valid():
         return None
     else:
-        given = form.cleaned_data
-        reason = given["reason"]
+        given = read_stored(_WantedAllowance, form.cleaned_data)
+        reason = given.reason
         arguments = {
             "act": GIVE,
-            "delegate": given["delegate"],
-            "token": given["token"],
-            "amount_raw": str(given["amount"]),
+            "delegate": given.delegate,
+            "token": given.token,
+            "amount_raw": str(given.amount),
         }
     try:
         asked = request_operation(

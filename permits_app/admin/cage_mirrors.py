@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from django.contrib import admin
 from django.utils.html import format_html, format_html_join
@@ -93,7 +92,7 @@ class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_hex(obj.block_hash)
 
     @display(description="Seen at the newest block", ordering="synced_at")
-    def seen(self, obj: CageMirror) -> Any:
+    def seen(self, obj: CageMirror) -> SafeString:
         """How long ago."""
         return show_age(obj.synced_at)
 

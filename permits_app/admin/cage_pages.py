@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,6 +21,7 @@ from archetypes_app.roles import Power
 from permits_app.actions.note_safe import note_safe
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.cage_mirrors import show_enforcement
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.admin.safe_card import SafeCard, build_safe_card
 from permits_app.approval_pages.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
 from permits_app.approval_pages.feed_forms import FEED_FORMS
@@ -122,7 +122,7 @@ def _say_settling(state: CageState, now: datetime) -> str:
 class CagePages:
     """Pages of the golem's admin about its contract."""
 
-    def list_cage_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_cage_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/cage/", wrap(self.cage_view), name=f"{name}_cage"),
@@ -164,7 +164,7 @@ class CagePages:
     def note_safe_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """An owner has looked at the Safe as it is; nothing is sent."""
         golem, _ = get_caged(self, request, golem_id)
-        admin: Any = self
+        admin = as_golem_admin(self)
         page = reverse("admin:archetypes_app_golem_cage", args=[golem.pk])
         if request.method != "POST":
             return HttpResponseRedirect(page)
@@ -199,7 +199,7 @@ class CagePages:
         refused: dict[str, CageForm] | None = None,
         http_status: int = 200,
     ) -> HttpResponse:
-        admin: Any = self
+        admin = as_golem_admin(self)
         forms = {act: (refused or {}).get(act) or self._make_form(act, mirror, None) for act in (*FORMS, *ACTS)}
         context = {
             **admin.admin_site.each_context(request),
@@ -217,9 +217,13 @@ class CagePages:
         return TemplateResponse(request, "permits_app/approvals/cage.html", context, status=http_status)
 
 
-def get_caged(admin: Any, request: HttpRequest, golem_id: UUID) -> tuple[Golem, CageMirror]:
+def get_caged(
+    admin: Any,  # Any: the admin that it is mixed into
+    request: HttpRequest,
+    golem_id: UUID,
+) -> tuple[Golem, CageMirror]:
     """A golem that who asks may see, with its contract. Raises Http404 where there is none."""
-    golem: Golem = admin.get_own_golem(request, golem_id)
+    golem = admin.get_own_golem(request, golem_id)
     mirror = find_mirror(golem)
     if mirror is None:
         raise Http404("this golem's cage has no contract")

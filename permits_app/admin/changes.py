@@ -41,7 +41,7 @@ class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     search_help_text = "A whole request id, digest or plan hash, or words of a title"
     ordering = ("-created_at",)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: HttpRequest) -> Any:  # Any: as Django types it
         """With what the page shows."""
         related = ("golem__archetype", "golem__policy_cage__mirror", "asked_by", "api_key", "permit")
         return super().get_queryset(request).select_related(*related)
@@ -72,6 +72,6 @@ class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """Golems whose announcements this person may cancel."""
         return Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, self.write_power)
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: as Django types it
         """Our pages take the place of the list and the form."""
         return [*list_urls(self), *super().get_urls()]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from archetypes_app.models import Golem
 from permits_app.admin.cage_pages import get_caged
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.compare_roles_form import FenceForm
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror
@@ -26,13 +26,23 @@ from permits_app.policy_cage.roles_check import (
 from permits_app.words.address_book import read_book
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.wording.formats import format_chain
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedComparison:
+    """The contract, the role and the block it is read from."""
+
+    roles: str
+    role: str
+    since: int
 
 
 class FencePages:
     """Two pages of the golem's admin: what stands, and a file of what its owners sign. Neither sends anything."""
 
-    def list_fence_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_fence_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/cage/roles/", wrap(require_GET(self.fence_view)), name=f"{name}_fence"),
@@ -80,7 +90,7 @@ class FencePages:
         refusal: GolemError | None = None,
         http_status: int = 200,
     ) -> HttpResponse:
-        admin: Any = self
+        admin = as_golem_admin(self)
         manifest = check.manifest if check else read_manifest(mirror)
         book = read_book(golem.owner_id)
 
@@ -109,6 +119,6 @@ class FencePages:
 
 
 def _check(mirror: CageMirror, form: FenceForm) -> FenceCheck:
-    given = form.cleaned_data
+    given = read_stored(_WantedComparison, form.cleaned_data)
     chain = open_chain(mirror.chain_id, now=clock.now())
-    return check_roles(chain, mirror, roles=given["roles"], role=given["role"], since=given["since"])
+    return check_roles(chain, mirror, roles=given.roles, role=given.role, since=given.since)

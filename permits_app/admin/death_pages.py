@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,20 +10,21 @@ from django.urls import path
 
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.halts.deaths import announce_death, find_open_death, stop_death
 
 
 class DeathPages:
     """One address: begin the end, or stop the one that is open."""
 
-    def list_death_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_death_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/end/", wrap(self.end_view), name=f"{name}_end")]
 
     def end_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask, and begin or stop."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         if golem.retired_at is not None:
             raise Http404("it is retired")
         death = find_open_death(golem.pk)

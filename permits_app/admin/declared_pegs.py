@@ -14,6 +14,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.admin.scoped_filters import GolemFilter
 from permits_app.forms import clean_checksum, offer_chains
 from permits_app.models import DeclaredPeg
+from tools_app.core.json_types import JsonObject
 from tools_app.pages.html import show_hex
 from tools_app.pages.opened_rows import OPENED, OpenedRowForm
 from tools_app.portfolio.pegs import MOST_DECLARED
@@ -27,7 +28,7 @@ class DeclaredPegForm(OpenedRowForm):
         model = DeclaredPeg
         fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         offer_chains(self)
 
@@ -35,7 +36,7 @@ class DeclaredPegForm(OpenedRowForm):
         """EIP-55; mixed case must carry the right checksum."""
         return clean_checksum(str(self.cleaned_data["token"]))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """So many for a golem as each of its ticks looks at."""
         cleaned = super().clean() or {}
         golem = cleaned.get("golem") or getattr(self.instance, "golem", None)

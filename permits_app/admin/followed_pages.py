@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -22,6 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from archetypes_app.log_retention import find_log_days, set_log_days
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from tools_app.core import audit_log, clock
 from tools_app.history.overview import FollowedContract, look_over
 from tools_app.models.history import FollowedChain, LogGap
@@ -85,15 +84,15 @@ class KeptDaysForm(forms.Form):
 class FollowedPages:
     """A page of the golem's admin: whoever sees the golem sees it, and its owner says how long logs are kept."""
 
-    def list_followed_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_followed_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/followed/", wrap(self.followed_view), name=f"{name}_followed")]
 
     def followed_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What is followed for this golem, and for how long. Asks no node."""
         # The class it is mixed into is Django's admin, whose attributes nothing here declares.
-        admin: Any = self
-        golem: Golem = admin.find_golem_with(request, golem_id, Power.SEE)
+        admin = as_golem_admin(self)
+        golem = admin.find_golem_with(request, golem_id, Power.SEE)
         is_owner = golem.owner_id == request.user.pk
         now = clock.now()
         form = KeptDaysForm(initial={"days": find_log_days(golem.owner)})

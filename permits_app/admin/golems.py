@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -91,7 +92,7 @@ class GolemAdmin(
         return lookup == "retired_at__isnull" or super().lookup_allowed(lookup, value, request)
 
     @display(description="State")
-    def state(self, obj: Any) -> SafeString:
+    def state(self, obj: Any) -> SafeString:  # Any: a row of the page's model
         """Halted, here or on chain, or its phase; with the mark of one that the demo or a measurement made."""
         return format_html("{} {}", obj.state_in_list.show(), show_maker(obj))
 
@@ -104,7 +105,7 @@ class GolemAdmin(
             row.state_in_list = states[row.pk]
         return changelist
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: as Django types it
         """Tabs, halt, what is asked of the owners, and the wizard, before the form's own addresses."""
         wrap = self.admin_site.admin_view
         name = "archetypes_app_golem"
@@ -275,7 +276,15 @@ class GolemAdmin(
         """The golem's page."""
         return reverse("admin:archetypes_app_golem_change", args=[golem.pk])
 
-    def act(self, request: HttpRequest, golem: Golem, call: Any, *, done: str, **page: Any) -> HttpResponse:
+    def act(
+        self,
+        request: HttpRequest,
+        golem: Golem,
+        call: Callable[..., object],
+        *,
+        done: str,
+        **page: Any,  # Any: words of the page of confirmation
+    ) -> HttpResponse:
         """Ask for a reason, then `call` with it as this person, and say `done`."""
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():

@@ -6,8 +6,7 @@ from its own caveats; nothing of what was asked for is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django import forms
@@ -20,6 +19,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.receive_grant import LONGEST_TEXT, receive_grant
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.pages.right_lines import list_right_lines, say_most
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -48,14 +48,14 @@ class GrantForm(forms.Form):
 class GrantPages:
     """The page of the golem's admin on which an owner grants, watches and takes back."""
 
-    def list_grant_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_grant_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/grant/", wrap(self.grant_view), name=f"{name}_grant")]
 
     def grant_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """For its administrators alone."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         protocol = _find_protocol(golem.home_chain_id)
         form = GrantForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and protocol is not None and form.is_valid():

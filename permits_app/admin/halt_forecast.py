@@ -103,8 +103,11 @@ class _Sorted:
     sent: Mapping[UUID, list[OutboundTransaction]]
 
 
-def _sort(rows: Iterable[Any], golem_of: Callable[[Any], UUID] = lambda row: row.golem_id) -> dict[UUID, list[Any]]:
-    found: dict[UUID, list[Any]] = defaultdict(list)
+def _sort(
+    rows: Iterable[Any],  # Any: rows of several models
+    golem_of: Callable[[Any], UUID] = lambda row: row.golem_id,  # Any: as above
+) -> dict[UUID, list[Any]]:  # Any: as above
+    found: dict[UUID, list[Any]] = defaultdict(list)  # Any: as above
     for row in rows:
         found[golem_of(row)].append(row)
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -23,6 +23,7 @@ from permits_app.words.address_book import AddressBook, read_book
 from permits_app.words.move_words import describe_move
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.core.stored_json import read_stored
 from tools_app.pages.html import show_age, show_badge, show_unchecked
 from tools_app.pages.opened_rows import OPENED
 from tools_app.wording.formats import format_usd, shorten_hex
@@ -98,7 +99,7 @@ def show_steps(steps: Sequence[Mapping[str, object]], *, book: AddressBook) -> S
     permits = _name_permits(steps)
     rows = [
         (
-            str(step.get("step", ""))[:1].upper() + str(step.get("step", ""))[1:],
+            _begin(str(read_stored(_ToldStep, step).step)),
             _when(step),
             _show_facts(step, permits, book, now),
         )
@@ -116,13 +117,13 @@ def _begin(words: str) -> str:
 
 
 def _when(step: Mapping[str, object]) -> str:
-    at_ms = step.get("at_ms")
-    return f" ({int(at_ms) / 1000:.1f} s after the start)" if isinstance(at_ms, int) else ""
+    at_ms = read_stored(_ToldStep, step).at_ms
+    return f" ({at_ms / 1000:.1f} s after the start)" if isinstance(at_ms, int) else ""
 
 
-def _name_permits(steps: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _name_permits(steps: Sequence[Mapping[str, object]]) -> dict[str, str]:
     """What each permit that is named moves."""
-    named = {str(each) for step in steps for each in step.get("permit_ids", ())}
+    named = {str(each) for step in steps for each in read_stored(_ToldStep, step).permit_ids}
     rows = ActionPermit.objects.filter(pk__in=named)
     return {
         str(row.pk): f"{describe_move(row.action_type, row.bounds)}, {format_usd(row.value_micro_usd)}" for row in rows
@@ -131,9 +132,10 @@ def _name_permits(steps: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _show_facts(step: Mapping[str, object], permits: Mapping[str, str], book: AddressBook, now: datetime) -> SafeString:
     lines: list[str] = []
-    if step.get("failed"):
-        lines.append(f"failed and is tried again: {step.get('detail') or step['failed']}")
-    if step.get("was_halted_before"):
+    told_step = read_stored(_ToldStep, step)
+    if told_step.failed:
+        lines.append(f"failed and is tried again: {told_step.detail or told_step.failed}")
+    if told_step.was_halted_before:
         lines.append("it was halted before")
     for name, value in step.items():
         if isinstance(value, list):
@@ -147,47 +149,82 @@ def _show_facts(step: Mapping[str, object], permits: Mapping[str, str], book: Ad
     return format_html("<ul>{}</ul>", items) if lines else SafeString()
 
 
-def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBook, now: datetime) -> str:
+@dataclass(frozen=True, slots=True)
+class _ToldItem:
+    """One thing that a step of a halt lists: a token, a right, a position, a transaction, or what could not be read.
+
+    Earlier releases told other things: each is written out whatever it is.
+    """
+
+    chain_id: int = 0
+    spender: object = None
+    token: object = None
+    units: object = None
+    label: object = ""
+    position: object = None
+    positions: object = None
+    nonce: object = None
+    state: object = None
+    outcome: object = ""
+    failed: object = None
+    reason: object = ""
+    taker: object = None
+    contract: object = ""
+    right: object = ""
+    detail: object = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldStep:
+    """A step of a halt as far as it is told apart from its lists; `at_ms` counts from the start."""
+
+    step: object = ""
+    at_ms: object = None
+    permit_ids: tuple[object, ...] = ()
+    failed: object = None
+    detail: object = None
+    was_halted_before: object = None
+
+
+def _say_item(name: str, item: object, permits: Mapping[str, str], book: AddressBook, now: datetime) -> str:
     if name == "permit_ids":
         return permits.get(str(item), f"permit {str(item)[:8]}…")
     if not isinstance(item, Mapping):
         return shorten_hex(str(item))
+    told = read_stored(_ToldItem, item)
     if name == "rights":
-        return _say_right(item, book)
-    if "spender" in item:
-        spender = book.in_text(int(item.get("chain_id", 0)), str(item["spender"]))
-        return f"{item.get('token', 'a token')} to {spender}"
+        return _say_right(told, book)
+    if told.spender is not None:
+        return f"{told.token or 'a token'} to {book.in_text(told.chain_id, str(told.spender))}"
     if name == "exchanges":
-        return _say_exchange(item)
-    if "units" in item:
-        return str(item["units"])
-    if "position" in item:
+        return _say_exchange(told)
+    if told.units is not None:
+        return str(told.units)
+    if told.position is not None:
         line = describe_exit(item, now=now)
-        told = [f"{line.label} at {line.protocol}: {line.words or 'looked at'}"]
-        return ", ".join([*told, line.due] if line.due else told)
-    if "nonce" in item:
-        return f"nonce {item['nonce']}, {str(item.get('state') or item.get('outcome', '')).lower()}"
-    if "positions" in item:
+        said = [f"{line.label} at {line.protocol}: {line.words or 'looked at'}"]
+        return ", ".join([*said, line.due] if line.due else said)
+    if told.nonce is not None:
+        return f"nonce {told.nonce}, {str(told.state or told.outcome).lower()}"
+    if told.positions is not None:
         return "positions as its own tool lists them, below"
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in item.items() if value not in (None, ""))
 
 
-def _say_exchange(item: Mapping[str, object]) -> str:
+def _say_exchange(item: _ToldItem) -> str:
     """One token of the wallet, and what came of it."""
-    what = str(item.get("units") or item.get("label", ""))
-    outcome = str(item.get("outcome", ""))
-    if item.get("failed"):
+    what, outcome = str(item.units or item.label), str(item.outcome)
+    if item.failed:
         return f"{what}: failed and is tried again: {outcome}"
     told = {"COMMITTED": "", "stays": "stays: ", "waits": "waits: "}.get(outcome, f"{outcome}: ")
-    return f"{what}: {told}{item.get('reason', '')}".rstrip(": ")
+    return f"{what}: {told}{item.reason}".rstrip(": ")
 
 
-def _say_right(item: Mapping[str, Any], book: AddressBook) -> str:
+def _say_right(item: _ToldItem, book: AddressBook) -> str:
     """Say whose right it is, over what, and whether it was taken back."""
-    if "taker" not in item:
-        return str(item.get("detail", ""))
-    chain_id = int(item.get("chain_id", 0))
-    taker, contract = (book.in_text(chain_id, str(item[each])) for each in ("taker", "contract"))
-    ends = {"": "", "COMMITTED": ": taken back", "CANNOT_BE_TAKEN_BACK": f": stays, {item.get('detail', '')}"}
-    outcome = str(item.get("outcome", ""))
-    return f"{taker} {item['right']}, by {contract}{ends.get(outcome, f': {outcome.lower()}')}"
+    if item.taker is None:
+        return str(item.detail)
+    taker, contract = (book.in_text(item.chain_id, str(each)) for each in (item.taker, item.contract))
+    ends = {"": "", "COMMITTED": ": taken back", "CANNOT_BE_TAKEN_BACK": f": stays, {item.detail}"}
+    outcome = str(item.outcome)
+    return f"{taker} {item.right}, by {contract}{ends.get(outcome, f': {outcome.lower()}')}"

@@ -42,7 +42,7 @@ class LedgerAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     owner_path = "permit__golem__owner"
     list_select_related: ClassVar[tuple[str, ...]] = ("permit__golem",)
-    list_filter: ClassVar[tuple[Any, ...]] = (PermitGolemFilter,)
+    list_filter: ClassVar[tuple[Any, ...]] = (PermitGolemFilter,)  # Any: columns of SQL, typed by their place
 
     @display(description="Permit")
     def permit_link(self, obj: object) -> SafeString:

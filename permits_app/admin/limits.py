@@ -44,7 +44,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
         """A policy row never moves to another golem."""
         return ("golem",) if obj is not None else ()
 
-    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: object = None) -> Any:  # Any: as Django types it
         """Who may only look reads dollars and percent in the words of the form, not what the columns hold."""
         found = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
@@ -55,19 +55,31 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
             for heading, told in found
         ]
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: Any,  # Any: Django's own form or rows
+        formsets: Any,  # Any: Django's own form or rows
+        change: bool,
+    ) -> None:
         """Save, audit, announce, in one transaction."""
         super().save_related(request, form, formsets, change)
         if form.has_changed() or not change:
             self._announce(form.instance, sorted(form.changed_data))
             self._keep(request, form.instance.golem, "edited in the admin")
 
-    def save_model(self, request: HttpRequest, obj: Any, form: object, change: bool) -> None:
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Any,  # Any: a row of the page's model
+        form: object,
+        change: bool,
+    ) -> None:
         """Keep the policy as it was before its first edit."""
         self._keep(request, obj.golem, "as it was before this edit")
         super().save_model(request, obj, form, change)
 
-    def log_deletions(self, request: HttpRequest, queryset: Any) -> object:
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> object:  # Any: Django's own form or rows
         """Audit and announce what goes away."""
         lock_rows(queryset)
         for obj in queryset:
@@ -78,7 +90,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
         ledger.lock_limits(golem.pk)
         keep_version(golem=golem, actor=name_actor(request.user), reason=reason, now=clock.now())
 
-    def _announce(self, obj: Any, fields: list[str]) -> None:
+    def _announce(self, obj: Any, fields: list[str]) -> None:  # Any: a row of the page's model
         payload = {"row": str(obj._meta.verbose_name), "fields": fields}
         event = Event(EventType.POLICY_CAGE_UPDATED, payload)
         event_bus.emit(golem_id=obj.golem_id, event=event, now=clock.now())
@@ -91,7 +103,7 @@ def _tell_column(name: str, field: forms.Field | None) -> object:
         return name
 
     @display(description=str(field.label or "").removesuffix(" (%)"))
-    def told(obj: Any) -> str:
+    def told(obj: Any) -> str:  # Any: a row of the page's model
         return written(getattr(obj, name))
 
     told.__name__ = f"told_{name}"
@@ -241,7 +253,7 @@ class AllowlistEntryAdmin(PolicyRowAdmin):
     search_help_text = "A whole address, or words of a label"
     ordering = ("golem", "kind", "label")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: HttpRequest) -> Any:  # Any: as Django types it
         """With the name in the book of each golem's owner."""
         named = KnownAddress.objects.filter(owner=OuterRef("golem__owner"), address=OuterRef("address"))
         named = named.filter(Q(chain_id=OuterRef("chain_id")) | Q(chain_id__isnull=True)).order_by("chain_id")

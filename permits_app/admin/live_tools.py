@@ -27,7 +27,11 @@ REASON: Final = "_why"
 class LiveToolsMixin:
     """Stands before the golem's form."""
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(
+        self,
+        request: HttpRequest,
+        obj: Any = None,  # Any: a row of the page's model
+    ) -> tuple[str, ...]:
         """Whom a golem with agents belongs to is not moved by a form: its owners approve what it does."""
         fixed = tuple(super().get_readonly_fields(request, obj))  # type: ignore[misc]
         return (*fixed, "owner") if obj is not None and not is_in_setup(obj) else fixed
@@ -41,7 +45,7 @@ class LiveToolsMixin:
         self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]
     ) -> HttpResponse | None:
         """Asks why, and then the owners, when a live golem would get more tools."""
-        admin: Any = self
+        admin: Any = self  # Any: the admin that it is mixed into
         golem: Golem = admin.get_row(request, object_id)
         if not golem.is_live or is_in_setup(golem) or not any(effect.diff.added for effect in effects):
             return None
@@ -59,7 +63,7 @@ class LiveToolsMixin:
         return HttpResponseRedirect(page_of_request(opened.pk))
 
     def _ask_why(self, request: HttpRequest, golem: Golem, effects: tuple[GolemEffect, ...]) -> HttpResponse:
-        admin: Any = self
+        admin: Any = self  # Any: the admin that it is mixed into
         fields = [
             (name, value)
             for name, values in request.POST.lists()

@@ -39,7 +39,7 @@ class LooseningMixin:
         return shown
 
     def _intercept(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
-        admin: Any = self
+        admin: Any = self  # Any: the admin that it is mixed into
         row = admin.get_row(request, object_id) if object_id else None
         allowed = admin.has_change_permission(request, row) if row else admin.has_add_permission(request)
         if not allowed:
@@ -70,7 +70,7 @@ class LooseningMixin:
     def _ask_why(
         self, request: HttpRequest, golem: Golem, found: Sequence[PolicyDifference], *, is_on_chain: bool
     ) -> HttpResponse:
-        admin: Any = self
+        admin: Any = self  # Any: the admin that it is mixed into
         fields = [
             (name, value)
             for name, values in request.POST.lists()
@@ -92,7 +92,7 @@ class LooseningMixin:
         return TemplateResponse(request, "permits_app/approvals/loosen.html", context)
 
 
-def _list_changes(form: Any, row: Any) -> list[dict[str, object]]:
+def _list_changes(form: Any, row: Any) -> list[dict[str, object]]:  # Any: Django's own form or rows
     if form._meta.model is AllowlistEntry:
         return _list_entry_changes(form, row)
     name, columns = ("cage", CAGE_COLUMNS) if form._meta.model is PolicyCage else ("limits", LIMIT_COLUMNS)
@@ -103,7 +103,10 @@ def _list_changes(form: Any, row: Any) -> list[dict[str, object]]:
     ]
 
 
-def _list_entry_changes(form: Any, row: AllowlistEntry | None) -> list[dict[str, object]]:
+def _list_entry_changes(
+    form: Any,  # Any: Django's own form or rows
+    row: AllowlistEntry | None,
+) -> list[dict[str, object]]:
     given = form.cleaned_data
     key = name_entry(given["chain_id"], given["kind"], given["address"])
     changes: list[dict[str, object]] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.permits.balance_deltas import read_deltas
 from permits_app.permits.kept_bounds import read_bounds
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_amount
@@ -41,8 +42,8 @@ class OutcomeTable:
 
 def build_outcome_table(permit: ActionPermit, outcome: OutcomeRecord) -> OutcomeTable:
     """What was predicted beside what the receipts show."""
-    expected = {row["token"]: int(row["raw"]) for row in outcome.expected.get("balance_deltas", [])}
-    actual = {row["token"]: int(row["raw"]) for row in outcome.actual.get("balance_deltas", [])}
+    expected = {row.token: row.raw for row in read_deltas(outcome.expected)}
+    actual = {row.token: row.raw for row in read_deltas(outcome.actual)}
     rows = [
         _token_row(permit, address, expected.get(address, 0), actual.get(address, 0))
         for address in dict.fromkeys([*expected, *actual])

@@ -38,7 +38,7 @@ class BudgetForm(FactorForm):
     per_day = UsdField(label="All my golems together, in 24 hours")
     field_order = ("per_day", "old_code", "passkey")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         if "old_code" in self.fields:
             self.fields["old_code"].help_text = "Asked for when it becomes more than before, or ends"
@@ -100,7 +100,7 @@ class OwnerBudgetAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
 @never_cache
 def _show_mine(request: HttpRequest, model_admin: OwnerBudgetAdmin) -> HttpResponse:
-    person: Any = request.user
+    person: Any = request.user  # Any: whoever is signed in, of the project's user model
     budget, held = read_budget(person.pk, now=clock.now()), second_factor.find_held(person)
     is_end = request.POST.get("do") == "end"
     posted = request.POST if request.method == "POST" else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.operations.payment_host import REMOVE, SET
@@ -29,6 +29,7 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.pages.confirmation import report_refusal
 from tools_app.pages.number_reading import make_number_widget
@@ -68,7 +69,7 @@ class HostForm(WhyForm):
     most_a_day = PlainTextField(label="In 24 hours at most", max_length=40, widget=make_number_widget("amount"))
     field_order = ("origin", "token", "most", "most_a_day", "reason")
 
-    def __init__(self, *args: Any, golem: Golem, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, golem: Golem, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         self.tokens = _list_tokens(golem)
         choices = [(name, f"{each.symbol} on {format_chain(each.chain_id)}") for name, each in self.tokens.items()]
@@ -104,17 +105,28 @@ class HostForm(WhyForm):
         return int(raw)
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedHost:
+    """The host that the form lists, amounts in base units."""
+
+    origin: str
+    token: str
+    most: int
+    most_a_day: int
+    reason: str
+
+
 class PaymentHostPages:
     """The page of the golem's admin on which its owners list hosts. It asks; nothing is listed from here."""
 
-    def list_payment_host_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_payment_host_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/payment-hosts/", wrap(self.payment_hosts_view), name=f"{name}_payment_hosts")]
 
     def payment_hosts_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """For its administrators alone."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         form = HostForm(request.POST if request.POST.get("do") == SET else None, golem=golem)
         if request.method == "POST":
             answer = _ask(request, golem, form)
@@ -144,16 +156,17 @@ def _ask(request: HttpRequest, golem: Golem, form: HostForm) -> HttpResponse | N
     elif not form.is_valid():
         return None
     else:
-        given, token = form.cleaned_data, form.tokens[form.cleaned_data["token"]]
-        most, day = (format_units(given[name], token.decimals, token.symbol) for name in ("most", "most_a_day"))
-        reason = given["reason"]
+        given = read_stored(_WantedHost, form.cleaned_data)
+        token = form.tokens[given.token]
+        most, day = (format_units(raw, token.decimals, token.symbol) for raw in (given.most, given.most_a_day))
+        reason = given.reason
         arguments = {
             "act": SET,
             "chain_id": token.chain_id,
-            "origin": given["origin"],
+            "origin": given.origin,
             "token": token.address,
-            "most_raw": str(given["most"]),
-            "most_a_day_raw": str(given["most_a_day"]),
+            "most_raw": str(given.most),
+            "most_a_day_raw": str(given.most_a_day),
             "shown": f"{most} at a time and {day} in 24 hours",
         }
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -23,12 +22,14 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import find_role, list_people
 from archetypes_app.roles import ROLE_WORDS, Power, Role, holds_at_once
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.operations.role import NO_ROLE
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.core.stored_json import read_stored
 from tools_app.pages.confirmation import report_refusal
 
 LINK_COOKIE: Final = "new_invitation"
@@ -54,7 +55,7 @@ class RoleForm(WhyForm):
     role = forms.ChoiceField(choices=_CHOICES, widget=UnfoldAdminSelectWidget())
     field_order = ("person", "role", "reason")
 
-    def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         self.fields["person"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
         # The page holds more than this form; it opens at its beginning.
@@ -71,32 +72,44 @@ class PersonLine:
     is_owner: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedRole:
+    """Whose role becomes which."""
+
+    person: str
+    role: str
+    reason: str
+
+
 class PeoplePages:
     """The page of the golem's admin about its people."""
 
-    def list_people_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_people_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/people/", wrap(self.people_view), name=f"{name}_people")]
 
     def people_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Whoever sees the golem sees its people; its administrators change them."""
-        admin: Any = self
+        admin = as_golem_admin(self)
         power = Power.ADMINISTER if request.method == "POST" else Power.SEE
-        golem: Golem = admin.find_golem_with(request, golem_id, power)
+        golem = admin.find_golem_with(request, golem_id, power)
         if not request.user.has_perm("archetypes_app.view_golem"):
             raise PermissionDenied
         lines = _list_lines(golem)
+        names = [line.name for line in lines if not line.is_owner]
         forms_shown = {
             "invite": InviteForm(prefix="invite"),
-            "role": RoleForm(prefix="role", names=[line.name for line in lines if not line.is_owner]),
+            "role": RoleForm(prefix="role", names=names),
         }
         if request.method == "POST":
-            answer = self._carry_out_wish(request, golem, forms_shown)
+            answer = self._carry_out_wish(request, golem, forms_shown, names)
             if answer is not None:
                 return answer
         return self._show_people(request, golem, lines, forms_shown)
 
-    def _carry_out_wish(self, request: HttpRequest, golem: Golem, shown: dict[str, Any]) -> HttpResponse | None:
+    def _carry_out_wish(
+        self, request: HttpRequest, golem: Golem, shown: dict[str, forms.Form], names: list[str]
+    ) -> HttpResponse | None:
         """The answer to what was posted; None where a form has to be shown again."""
         did = request.POST.get("do", "")
         own = reverse("admin:archetypes_app_golem_people", args=[golem.pk])
@@ -112,23 +125,21 @@ class PeoplePages:
         form = shown[did] = (
             InviteForm(request.POST, prefix="invite")
             if did == "invite"
-            else RoleForm(
-                request.POST, prefix="role", names=[name for name, _ in shown["role"].fields["person"].choices]
-            )
+            else RoleForm(request.POST, prefix="role", names=names)
         )
         if not form.is_valid():
             return None
         try:
             if did == "invite":
                 return _invite(request, golem, form.cleaned_data["label"], own)
-            return _change(request, golem, form.cleaned_data, own)
+            return _change(request, golem, read_stored(_WantedRole, form.cleaned_data), own)
         except GolemError as error:
             return report_refusal(request, error, own)
 
     def _show_people(
-        self, request: HttpRequest, golem: Golem, lines: list[PersonLine], shown: dict[str, Any]
+        self, request: HttpRequest, golem: Golem, lines: list[PersonLine], shown: dict[str, forms.Form]
     ) -> HttpResponse:
-        admin: Any = self
+        admin = as_golem_admin(self)
         own = reverse("admin:archetypes_app_golem_people", args=[golem.pk])
         secret = request.COOKIES.get(LINK_COOKIE, "")
         role = find_role(golem, request.user)
@@ -182,9 +193,9 @@ def _invite(request: HttpRequest, golem: Golem, label: str, own: str) -> HttpRes
     return response
 
 
-def _change(request: HttpRequest, golem: Golem, given: dict[str, Any], own: str) -> HttpResponse:
-    person = get_user_model()._default_manager.get(username=given["person"])
-    to = None if given["role"] == NO_ROLE else Role(given["role"])
+def _change(request: HttpRequest, golem: Golem, given: _WantedRole, own: str) -> HttpResponse:
+    person = get_user_model()._default_manager.get(username=given.person)
+    to = None if given.role == NO_ROLE else Role(given.role)
     if holds_at_once(find_role(golem, person), to):
         ended = lower_role(golem=golem, person=person, to=to, by=request.user, now=clock.now())
         messages.success(request, f"{person} {'is ' + to.value.lower() if to else 'has no role'} from now on.")
@@ -194,9 +205,9 @@ def _change(request: HttpRequest, golem: Golem, given: dict[str, Any], own: str)
     asked = request_operation(
         golem=golem,
         name="role",
-        arguments={"person": given["person"], "role": given["role"]},
+        arguments={"person": given.person, "role": given.role},
         owner=request.user,
-        reason=given["reason"],
+        reason=given.reason,
         now=clock.now(),
     )
     messages.info(request, "It waits for the owners.")

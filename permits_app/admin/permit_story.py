@@ -50,6 +50,7 @@ from permits_app.approvals.simulated_loss import say_loss_briefly
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.kept_bounds import KeptFlow, read_bounds
+from permits_app.permits.stored_calls import read_planned_calls
 from tools_app.core.models import AuditEntry
 from tools_app.pages.html import show_badge
 from tools_app.wording.address_names import name_address
@@ -198,8 +199,8 @@ def _symbols(flows: Sequence[KeptFlow]) -> str:
 
 
 def _venue_name(permit: ActionPermit) -> str:
-    last = permit.plan_calls[-1] if permit.plan_calls else None
-    known = name_address(permit.chain_id, last["to"]) if last else ""
+    calls = read_planned_calls(permit.plan_calls)
+    known = name_address(permit.chain_id, calls[-1].to) if calls else ""
     return known or permit.venue.capitalize()
 
 

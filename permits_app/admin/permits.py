@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -63,7 +64,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         """Permits come from previews."""
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # Any: a row of the page's model
         """Nobody rewrites what was simulated."""
         return False
 
@@ -225,7 +226,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             subject=permit,
         )
 
-    def get_urls(self) -> Any:
+    def get_urls(self) -> Any:  # Any: as Django types it
         """The call tree, and the four actions, whose buttons the story page draws itself."""
         wrap = self.admin_site.admin_view
         name = "permits_app_actionpermit"
@@ -238,7 +239,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             *super().get_urls(),
         ]
 
-    def _end(self, request: HttpRequest, permit: ActionPermit, end: object, **page: str) -> HttpResponse:
+    def _end(self, request: HttpRequest, permit: ActionPermit, end: Callable[..., object], **page: str) -> HttpResponse:
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             reason = form.cleaned_data["reason"]
@@ -254,7 +255,14 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         )
 
     def _call(
-        self, request: HttpRequest, permit: ActionPermit, done: str, call: Any, *, now: datetime, **arguments: Any
+        self,
+        request: HttpRequest,
+        permit: ActionPermit,
+        done: str,
+        call: Callable[..., object],
+        *,
+        now: datetime,
+        **arguments: object,
     ) -> HttpResponse:
         try:
             call(golem=permit.golem, permit_id=permit.pk, actor=name_actor(request.user), now=now, **arguments)

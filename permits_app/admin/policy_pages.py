@@ -15,6 +15,7 @@ from archetypes_app.audit_actor_names import name_actor, spell_actors
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.draft_forms import DraftForms, PastForm, PeriodForm, TakeOverForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.policy_state import diff_policy, hash_policy_state, read_policy_state
@@ -26,6 +27,7 @@ from permits_app.tasks import try_policy_task
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.worker_dispatch import enqueue
 from tools_app.pages.confirmation import report_refusal
 
@@ -36,7 +38,7 @@ SHOWN_TRIALS = 8
 class PolicyPages:
     """Pages of the golem's admin about its policy. Trying changes nothing; what is asked for is asked of the owners."""
 
-    def list_policy_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_policy_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         own = "<uuid:golem_id>/policy/"
         return [
@@ -47,7 +49,7 @@ class PolicyPages:
 
     def policy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Versions, trials, and the forms that start one: a draft, or the least policy of a period."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         is_draft, is_least = "try" in request.POST, "least" in request.POST
         draft = DraftForms(golem, request.POST if is_draft else None)
         past = PastForm(request.POST if is_draft else None)
@@ -76,7 +78,7 @@ class PolicyPages:
 
     def trial_view(self, request: HttpRequest, golem_id: UUID, trial_id: UUID) -> HttpResponse:
         """How far a trial is; then what would have been decided otherwise, and the way to ask for its policy."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         trial = PolicyTrial.objects.filter(golem=golem, pk=trial_id).first()
         if trial is None:
             raise Http404("no such trial")
@@ -114,7 +116,7 @@ class PolicyPages:
 
     def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
         """One version beside the policy of now, and the ways to try it and to put it back."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         version = PolicyVersion.objects.filter(golem=golem, number=number).first()
         if version is None:
             raise Http404("no such version")
@@ -147,7 +149,7 @@ class PolicyPages:
             previous=previous,
         )
 
-    def _try(self, request: HttpRequest, golem: Golem, **wish: Any) -> HttpResponse:
+    def _try(self, request: HttpRequest, golem: Golem, **wish: Any) -> HttpResponse:  # Any: what `start_trial` takes
         trial = open_trial(golem=golem, asked_by=name_actor(request.user), now=clock.now(), **wish)
         page = reverse("admin:archetypes_app_golem_policy_trial", args=[golem.pk, trial.pk])
         if not is_long(trial):
@@ -175,9 +177,16 @@ class PolicyPages:
         return HttpResponseRedirect(reverse("admin:archetypes_app_golem_policy", args=[golem.pk]))
 
     def _show_policy(
-        self, request: HttpRequest, golem: Golem, name: str, *, title: str, status: int = 200, **context: Any
+        self,
+        request: HttpRequest,
+        golem: Golem,
+        name: str,
+        *,
+        title: str,
+        status: int = 200,
+        **context: Any,  # Any: a template's context
     ) -> HttpResponse:
-        admin: Any = self
+        admin = as_golem_admin(self)
         whole = {
             **admin.admin_site.each_context(request),
             "title": title,
@@ -194,7 +203,7 @@ def _say_policy(golem: Golem) -> dict[str, str]:
     return {"policy_of_now": hash_policy_state(read_policy_state(golem))}
 
 
-def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:
+def _spell_rules(result: JsonObject) -> dict[str, object]:
     """The result with each rule in words: `spending_limiter.per_transaction` is `Spending limiter: per transaction`."""
 
     def spell(rule: str) -> str:
@@ -208,7 +217,3 @@ def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:
             {**line, "was": spell(line["was"]), "becomes": spell(line["becomes"])} for line in result.get("flipped", ())
         ],
     }
-
-
-def _admin(pages: object) -> Any:
-    return pages

@@ -5,13 +5,14 @@ A pool is in no registry, and its contract may say anything of itself; so the fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import list_markets, markets_on
 from tools_app.toolkit.markets import Pool
@@ -34,7 +35,7 @@ class NamedPool:
 
 
 def name_pools(
-    trees: Iterable[Mapping[str, object]], *, chain_id: int, block: BlockRef, deadline: Deadline
+    trees: Iterable[JsonObject], *, chain_id: int, block: BlockRef, deadline: Deadline
 ) -> dict[str, NamedPool]:
     """The pools among `trees`, by address. Raises the node errors."""
     asked = dict.fromkeys(
@@ -59,7 +60,7 @@ def _describe(pool: Pool, chain_id: int) -> str:
     return f"{pair} {fee}% pool ({markets_on(chain_id).of_pool(pool).describe(pool)})"
 
 
-def _walk(tree: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
+def _walk(tree: JsonObject) -> Iterator[JsonObject]:
     yield tree
     for child in tree["calls"]:
         yield from _walk(child)

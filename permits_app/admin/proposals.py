@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -18,11 +17,13 @@ from archetypes_app.phases import is_worse
 from archetypes_app.roles import Power
 from permits_app.actions.announce_warden_actions import turn_warden_on
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.forms import OwnersForm, PhaseWishForm, ResumeForm, StrategyForm, WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.warden_announcements import is_warden_on
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.pages.confirmation import report_refusal, show_confirmation
 from tools_app.toolkit.enums import Phase
 
@@ -30,7 +31,7 @@ from tools_app.toolkit.enums import Phase
 class ProposalPages:
     """Pages of the golem's admin that open a request to its owners."""
 
-    def list_proposal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_proposal_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
@@ -44,7 +45,7 @@ class ProposalPages:
 
     def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask to let a halted golem act again."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         stays = " Its heartbeat was live; it rehearses afterwards unless you tick it." if golem.is_live else ""
         return self._ask(
             request,
@@ -85,7 +86,7 @@ class ProposalPages:
 
     def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """A worse phase holds at once; a better one is asked for."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         form = PhaseWishForm(request.POST or None, initial={"to": golem.phase})
         if (
             request.method == "POST"
@@ -118,7 +119,7 @@ class ProposalPages:
 
     def owners_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask for other co-owners."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
         names = ", ".join(sorted(person.get_username() for person in golem.co_owners.all()))
         return self._ask(
             request,
@@ -132,7 +133,7 @@ class ProposalPages:
 
     def warden_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """On holds at once; off is asked for."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id, Power.ADMINISTER)
         form = WhyForm(request.POST or None)
         if is_warden_on(golem):
             return self._ask(
@@ -163,7 +164,7 @@ class ProposalPages:
             " 48 h critical. An owner may cancel it meanwhile.",
         )
 
-    def _worsen(self, request: HttpRequest, golem: Golem, given: dict[str, Any]) -> HttpResponse:
+    def _worsen(self, request: HttpRequest, golem: Golem, given: JsonObject) -> HttpResponse:
         to, actor = Phase(given["to"]), name_actor(request.user)
         try:
             worsen_phase(golem=golem, to=to, reason=given["reason"], actor=actor, now=clock.now())
@@ -177,10 +178,13 @@ class ProposalPages:
         request: HttpRequest,
         golem_id: UUID,
         form: Form,
-        wish: Callable[[Golem, dict[str, Any]], tuple[str, dict[str, Any]]],
-        **page: str,
+        wish: Callable[[Golem, JsonObject], tuple[str, dict[str, object]]],
+        *,
+        title: str,
+        submit: str,
+        explanation: str,
     ) -> HttpResponse:
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         if request.method == "POST" and form.is_valid():
             name, arguments = wish(golem, form.cleaned_data)
             try:
@@ -196,24 +200,22 @@ class ProposalPages:
                 return report_refusal(request, error, self._page(golem))
             messages.info(request, "It waits for the owners.")
             return HttpResponseRedirect(page_of_request(opened.pk))
-        return self._confirm(request, golem, form, **page)
+        return self._confirm(request, golem, form, title=title, submit=submit, explanation=explanation)
 
-    def _confirm(self, request: HttpRequest, golem: Golem, form: Form, **page: str) -> HttpResponse:
+    def _confirm(
+        self, request: HttpRequest, golem: Golem, form: Form, *, title: str, submit: str, explanation: str
+    ) -> HttpResponse:
         return show_confirmation(
             request=request,
             model_admin=self,
             form=form,
             back_url=self._page(golem),
             subject=golem,
-            title=page["title"],
-            explanation=page["explanation"],
-            submit=page["submit"],
+            title=title,
+            explanation=explanation,
+            submit=submit,
         )
 
     def _page(self, golem: Golem) -> str:
-        admin: Any = self
+        admin = as_golem_admin(self)
         return str(admin.page_of(golem))
-
-
-def _admin(pages: object) -> Any:
-    return pages

@@ -5,12 +5,12 @@ owners took note.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from permits_app.models import CageMirror, Wallet
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import SafeState, list_bypasses, list_changes
 from permits_app.words.address_book import AddressBook
+from tools_app.core.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ def build_wallet_card(wallet: Wallet, *, chain_id: int, book: AddressBook) -> Sa
     return _build(wallet.safe, wallet.safe_noted, chain_id, "", book)
 
 
-def _build(kept: Any, agreed: Any, chain_id: int, cage: str, book: AddressBook) -> SafeCard | None:
+def _build(
+    kept: JsonObject | None, agreed: JsonObject | None, chain_id: int, cage: str, book: AddressBook
+) -> SafeCard | None:
     if not kept:
         return None
     seen = SafeState.from_dict(kept)

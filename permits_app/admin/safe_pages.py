@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,6 +12,7 @@ from django.urls import path, reverse
 
 from archetypes_app.audit_actor_names import name_actor
 from permits_app.actions.note_safe import note_safe
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.admin.safe_card import build_wallet_card
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.models import Wallet
@@ -27,13 +26,13 @@ from tools_app.wording.formats import format_chain
 class SafePages:
     """One page of the golem's admin, and the note that an owner has looked."""
 
-    def list_safe_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_safe_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [path("<uuid:golem_id>/safe/", wrap(self.safe_view), name=f"{name}_safe")]
 
     def safe_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """The Safe as it was last seen; a POST takes note of it."""
-        admin: Any = self
+        admin = as_golem_admin(self)
         golem = admin.get_own_golem(request, golem_id)
         wallet = Wallet.objects.filter(golem=golem, kind=WalletKind.GNOSIS_SAFE).first()
         if wallet is None:

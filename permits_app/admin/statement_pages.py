@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -17,6 +15,7 @@ from django.urls import path
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.errors import ArchiveBroken
 from permits_app.models.record_archive import LEAST_DAYS
 from permits_app.pages.promise_lines import name_promised_at, say_amounts, say_given
@@ -57,7 +56,7 @@ class KeepRecordsForm(forms.Form):
 class StatementPages:
     """Pages of the golem's admin that tell: whoever sees the golem sees them. Its owner says how long records stay."""
 
-    def list_statement_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_statement_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/statement/", wrap(self.statement_view), name=f"{name}_statement"),
@@ -67,7 +66,7 @@ class StatementPages:
 
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One month, the last whole one unless another is asked for, or one year."""
-        admin, now = _admin(self), clock.now()
+        admin, now = as_golem_admin(self), clock.now()
         is_said = request.method == "POST"
         golem: Golem = (
             admin.find_golem_with(request, golem_id, Power.SEE) if is_said else admin.get_seen_golem(request, golem_id)
@@ -107,7 +106,7 @@ class StatementPages:
 
     def archive_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
         """One archive, held against the audit log, a line of JSON each permit and receipt."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         try:
             lines = read_record_archives.read_archive(golem_id=golem.pk, number=number)
         except ArchiveBroken as error:
@@ -122,7 +121,7 @@ class StatementPages:
 
     def csv_view(self, request: HttpRequest, golem_id: UUID, what: str) -> StreamingHttpResponse:
         """One file, of one year where one is asked for, written as it is sent."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         if what not in EXPORTS:
             raise Http404("there is no such export")
         export, wanted = EXPORTS[what], request.GET.get("year", "")
@@ -144,10 +143,6 @@ def _keep(request: HttpRequest, golem: Golem, days: int) -> HttpResponse:
     return HttpResponseRedirect(request.path)
 
 
-def _admin(pages: object) -> Any:
-    return pages
-
-
 def _spell_gas(statement: MonthlyStatement) -> str:
     """Coins by chain; a chain is named where there are several."""
     if len(statement.gas_wei) < 2:
@@ -156,7 +151,7 @@ def _spell_gas(statement: MonthlyStatement) -> str:
     return "; ".join(f"{format_coin(wei, chain_id)} on {format_chain(chain_id)}" for chain_id, wei in statement.gas_wei)
 
 
-def _spell(statement: MonthlyStatement) -> dict[str, Any]:
+def _spell(statement: MonthlyStatement) -> dict[str, object]:
     parts = statement.parts
     return {
         "opening": format_usd(statement.opening) if statement.opening is not None else "not measured",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -24,6 +23,7 @@ from archetypes_app.roles import Power
 from permits_app.actions.choose_halt import choose_halt
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.admin.halt_forecast import Forecast, foretell_halts
 from permits_app.admin.halts import show_steps
 from permits_app.approval_pages.views import page_of as page_of_request
@@ -34,6 +34,7 @@ from permits_app.pages.golem_state import GolemState, read_states
 from permits_app.words.address_book import read_book
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 
 MOST_READ = 3
 """So many golems' positions are read from the chain before a stop; the rest is told after it."""
@@ -63,10 +64,27 @@ class StopLine:
     is_chosen: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedChoice:
+    """What a halt shall do, and the most that it may lose."""
+
+    on_halt: str
+    most_loss_bps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedHalt:
+    """Why, whether it is a drill, and whether the contracts stop too."""
+
+    reason: str
+    is_drill: bool
+    on_chain: bool
+
+
 class StopPages:
     """Pages of the golem's admin that halt."""
 
-    def list_stop_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_stop_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses."""
         return [
             path("stop/", wrap(self.stop_view), name=f"{name}_stop"),
@@ -84,22 +102,22 @@ class StopPages:
 
     def halt_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One golem."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id)
         return self._stop(request, [golem], str(admin.page_of(golem)))
 
     def on_halt_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What a halt of one golem does."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id)
         initial = {"on_halt": read_chosen(golem).value, "most_loss_bps": read_most_loss(golem)}
         form = HaltChoiceForm(request.POST or None, initial=initial)
         if request.method == "POST" and form.is_valid():
-            given = form.cleaned_data
+            given = read_stored(_WantedChoice, form.cleaned_data)
             choose_halt(
                 golem=golem,
-                choice=HaltChoice(given["on_halt"] or read_chosen(golem)),
-                most_loss_bps=given["most_loss_bps"],
+                choice=HaltChoice(given.on_halt or read_chosen(golem)),
+                most_loss_bps=given.most_loss_bps,
                 actor=name_actor(request.user),
                 now=clock.now(),
             )
@@ -125,14 +143,14 @@ class StopPages:
         if request.method == "POST" and not chosen:
             form.add_error(None, "Tick at least one golem.")
         elif request.method == "POST" and form.is_valid():
-            given = form.cleaned_data
+            given = read_stored(_WantedHalt, form.cleaned_data)
             for golem in chosen:
-                if given["is_drill"]:
-                    _rehearse(request, golem, given["reason"], clock.now())
+                if given.is_drill:
+                    _rehearse(request, golem, given.reason, clock.now())
                 else:
-                    _halt(request, golem, given["reason"], on_chain=given["on_chain"], now=clock.now())
+                    _halt(request, golem, given.reason, on_chain=given.on_chain, now=clock.now())
             return HttpResponseRedirect(back_url)
-        admin: Any = self
+        admin = as_golem_admin(self)
         context = {
             **admin.admin_site.each_context(request),
             "title": f"Stop {golems[0].name}" if len(golems) == 1 else "Stop golems",
@@ -145,7 +163,7 @@ class StopPages:
         return TemplateResponse(request, "admin/golem/stop.html", context)
 
 
-def _list_lines(golems: Sequence[Golem], chosen: set[Any], *, now: datetime) -> list[StopLine]:
+def _list_lines(golems: Sequence[Golem], chosen: Collection[object], *, now: datetime) -> list[StopLine]:
     states, forecasts = read_states(golems), foretell_halts(golems, now=now)
     lines = []
     for number, golem in enumerate(golems):

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.utils.safestring import SafeString
 
 from permits_app.approvals.loan_risk import read_loan_risk, say_liquidation
 from permits_app.approvals.simulated_loss import say_loss
 from permits_app.limits.reserved_parts import read_parts
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.kept_bounds import read_bounds
+from permits_app.permits.stored_calls import StoredTerms, read_signed_calls
 from permits_app.safety.position_words import say_moved
 from permits_app.words.address_book import AddressBook, read_book
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_age, show_hex
 from tools_app.wording.address_names import format_token_amount
@@ -45,7 +46,7 @@ def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
     )
 
 
-def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
+def _parameter(permit: ActionPermit, name: str, value: object) -> str | SafeString:
     if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
         return show_hex(value, name=_book_of(permit).say(permit.chain_id, value))
     if name.endswith("_bps") and isinstance(value, int):
@@ -53,11 +54,11 @@ def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
     if name == "amount" or name.startswith("amount"):
         token = _parameter_token(permit, name)
         if token and str(value).isdigit():
-            return format_token_amount(permit.chain_id, token, value)
+            return format_token_amount(permit.chain_id, token, str(value))
     if name.startswith("deadline") and str(value).isdigit():
-        return f"{value} s" if int(value) < 10**9 else show_value(value)
+        return f"{value} s" if int(str(value)) < 10**9 else show_value(value)
     if name in ("chain_id", "chain") and str(value).isdigit():
-        return format_chain(int(value))
+        return format_chain(int(str(value)))
     return show_value(value)
 
 
@@ -70,6 +71,14 @@ def _parameter_token(permit: ActionPermit, name: str) -> str:
                 if ref.lower() in (flow.token.address.lower(), flow.token.symbol.lower()):
                     return flow.token.address
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _SaidPosition:
+    label: str
+    changes: str
+    owed_after: str
+    health: str
 
 
 def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
@@ -91,12 +100,13 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
         name = "the golem itself" if is_own else _book_of(permit).say(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
     moved = permit.expected_outcome.get("positions", [])
-    for position, told in zip(say_moved(moved), moved, strict=True):
-        facts.append(Fact(position["label"], show_value(position["changes"])))
-        if position["owed_after"]:
-            facts.append(Fact("Owed afterwards", show_value(position["owed_after"])))
-        if position["health"]:
-            facts.append(Fact("Health (1.00 is liquidation)", show_value(position["health"])))
+    for said, told in zip(say_moved(moved), moved, strict=True):
+        position = read_stored(_SaidPosition, said)
+        facts.append(Fact(position.label, show_value(position.changes)))
+        if position.owed_after:
+            facts.append(Fact("Owed afterwards", show_value(position.owed_after)))
+        if position.health:
+            facts.append(Fact("Health (1.00 is liquidation)", show_value(position.health)))
         if liquidated := say_liquidation(told):
             facts.append(Fact("Liquidated", show_value(liquidated)))
     if permit.is_local:
@@ -129,7 +139,7 @@ def describe_review(permit: ActionPermit) -> tuple[Fact, ...]:
     return tuple(Fact(spell(name), show_value(value)) for name, value in (permit.review or {}).items())
 
 
-def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
+def describe_worth(permit: ActionPermit, entry: SpendEntry | None) -> tuple[Fact, ...]:
     """The worst case in dollars, what was reserved and what was settled."""
     facts = [Fact("Worst case", format_usd(permit.value_micro_usd), "what the permit may cost at most, gas included")]
     if loss := say_loss(permit.expected_outcome):
@@ -146,12 +156,22 @@ def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def describe_price(price: Mapping[str, Any]) -> Fact:
+@dataclass(frozen=True, slots=True)
+class _UsedPrice:
+    """A price as a permit keeps it."""
+
+    symbol: str = ""
+    answer: IntText = 0
+    decimals: int = 8
+    round_id: object = ""
+    age_seconds: int = 0
+
+
+def describe_price(price: Mapping[str, object]) -> Fact:
     """One feed price with its round and age."""
-    decimals = int(price.get("decimals", 8))
-    shown = f"${format_units(int(price.get('answer', 0)), decimals)}"
-    age = format_seconds(int(price.get("age_seconds", 0)))
-    return Fact(str(price.get("symbol", "")), shown, f"round {price.get('round_id', '')}, {age} old")
+    used = read_stored(_UsedPrice, price)
+    shown = f"${format_units(used.answer, used.decimals)}"
+    return Fact(used.symbol, shown, f"round {used.round_id}, {format_seconds(used.age_seconds)} old")
 
 
 def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
@@ -163,7 +183,11 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
         Fact("Policy hash", show_hex(permit.policy_hash)),
         Fact("Signer", show_hex(permit.signer)),
         *([Fact("For the account", show_hex(permit.acts_for))] if permit.acts_for else []),
-        *(_describe_payer(call["user_operation"]) for call in permit.calls if "user_operation" in call),
+        *(
+            _describe_payer(call.user_operation)
+            for call in read_signed_calls(permit)
+            if call.user_operation is not None
+        ),
         Fact(
             "Fee cap",
             format_gwei(permit.max_fee_per_gas),
@@ -180,11 +204,11 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
     )
 
 
-def _describe_payer(terms: Mapping[str, object]) -> Fact:
+def _describe_payer(terms: StoredTerms) -> Fact:
     """Who pays for a user operation."""
-    if not terms["paymaster"]:
+    if not terms.paymaster:
         return Fact("Gas of the user operation", "the account", "no paymaster")
-    return Fact("Gas of the user operation", show_hex(str(terms["paymaster"])), "this paymaster and no other")
+    return Fact("Gas of the user operation", show_hex(terms.paymaster), "this paymaster and no other")
 
 
 def describe_problem(permit: ActionPermit) -> tuple[Fact, ...]:
@@ -210,7 +234,7 @@ def spell(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def show_value(value: Any) -> str:
+def show_value(value: object) -> str:
     """Any JSON value as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{spell(str(k)).lower()} {show_value(v)}" for k, v in value.items())

@@ -12,8 +12,10 @@ from permits_app.admin.outcome_table import token_units
 from permits_app.admin.sent_links import show_payload
 from permits_app.admin.story_facts import Fact
 from permits_app.models import ActionPermit
+from permits_app.permits.balance_deltas import read_deltas
 from permits_app.permits.kept_bounds import KeptFlow
 from permits_app.permits.kept_simulation import KeptCall, read_simulation
+from permits_app.permits.stored_calls import read_signed_calls
 from permits_app.safety.hook_chain import SAFETY_HOOKS
 from tools_app.core.units import format_units
 from tools_app.pages.html import show_age, show_amount, show_badge, show_hex
@@ -110,8 +112,7 @@ def _moved(permit: ActionPermit, address: str) -> int | None:
     outcome = permit.outcome
     if outcome is None:
         return None
-    deltas = outcome.actual.get("balance_deltas", [])
-    return next((int(delta["raw"]) for delta in deltas if delta["token"] == address), 0)
+    return next((delta.raw for delta in read_deltas(outcome.actual) if delta.token == address), 0)
 
 
 def list_calls(permit: ActionPermit) -> tuple[CallLine, ...]:
@@ -242,13 +243,13 @@ def describe_commit(permit: ActionPermit) -> tuple[Fact, ...]:
 
 def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
     """The signed transactions with predicted and used gas."""
-    lines = []
+    lines, calls = [], read_signed_calls(permit)
     for row in permit.transactions.order_by("call_index"):
-        call = permit.calls[row.call_index] if row.call_index < len(permit.calls) else {}
+        label = calls[row.call_index].label if row.call_index < len(calls) else ""
         lines.append(
             SentLine(
                 number=row.call_index + 1,
-                label=name_addresses(str(call.get("label", "")), permit.chain_id),
+                label=name_addresses(label, permit.chain_id),
                 tx_hash=show_payload(row),
                 state=show_badge(row.state),
                 nonce=row.nonce,
@@ -270,8 +271,9 @@ def _spell_predicted_gas(permit: ActionPermit, index: int) -> str:
     per_call = (permit.expected_outcome or {}).get("gas_per_call", [])
     if index >= len(per_call):
         return "–"
-    terms = permit.calls[index].get("user_operation")
+    call = read_signed_calls(permit)[index]
+    terms = call.user_operation
     if terms is None:
         return format_gas(per_call[index])
-    around = int(permit.calls[index]["gas_limit"]) - int(terms["call_gas_limit"])
+    around = call.gas_limit - terms.call_gas_limit
     return f"{format_gas(int(per_call[index]) - around)} for its call, at most {format_gas(around)} around it"

@@ -4,7 +4,6 @@ the settings is Django's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
 from archetypes_app.models import Golem
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.models import DeniedCall
 from permits_app.pages.golem_tabs import (
     Tab,
@@ -32,7 +32,7 @@ _NAME = "archetypes_app_golem"
 class TabPages:
     """Whoever sees the golem sees them; what changes something is offered to whoever may change it."""
 
-    def list_tab_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_tab_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Their addresses; the first tab stands at the form's own."""
         return [
             *(
@@ -54,34 +54,38 @@ class TabPages:
         """What it does now. What is sent to this address is the form of the settings."""
         if request.method == "POST":
             return self.settings_view(request, object_id, form_url, extra_context)
-        golem: Golem = _admin(self).get_seen_golem(request, object_id)
+        golem = as_golem_admin(self).get_seen_golem(request, object_id)
         return self._show_tab(request, golem, Tab.NOW, build_now(golem, now=clock.now()))
 
     def money_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it holds, as the chain says it now."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.MONEY, build_money(golem, now=clock.now()))
 
     def rules_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it may do."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.RULES, build_rules(golem, now=clock.now()))
 
     def agent_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Who acts as it."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.AGENT, build_agent(golem))
 
     def records_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """What it did."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         return self._show_tab(request, golem, Tab.RECORDS, build_records(golem, now=clock.now()))
 
     def settings_view(
-        self, request: HttpRequest, golem_id: Any, form_url: str = "", extra_context: Any = None
+        self,
+        request: HttpRequest,
+        golem_id: Any,  # Any: a template's context
+        form_url: str = "",
+        extra_context: Any = None,  # Any: a template's context
     ) -> HttpResponse:
         """The form, the one tab with something to save."""
-        golem: Golem = _admin(self).get_row(request, golem_id)
+        golem = as_golem_admin(self).get_row(request, golem_id)
         context = {
             **self._frame(request, golem, Tab.SETTINGS),
             "head": build_head(golem, now=clock.now()),
@@ -94,14 +98,14 @@ class TabPages:
 
     def refusal_view(self, request: HttpRequest, golem_id: UUID, refusal_id: int) -> HttpResponse:
         """One refusal, with what would let it pass."""
-        golem: Golem = _admin(self).get_seen_golem(request, golem_id)
+        golem = as_golem_admin(self).get_seen_golem(request, golem_id)
         row = DeniedCall.objects.select_related("golem").filter(golem=golem, pk=refusal_id).first()
         if row is None:
             raise Http404("no such refusal")
-        may_change = _admin(self).has_change_permission(request, golem)
+        may_change = as_golem_admin(self).has_change_permission(request, golem)
         context = {
-            **_admin(self).admin_site.each_context(request),
-            "opts": _admin(self).opts,
+            **as_golem_admin(self).admin_site.each_context(request),
+            "opts": as_golem_admin(self).opts,
             "title": "Refused",
             "golem": golem,
             "page": describe_refusal(row, may_change=may_change, now=clock.now()),
@@ -109,7 +113,7 @@ class TabPages:
         return TemplateResponse(request, "admin/golem/refusal.html", context)
 
     def _show_tab(self, request: HttpRequest, golem: Golem, tab: Tab, shown: object) -> HttpResponse:
-        admin = _admin(self)
+        admin = as_golem_admin(self)
         context = {
             **admin.admin_site.each_context(request),
             **self._frame(request, golem, tab),
@@ -119,15 +123,11 @@ class TabPages:
         }
         return TemplateResponse(request, f"admin/archetypes_app/golem/{'now' if tab is Tab.NOW else tab}.html", context)
 
-    def _frame(self, request: HttpRequest, golem: Golem, tab: Tab) -> dict[str, Any]:
-        admin = _admin(self)
+    def _frame(self, request: HttpRequest, golem: Golem, tab: Tab) -> dict[str, object]:
+        admin = as_golem_admin(self)
         return {
             "title": golem.name,
             "golem": golem,
             "tabs": [(each.words, reverse(f"admin:{_NAME}_{each}", args=[golem.pk]), each is tab) for each in Tab],
             "may_act": admin.has_change_permission(request, golem),
         }
-
-
-def _admin(pages: object) -> Any:
-    return pages

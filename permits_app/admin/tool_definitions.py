@@ -82,7 +82,7 @@ class _OwnDefinitions(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     own_path = "owner"
 
-    def _match_theirs(self, user: Any, power: Power) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:  # Any: whoever is signed in
         return Q(**{self.own_path: user.pk})
 
 
@@ -159,7 +159,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             return "this is the approved version"
         return _list_changes(compare_definitions(before, obj))
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ToolDefinition]:
         """Without the modules' bytes, of which no page shows any."""
         return super().get_queryset(request).defer("module__content")
 

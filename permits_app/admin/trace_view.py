@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.permits.kept_simulation import KeptSimulation, read_simulation
-from permits_app.permits.plan_store import decode_calls, list_sent_calls
+from permits_app.permits.stored_calls import list_sent_calls, read_planned_calls
 from permits_app.safety.final_simulation import foretell_nothing
 from permits_app.words.address_book import read_book
 from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion_limit import deep_calls
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.select import describe_fidelity
 from tools_app.simulation.trace import trace_calls
@@ -113,10 +114,11 @@ def rebuild_request(permit: ActionPermit, run: KeptSimulation) -> tuple[Simulati
     # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
     # operation does, it had the EntryPoint do.
     sender = run.sender or permit.signer
-    calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
+    stored = read_planned_calls(permit.batch) if sender == permit.acts_for else list_sent_calls(permit)
+    calls = tuple(each.call for each in stored)
     randomness = foretell_nothing(permit.chain_id, run.block.hash)
     terms = replace(run.signed_with, randomness=randomness) if run.signed_with is not None else None
-    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=run.block, terms=terms), run.block
+    return SimulationRequest(permit.chain_id, sender, calls, block=run.block, terms=terms), run.block
 
 
 def name_own(permit: ActionPermit) -> dict[str, str]:
@@ -171,31 +173,72 @@ class _Namer:
         return format_token_amount(self.chain_id, token, text)
 
 
-def _tell(tree: Mapping[str, Any], namer: _Namer, *, depth: int) -> TraceFrame:
-    calls = tuple(_tell(child, namer, depth=depth + 1) for child in tree["calls"])
-    to, function, arguments = str(tree["to"]), str(tree["function"]), _list_arguments(tree, namer)
-    is_ok = bool(tree["succeeded"])
+@dataclass(frozen=True, slots=True)
+class TracedArgument:
+    """An argument as the trace tells it."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEvent:
+    """An event as the trace tells it; `event` is empty for one that is not known."""
+
+    address: str
+    name: str
+    event: str
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedCall:
+    """One call as the trace tells it, `value_wei` in wei and `calls` those that it made."""
+
+    kind: str
+    sender: str
+    to: str
+    name: str
+    function: str
+    arguments: tuple[TracedArgument, ...]
+    value_wei: IntText
+    value: str
+    gas_used: IntText
+    succeeded: bool
+    error: str | None
+    input: str
+    events: tuple[TracedEvent, ...]
+    calls: tuple[dict[str, object], ...]
+    calls_left_out: int
+    label: str = ""
+
+
+def _tell(tree: Mapping[str, object], namer: _Namer, *, depth: int) -> TraceFrame:
+    frame = read_stored(TracedCall, tree)
+    # Not read as one value: a reader of nested values goes no deeper than a few hundred calls.
+    calls = tuple(_tell(child, namer, depth=depth + 1) for child in frame.calls)
+    arguments, is_ok = _list_arguments(frame, namer), frame.succeeded
     has_failure = not is_ok or any(not call.is_ok for call in calls)
     return TraceFrame(
-        verb=_KINDS[str(tree["kind"])],
-        address=to,
-        name=namer.name(to) or str(tree["name"]),
-        function=function,
+        verb=_KINDS[frame.kind],
+        address=frame.to,
+        name=namer.name(frame.to) or frame.name,
+        function=frame.function,
         arguments=arguments,
-        value=str(tree["value"]) if tree["value_wei"] != "0" else "",
-        gas=format_gas(int(tree["gas_used"])),
+        value=frame.value if frame.value_wei else "",
+        gas=format_gas(frame.gas_used),
         is_ok=is_ok,
-        error=str(tree["error"] or ""),
-        events=tuple(_describe_event(event, namer) for event in tree["events"]),
+        error=frame.error or "",
+        events=tuple(_describe_event(event, namer) for event in frame.events),
         calls=calls,
-        calls_left_out=int(tree["calls_left_out"]),
+        calls_left_out=frame.calls_left_out,
         is_open=depth < _OPEN_TO_DEPTH or has_failure,
-        label=namer.in_text(str(tree.get("label", ""))),
+        label=namer.in_text(frame.label),
     )
 
 
-def _list_arguments(tree: Mapping[str, Any], namer: _Namer) -> tuple[TraceArgument, ...]:
-    decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=namer.chain_id)
+def _list_arguments(frame: TracedCall, namer: _Namer) -> tuple[TraceArgument, ...]:
+    decoded = decode_call({"to": frame.to, "data": frame.input}, chain_id=namer.chain_id)
     if decoded.function:
         own = (_tell_argument(argument, namer) for argument in decoded.arguments)
         steps = (
@@ -209,8 +252,8 @@ def _list_arguments(tree: Mapping[str, Any], namer: _Namer) -> tuple[TraceArgume
         )
         return (*own, *steps)
     # A pool asks its caller for what it is owed: then the pool is who calls.
-    pool = str(tree["sender"] if str(tree["function"]).endswith("Callback") else tree["to"])
-    values = {str(told["name"]): str(told["value"]) for told in tree["arguments"]}
+    pool = frame.sender if frame.function.endswith("Callback") else frame.to
+    values = {told.name: told.value for told in frame.arguments}
     return tuple(TraceArgument(*told) for told in namer.in_units(values, pool=pool).items())
 
 
@@ -218,13 +261,12 @@ def _tell_argument(argument: DecodedArgument, namer: _Namer) -> TraceArgument:
     return TraceArgument(argument.name, argument.text or namer.in_text(argument.address))
 
 
-def _describe_event(event: Mapping[str, Any], namer: _Namer) -> str:
-    address = str(event["address"])
-    name = str(event["name"]) or namer.name(address) or namer.in_text(address)
-    if not event["event"]:
+def _describe_event(event: TracedEvent, namer: _Namer) -> str:
+    name = event.name or namer.name(event.address) or namer.in_text(event.address)
+    if not event.event:
         return f"an event of {name}"
-    values = ", ".join(f"{key} {text}" for key, text in namer.in_units(event["values"], pool=address).items())
-    return f"{name} {event['event']}: {values}"
+    values = ", ".join(f"{key} {text}" for key, text in namer.in_units(event.values, pool=event.address).items())
+    return f"{name} {event.event}: {values}"
 
 
 def _list_signatures() -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -25,11 +26,12 @@ from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.custody.create_wallet import back_up_wallet
 from permits_app.custody.signer_addresses import list_addresses, write_csv
 from permits_app.forms import PasswordForm
-from permits_app.models import SigningKey, Wallet
+from permits_app.models import ChangeRequest, SigningKey, Wallet
 from permits_app.models.wallet import WalletKind
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.pages.confirmation import report_refusal, show_confirmation
 from tools_app.pages.html import NOTHING, show_age, show_badge, show_hex
 from tools_app.wording.formats import format_usd
@@ -83,7 +85,7 @@ class SignerForm(WhyForm):
     )
     field_order = ("kind", "safe", "wallet_id", "account", "address", "reason")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         """A key of the keystore is named: a staged one may be meant for a cage, and its account is empty."""
         given: dict[str, object] = super().clean() or {}
         if given.get("kind") == WalletKind.LOCAL_KEYSTORE and not given.get("address"):
@@ -227,7 +229,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         rows = list_addresses([wallet.golem])
         return _as_download(write_csv(rows), f"golem-{wallet.golem_id}-addresses.csv", "text/csv")
 
-    def _ask(self, request: HttpRequest, wallet: Wallet, ask: Any) -> HttpResponse:
+    def _ask(self, request: HttpRequest, wallet: Wallet, ask: Callable[[Golem], ChangeRequest]) -> HttpResponse:
         golem = Golem.objects.get(pk=wallet.golem_id)
         try:
             opened = ask(golem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,6 +16,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
+from permits_app.admin.golem_site import Wrap, as_golem_admin
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import clean_checksum
@@ -25,6 +25,7 @@ from permits_app.models.withdrawal import REGISTER, WITHDRAW, list_standing
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.core.stored_json import read_stored
 from tools_app.pages.confirmation import report_refusal
 from tools_app.pages.number_reading import make_number_widget
 from tools_app.toolkit.golem_chains import list_chains
@@ -76,7 +77,7 @@ class WithdrawForm(WhyForm):
     )
     field_order = ("to", "token", "amount", "reason")
 
-    def __init__(self, *args: Any, addresses: list[AddressLine], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, addresses: list[AddressLine], **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         choices = [(str(each.row_id), f"{each.label} on {each.chain}, {each.address}") for each in addresses]
         self.fields["to"].choices = choices  # type: ignore[attr-defined]
@@ -95,7 +96,7 @@ class RegisterForm(WhyForm):
     chain_id = forms.TypedChoiceField(label="Chain", coerce=int, widget=UnfoldAdminSelectWidget())
     field_order = ("label", "address", "chain_id", "reason")
 
-    def __init__(self, *args: Any, golem: Golem, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, golem: Golem, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         choices = [(chain_id, format_chain(chain_id)) for chain_id in list_chains(golem)]
         self.fields["chain_id"].choices = choices  # type: ignore[attr-defined]
@@ -106,17 +107,37 @@ class RegisterForm(WhyForm):
         return clean_checksum(str(self.cleaned_data["address"]))
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedWithdrawal:
+    """What the form asks to take out: the number of a registered address, token and amount as typed."""
+
+    to: int
+    token: str
+    amount: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedAddress:
+    """The address that the form registers."""
+
+    chain_id: int
+    address: str
+    label: str
+    reason: str
+
+
 class WithdrawalPages:
     """The page of the golem's admin on which its owners take money out. It asks; nothing is sent from here."""
 
-    def list_withdrawal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[object]:
+    def list_withdrawal_urls(self, wrap: Wrap, name: str) -> list[object]:
         """Its address."""
         return [path("<uuid:golem_id>/withdraw/", wrap(self.withdraw_view), name=f"{name}_withdraw")]
 
     def withdraw_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """For its administrators alone."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         addresses = _list_addresses(golem)
         shown: dict[str, WhyForm] = {
             WITHDRAW: WithdrawForm(prefix=WITHDRAW, addresses=addresses),
@@ -146,7 +167,7 @@ def _ask(
     """The answer to what was posted; None where a form has to be shown again."""
     did, own = request.POST.get("do", ""), reverse("admin:archetypes_app_golem_withdraw", args=[golem.pk])
     rows = {str(each.row_id): each for each in addresses}
-    name, arguments, reason = REGISTER, dict[str, Any](), ""
+    name, arguments, reason = REGISTER, dict[str, object](), ""
     if did == _REMOVE and request.POST.get("address") in rows:
         row = WithdrawalAddress.objects.get(pk=request.POST["address"], golem=golem)
         arguments = {"act": _REMOVE, "chain_id": row.chain_id, "address": row.address}
@@ -155,22 +176,22 @@ def _ask(
         form = shown[did] = WithdrawForm(request.POST, prefix=did, addresses=addresses)
         if not form.is_valid():
             return None
-        given = form.cleaned_data
-        row = WithdrawalAddress.objects.get(pk=given["to"], golem=golem)
-        name, reason = WITHDRAW, given["reason"]
+        given = read_stored(_WantedWithdrawal, form.cleaned_data)
+        row = WithdrawalAddress.objects.get(pk=given.to, golem=golem)
+        name, reason = WITHDRAW, given.reason
         arguments = {
             "chain_id": row.chain_id,
             "to": row.address,
-            "token": given["token"],
-            "amount": given["amount"],
+            "token": given.token,
+            "amount": given.amount,
         }
     elif did == "register":
         named = shown[did] = RegisterForm(request.POST, prefix=did, golem=golem)
         if not named.is_valid():
             return None
-        given = named.cleaned_data
-        reason = given["reason"]
-        arguments = {"act": did, **{each: given[each] for each in ("chain_id", "address", "label")}}
+        wanted = read_stored(_WantedAddress, named.cleaned_data)
+        reason = wanted.reason
+        arguments = {"act": did, "chain_id": wanted.chain_id, "address": wanted.address, "label": wanted.label}
     if not arguments:
         return HttpResponseRedirect(own)
     try:

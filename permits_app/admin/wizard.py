@@ -6,14 +6,16 @@ What was done so far lies in the rows, not in a session: leaving half-way loses 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import segno
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -40,6 +42,7 @@ from permits_app.actions.give_configured_wallet import (
 )
 from permits_app.actions.keep_keys_from_spending import keep_keys_from_spending
 from permits_app.actions.set_limits import set_limits
+from permits_app.admin.golem_site import as_golem_admin
 from permits_app.approvals.golem_setup import is_in_setup
 from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
@@ -55,6 +58,7 @@ from permits_app.pages.suggested_policy import fit_limits, list_needed, tell_cag
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.toolkit.golem_chains import list_chains
@@ -91,11 +95,11 @@ class TokenForm(forms.Form):
         " it rehearses until you let it act",
     )
 
-    def __init__(self, *args: Any, can_write: bool = True, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, can_write: bool = True, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
         if not can_write:
             del self.fields["may_spend"]
-            field: Any = self.fields["scopes"]
+            field: Any = self.fields["scopes"]  # Any: a field by its name; the one there has choices
             field.choices = [(Scope.READ.value, Scope.READ.label)]
             field.initial = [Scope.READ.value]
             field.help_text = "It has nothing to write with, so its token only reads"
@@ -104,20 +108,59 @@ class TokenForm(forms.Form):
 class WizardWalletForm(WalletForm):
     """The wallet page, with the server's own keystore file as one more source where there is one."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: Django's own
         super().__init__(*args, **kwargs)
-        field: Any = self.fields["source"]
+        field: Any = self.fields["source"]  # Any: a field by its name; the one there has choices
         if settings.GOLEM_WALLET_KEYSTORE_FILE:
             field.choices = [*field.choices, (CONFIGURED, "Use the keystore file this server was set up with")]
         field.initial = _default_wallet_source()
 
 
+@dataclass(frozen=True, slots=True)
+class _WantedGolem:
+    """What it is for, and what it works with in micro-USD."""
+
+    intent: str
+    works_with: int
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedWallet:
+    """Where its key comes from, with the keystore's text and passphrase where one is imported."""
+
+    source: str
+    passphrase: str = field(default="", repr=False)
+    document: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedLimits:
+    """Numbers of the offered entries that are ticked, and what a halt shall do."""
+
+    allowlist: tuple[str, ...]
+    on_halt: str | None
+    most_loss_bps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedToken:
+    """What the agent's token may do; whether keys may spend is asked where it can write."""
+
+    scopes: tuple[str, ...]
+    may_spend: bool = True
+
+
 class WizardPages:
     """The wizard as pages of the golem's admin."""
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",
+        extra_context: Any = None,  # Any: a template's context
+    ) -> HttpResponse:
         """First page: who it is."""
-        admin: Any = self
+        admin = as_golem_admin(self)
         if not admin.has_add_permission(request):
             raise PermissionDenied
         offered = admin.list_choices(ToolProfile, request).order_by("name")
@@ -131,13 +174,14 @@ class WizardPages:
             initial={"intent": CUSTOM if ticked else "trade", "profiles": ticked, "works_with": FIRST_CAPITAL},
         )
         if request.method == "POST" and form.is_valid():
-            intent = INTENTS.get(form.cleaned_data["intent"], INTENTS[CUSTOM])
+            wanted = read_stored(_WantedGolem, form.cleaned_data)
+            intent = INTENTS.get(wanted.intent, INTENTS[CUSTOM])
             golem = create_golem(
                 owner=request.user,
                 actor=name_actor(request.user),
                 now=clock.now(),
                 gives_wallet=False,
-                limits=fit_limits(intent, form.cleaned_data["works_with"]),
+                limits=fit_limits(intent, wanted.works_with),
                 cage=intent.cage,
                 **{name: form.cleaned_data[name] for name in form.Meta.fields},
             )
@@ -146,17 +190,17 @@ class WizardPages:
         told = [(each, tell_unmet(each.name) if each.is_builtin else "") for each in archetypes]
         return self._show(request, 0, form, submit="Next: wallet", golem=None, archetypes=told)
 
-    def wallet_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+    def wallet_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Second page: a new key, an imported one, or none. Wallets are its administrators' alone."""
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
+        admin = as_golem_admin(self)
+        golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         following = reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
         if golem.address:
             return HttpResponseRedirect(following)
         form = WizardWalletForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
             try:
-                self._give_wallet(golem, form.cleaned_data, actor=name_actor(request.user))
+                self._give_wallet(golem, read_stored(_WantedWallet, form.cleaned_data), actor=name_actor(request.user))
             except GolemError as error:
                 form.add_error(None, error.detail)
             else:
@@ -165,7 +209,7 @@ class WizardPages:
 
     def limits_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Third page: limits and allowlist."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         if not is_in_setup(golem):
             messages.info(request, "It is set up: change its limits here, and what loosens is asked of its owners.")
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
@@ -183,18 +227,18 @@ class WizardPages:
         )
         if request.method == "POST" and form.is_valid():
             columns = {name: form.cleaned_data[name] for name in form.Meta.fields}
+            given = read_stored(_WantedLimits, form.cleaned_data)
             set_limits(
                 golem=golem,
                 limits=columns,
-                choices=[offered[int(number)] for number in form.cleaned_data["allowlist"]],
+                choices=[offered[int(number)] for number in given.allowlist],
                 actor=name_actor(request.user),
                 now=clock.now(),
             )
-            given = form.cleaned_data
             choose_halt(
                 golem=golem,
-                choice=HaltChoice(given["on_halt"] or read_chosen(golem)),
-                most_loss_bps=given["most_loss_bps"],
+                choice=HaltChoice(given.on_halt or read_chosen(golem)),
+                most_loss_bps=given.most_loss_bps,
                 actor=name_actor(request.user),
                 now=clock.now(),
             )
@@ -215,7 +259,7 @@ class WizardPages:
 
     def funds_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Fourth page: where to send money, and what is there by now."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         following = reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk])
         if not golem.address or request.method == "POST":
             return HttpResponseRedirect(following)
@@ -233,16 +277,17 @@ class WizardPages:
 
     def token_view(self, request: HttpRequest, golem_id: object) -> HttpResponse:
         """Last page: the token's scopes; its answer is the last page, which shows the token once."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         form = TokenForm(request.POST or None, can_write=can_write(golem) and bool(golem.address))
         if request.method == "POST" and form.is_valid():
-            if not form.cleaned_data.get("may_spend", True):
+            given = read_stored(_WantedToken, form.cleaned_data)
+            if not given.may_spend:
                 keep_keys_from_spending(
                     golem=golem, reason="chosen when it was set up", actor=name_actor(request.user), now=clock.now()
                 )
             fresh = create_api_key(
                 golem=golem,
-                scopes=form.cleaned_data["scopes"],
+                scopes=list(given.scopes),
                 label="first token",
                 created_by=request.user,
                 now=clock.now(),
@@ -250,9 +295,9 @@ class WizardPages:
             return redirect_to_token(request=request, fresh=fresh)
         return self._show(request, 4, form, submit="Create the golem's token", golem=golem)
 
-    def try_view(self, request: HttpRequest, golem_id: object, key_id: Any) -> HttpResponse:
+    def try_view(self, request: HttpRequest, golem_id: object, key_id: UUID) -> HttpResponse:
         """What an agent would do first, from the browser: the page of the permit that its preview opened."""
-        golem: Golem = _admin(self).get_own_golem(request, golem_id)
+        golem = as_golem_admin(self).get_own_golem(request, golem_id)
         key = ApiKey.objects.select_related("golem").filter(golem=golem, pk=key_id, revoked_at=None).first()
         first = find_first_action(key) if key is not None else None
         if key is None or first is None or request.method != "POST":
@@ -264,20 +309,27 @@ class WizardPages:
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         return HttpResponseRedirect(reverse("admin:permits_app_actionpermit_change", args=[permit["permit_id"]]))
 
-    def _give_wallet(self, golem: Golem, chosen: dict[str, Any], *, actor: str) -> None:
-        if chosen["source"] == WalletSource.CREATE:
+    def _give_wallet(self, golem: Golem, chosen: _WantedWallet, *, actor: str) -> None:
+        if chosen.source == WalletSource.CREATE:
             create_wallet(golem=golem, actor=actor, now=clock.now())
-        elif chosen["source"] == CONFIGURED:
+        elif chosen.source == CONFIGURED:
             if import_configured_file(golem=golem, actor=actor, now=clock.now()) is None:
                 raise WalletExists("the server's keystore file serves another golem already; choose another wallet")
-        elif chosen["source"] == WalletSource.IMPORT:
-            passphrase = Secret(chosen["passphrase"], TaintLabel.WALLET_SECRET)
-            import_wallet(golem=golem, document=chosen["document"], passphrase=passphrase, actor=actor, now=clock.now())
+        elif chosen.source == WalletSource.IMPORT:
+            passphrase = Secret(chosen.passphrase, TaintLabel.WALLET_SECRET)
+            import_wallet(golem=golem, document=chosen.document, passphrase=passphrase, actor=actor, now=clock.now())
 
     def _show(
-        self, request: HttpRequest, step: int, form: forms.BaseForm, *, submit: str, golem: Golem | None, **extra: Any
+        self,
+        request: HttpRequest,
+        step: int,
+        form: forms.BaseForm,
+        *,
+        submit: str,
+        golem: Golem | None,
+        **extra: Any,  # Any: a template's context
     ) -> HttpResponse:
-        admin: Any = self
+        admin = as_golem_admin(self)
         context = {
             **admin.admin_site.each_context(request),
             "title": "New golem" if golem is None else f"Set up {golem.name}",
@@ -297,7 +349,7 @@ class WizardPages:
         return TemplateResponse(request, "admin/archetypes_app/golem/wizard.html", context)
 
 
-def _list_ticked(request: HttpRequest, offered: Any) -> list[object]:
+def _list_ticked(request: HttpRequest, offered: QuerySet[ToolProfile]) -> list[object]:
     """Keys of the profiles TOOL_PROFILE or GOLEM_PROFILE gives a new golem, where this person may choose them."""
     try:
         names = [profile.name for profile in list_new_golem_profiles()]
@@ -329,7 +381,7 @@ def _offer_allowlist(golem: Golem) -> Sequence[AllowlistChoice]:
 
 def _group_choices(
     offered: Sequence[AllowlistChoice], ticked: Container[str]
-) -> list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
+) -> list[tuple[str, list[dict[str, object]], list[dict[str, object]]]]:
     """Checkboxes under the heading of their kind, for the template: those that are ticked, and the others."""
     groups: dict[str, tuple[list[dict[str, object]], list[dict[str, object]]]] = {}
     for number, choice in enumerate(offered):
@@ -349,7 +401,3 @@ def can_write(golem: Golem) -> bool:
     toolset = resolve_toolset(golem)
     names = {*(tool.name for tool in toolset), *toolset.missing}
     return any(isinstance(tool, WriteTool) for tool in REGISTRY if tool.name in names)
-
-
-def _admin(pages: object) -> Any:
-    return pages

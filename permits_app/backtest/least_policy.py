@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.approvals.policy_state import PolicyState, name_entry, read_policy_state
@@ -23,6 +23,7 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hooks.allowlist_guard import find_unlisted
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS
 from tools_app.toolkit.views import NATIVE
 
@@ -89,7 +90,7 @@ class Suggestion:
     unknown: int = 0
     hopeless: int = 0
 
-    def as_changes(self) -> list[dict[str, Any]]:
+    def as_changes(self) -> list[JsonObject]:
         """As changes of a policy."""
         return [{"row": each.row, "name": each.name, "after": each.least} for each in self.values]
 
@@ -153,12 +154,12 @@ def _tighten(
     asked: Mapping[int, DraftQuestion],
     predictions: Predictions,
     on_progress: Callable[[int, int], None],
-) -> dict[str, object]:
+) -> JsonObject:
     # Spread out, so that a series of ever larger calls does not move a limit once per call.
     questions = [question for _, question in sorted(asked.items(), key=_spread)]
     allowlist = {"allowlist": dict.fromkeys(_list_entries(questions, loosest["allowlist"]), "")}
     strict = {**loosest, **allowlist, "limits": {**loosest["limits"], "allowlist_mode": str(AllowlistMode.STRICT)}}
-    found: dict[str, Any] = {"limits": {"allowlist_mode": str(AllowlistMode.STRICT)}, "cage": {}, **allowlist}
+    found: JsonObject = {"limits": {"allowlist_mode": str(AllowlistMode.STRICT)}, "cage": {}, **allowlist}
     for done, limit in enumerate(_LIMITS):
         on_progress(done, len(_LIMITS) + 3)
         least = _find_least(limit, loosest, questions)
@@ -264,8 +265,8 @@ def _other_entry(chain_id: int, kind: AllowlistKind, address: str, wrapped: str 
     return None
 
 
-def _loosest(state: PolicyState) -> dict[str, object]:
-    policy: dict[str, Any] = {
+def _loosest(state: PolicyState) -> JsonObject:
+    policy: JsonObject = {
         "limits": {**state["limits"], "allowlist_mode": str(AllowlistMode.OFF)},
         "cage": {**state["cage"], "is_action_gate_on": "False"},
         "allowlist": dict(state["allowlist"]),
@@ -275,7 +276,7 @@ def _loosest(state: PolicyState) -> dict[str, object]:
     return policy
 
 
-def _compare(state: PolicyState, least: Mapping[str, Any]) -> Iterable[SuggestedValue]:
+def _compare(state: PolicyState, least: PolicyState) -> Iterable[SuggestedValue]:
     for row in ("limits", "cage"):
         for name, value in least[row].items():
             yield SuggestedValue(row, name, value)

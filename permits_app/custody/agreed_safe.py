@@ -6,7 +6,7 @@ Of a cage its mirror keeps it, of any other Safe the wallet. Rows are read here,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, Wallet
@@ -15,6 +15,7 @@ from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import Change, SafeState, list_unagreed
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
+from tools_app.core.json_types import JsonObject
 
 _HANDLERS: Final = frozenset(
     {
@@ -76,5 +77,5 @@ def list_handlers(chain_id: int) -> frozenset[str]:
     return _HANDLERS | ({own} if own else set())
 
 
-def _read(kept: Any) -> SafeState | None:
+def _read(kept: JsonObject | None) -> SafeState | None:
     return SafeState.from_dict(kept) if kept else None

@@ -6,6 +6,7 @@ Nothing is written and no transaction may be open. What is read here is shown to
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -24,10 +25,22 @@ from tools_app import runner
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.standards import kernel
 from tools_app.standards.user_operation import ENTRY_POINT
 
 _BUDGET_MS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedWallet:
+    """The wallet that was asked for; addresses are as they were written."""
+
+    kind: object = ""
+    safe: object = None
+    wallet_id: object = ""
+    account: object = None
+    address: object = None
 
 
 def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
@@ -38,8 +51,9 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, object], now: da
     makes for the key, and a `wallet_id` where that key is at Privy. Raises InvalidParams, SignerUnavailable,
     SignerMismatch, SessionNotActive, node errors.
     """
+    asked = read_stored(_AskedWallet, arguments)
     try:
-        kind = WalletKind(str(arguments.get("kind", "")))
+        kind = WalletKind(str(asked.kind))
     except ValueError:
         raise InvalidParams("there is no such kind of wallet", fields={"kind": "unknown"}) from None
     reader = {
@@ -51,10 +65,10 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, object], now: da
         WalletKind.ZERODEV: _read_zerodev,
         WalletKind.LOCAL_KEYSTORE: _read_local,
     }[kind]
-    return {"kind": kind.value, "external_id": "", **reader(golem, arguments, now)}
+    return {"kind": kind.value, "external_id": "", **reader(golem, asked, now)}
 
 
-def _read_cage(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
+def _read_cage(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
     mirror = CageMirror.objects.filter(cage__golem=golem).first()
     if mirror is None:
         raise SignerUnavailable("this golem has no mirrored cage; deploy one, or register it, first")
@@ -77,8 +91,8 @@ def _read_cage(golem: Golem, arguments: Mapping[str, object], now: datetime) -> 
     return {"address": str(mirror.account), "key": key, "note": note}
 
 
-def _read_safe(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
-    safe = _as_address(arguments.get("safe"), "safe")
+def _read_safe(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
+    safe = _as_address(asked.safe, "safe")
     key = _own_key(golem, None)
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     try:
@@ -97,35 +111,35 @@ def _read_safe(golem: Golem, arguments: Mapping[str, object], now: datetime) -> 
     return {"address": safe, "key": key.address, "note": note}
 
 
-def _read_privy(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
-    wallet_id = str(arguments.get("wallet_id", "")).strip()
+def _read_privy(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
+    wallet_id = str(asked.wallet_id).strip()
     address = open_privy().read_address(wallet_id)
     note = "the key is at Privy, who signs; limits are enforced by this server only"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
 
 
-def _read_kms(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
-    key_id = str(arguments.get("wallet_id", "")).strip()
+def _read_kms(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
+    key_id = str(asked.wallet_id).strip()
     address = open_kms().read_address(key_id)
     note = "the key is in AWS KMS, which signs what this server asks; limits are enforced by this server only"
     return {"address": address, "key": address, "external_id": key_id, "note": note}
 
 
-def _read_turnkey(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
-    wallet_id = str(arguments.get("wallet_id", "")).strip()
+def _read_turnkey(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
+    wallet_id = str(asked.wallet_id).strip()
     address = open_turnkey().read_address(wallet_id)
     note = "the key is at Turnkey, who signs; limits are enforced by this server and by policies there"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
 
 
-def _read_zerodev(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
+def _read_zerodev(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     open_zerodev().check_serves(chain.chain_id)
-    asked, wallet_id = arguments.get("account"), str(arguments.get("wallet_id") or "").strip()
+    named, wallet_id = asked.account, str(asked.wallet_id or "").strip()
     at_privy = open_privy().read_address(wallet_id) if wallet_id else ""
     try:
-        if asked:
-            account = _as_address(asked, "account")
+        if named:
+            account = _as_address(named, "account")
             owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
         else:
             owner = at_privy or _own_key(golem, None).address
@@ -135,7 +149,7 @@ def _read_zerodev(golem: Golem, arguments: Mapping[str, object], now: datetime) 
             owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
     except (CallReverted, ContractOutputUnexpected):
         raise InvalidParams(
-            f"{asked or kernel.FACTORY} does not answer as Kernel v3 does on chain {chain.chain_id}",
+            f"{named or kernel.FACTORY} does not answer as Kernel v3 does on chain {chain.chain_id}",
             fields={"account": "is no Kernel v3 account"},
         ) from None
     if not owner:
@@ -163,9 +177,8 @@ def _ask_for_account(owner: str, account: str) -> SignerUnavailable:
     )
 
 
-def _read_local(golem: Golem, arguments: Mapping[str, object], now: datetime) -> dict[str, str]:
-    asked = arguments.get("address")
-    key = _own_key(golem, _as_address(asked, "address") if asked else None)
+def _read_local(golem: Golem, asked: _AskedWallet, now: datetime) -> dict[str, str]:
+    key = _own_key(golem, _as_address(asked.address, "address") if asked.address else None)
     note = "a key of this server's keystore; limits are enforced by this server only"
     return {"address": key.address, "key": key.address, "note": note}
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.custody.agreed_safe import find_agreed_of, list_handlers
 from permits_app.custody.safe_view import open_chain
 from permits_app.policy_cage.safe_watch import Change, SafeState, list_unagreed, read_safe_state, say_change
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 
 NO_SAFE: Final = "it does not answer as a Safe does"
 
@@ -32,7 +34,7 @@ class SafeNow:
     warnings: tuple[str, ...]
     agreed: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """JSON-ready, as an exported request takes it along."""
         return {
             "chain_id": str(self.chain_id),
@@ -63,14 +65,24 @@ def look_without_rows(*, chain_id: int, safe: str, agreed: Collection[str], now:
     return SafeNow(chain_id, safe, block, found, tuple(agreed))
 
 
-def read_exported(document: Mapping[str, Any]) -> SafeNow | None:
-    """What a file says of its Safe; None for a file that says nothing. Raises KeyError, TypeError, ValueError."""
+def read_exported(document: Mapping[str, object]) -> SafeNow | None:
+    """What a file says of its Safe; None for a file that says nothing. Raises ValueError."""
     told = document.get("safe_now")
     if not told:
         return None
-    block = int(told["block"]) if told["block"] else None
-    lines, agreed = tuple(map(str, told["warnings"])), tuple(map(str, told["agreed"]))
-    return SafeNow(int(told["chain_id"]), str(told["safe"]), block, lines, agreed)
+    kept = read_stored(_ExportedSafe, told)
+    return SafeNow(kept.chain_id, kept.safe, int(kept.block) if kept.block else None, kept.warnings, kept.agreed)
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportedSafe:
+    """A Safe as a file tells it; `block` is empty where it could not be read."""
+
+    chain_id: int
+    safe: str
+    block: str
+    warnings: tuple[str, ...]
+    agreed: tuple[str, ...]
 
 
 def _read(

@@ -80,14 +80,21 @@ def drop_session(*, golem_id: UUID, actor: str, now: datetime) -> list[str]:
 
 
 def _differs(golem_id: UUID, mirror: CageMirror) -> bool:
-    session = mirror.state["session"]
+    session = CageState.from_dict(mirror.state).session
     active = SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).first()
-    if active is not None and active.address == session["key"]:
-        return bool(active.granted.get("expires_at") != session["expires_at"])
-    return active is not None or SigningKey.objects.filter(golem_id=golem_id, address=session["key"]).exists()
+    if active is not None and active.address == session.key:
+        return bool(active.granted.get("expires_at") != session.expires_at)
+    return active is not None or SigningKey.objects.filter(golem_id=golem_id, address=session.key).exists()
 
 
-def _move(key: SigningKey, to: KeyState, *, now: datetime, actor: str = _ACTOR, **columns: Any) -> None:
+def _move(
+    key: SigningKey,
+    to: KeyState,
+    *,
+    now: datetime,
+    actor: str = _ACTOR,
+    **columns: Any,  # Any: columns of the row
+) -> None:
     SigningKey.objects.filter(pk=key.pk).update(state=to, updated_at=now, **columns)
     event = "SessionKeyActive" if to is KeyState.ACTIVE else "SessionKeyDropped"
     facts = {"address": key.address, "from": key.state, **columns.get("granted", {})}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from permits_app.execution.outcome import Judgement
 from permits_app.limits.reserved_parts import ALLOWANCE, GAS, PRINCIPAL, ReservedPart, read_parts
 from permits_app.models import ActionPermit
+from permits_app.permits.kept_bounds import KeptFlow
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE
@@ -50,17 +53,26 @@ def value_spent(
     return min(MOST_MICRO_USD, total)
 
 
+@dataclass(frozen=True, slots=True)
+class UsedPrice:
+    """A feed's answer that a permit was valued with."""
+
+    feed: str
+    answer: IntText
+    decimals: int
+
+
 def _value_part(permit: ActionPermit, part: ReservedPart, left: int, chain_native_decimals: int) -> int:
-    price = next((price for price in permit.prices if price["feed"] == part.feed), None)
+    prices = (read_stored(UsedPrice, each) for each in permit.prices)
+    price = next((each for each in prices if each.feed == part.feed), None)
     if price is None or left <= 0:
         return 0
+    spends = (read_stored(KeptFlow, each) for each in permit.bounds["spends"])
     decimals = next(
-        (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part.token),
+        (flow.token.decimals for flow in spends if flow.token.address == part.token),
         chain_native_decimals,
     )
-    return value_in_micro_usd(
-        raw=left, token_decimals=decimals, price=int(price["answer"]), price_decimals=int(price["decimals"])
-    )
+    return value_in_micro_usd(raw=left, token_decimals=decimals, price=price.answer, price_decimals=price.decimals)
 
 
 def _value_lost(address: str, raw: int, chain: ChainReader | None) -> int:

@@ -35,7 +35,7 @@ _BIGGEST = 2**63 - 1
 """Micro-USD a row can hold: an unlimited allowance is more than any limit."""
 
 
-_ACCOUNT: Any = (UUID(int=0), 901, "an account")
+_ACCOUNT: Any = (UUID(int=0), 901, "an account")  # Any: arguments of a query, typed by their place
 _STANDING = CompiledStatement(
     lambda golem_id, chain_id, account: (
         StandingAllowance.objects.filter(golem_id=golem_id, chain_id=chain_id, account=account)

@@ -20,6 +20,8 @@ from permits_app.execution.concurrent_permits import Beside, Mined, read_beside
 from permits_app.execution.payload_states import decode_receipt, list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
+from permits_app.permits.balance_deltas import read_deltas
+from permits_app.permits.stored_calls import read_signed_calls
 from permits_app.policy_cage import safe_tx
 from permits_app.safety.position_rules import Moved, pair_up
 from permits_app.safety.positions_to_simulate import ask_for_positions
@@ -191,7 +193,7 @@ def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> ToldByEve
 
 def list_expected(permit: ActionPermit) -> dict[str, int]:
     """What the simulation showed, base units by token."""
-    return {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
+    return {row.token: row.raw for row in read_deltas(permit.expected_outcome)}
 
 
 def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView]) -> EvidenceReading:
@@ -372,7 +374,7 @@ def _count_used(chain: ChainReader, permit: ActionPermit) -> int:
 
 def _count_of_safe(permit: ActionPermit) -> int:
     """How many nonces of the Safe the permit itself uses: a cage acts as its module and uses none."""
-    return sum(bool(call["to"] == permit.acts_for) for call in permit.calls)
+    return sum(call.to == permit.acts_for for call in read_signed_calls(permit))
 
 
 def _safe_nonce(chain: ChainReader, permit: ActionPermit) -> int:

@@ -121,7 +121,7 @@ def poll(find: Callable[[], Found | None], *, deadline: Deadline, renew_lease: C
     return None
 
 
-def parse_receipt(answer: Any) -> ReceiptView:
+def parse_receipt(answer: Any) -> ReceiptView:  # Any: a node may answer anything; its shape is checked here
     """A node's receipt as a value. Raises RpcNonsense."""
     try:
         return ReceiptView(
@@ -138,7 +138,7 @@ def parse_receipt(answer: Any) -> ReceiptView:
         raise RpcNonsense("the node answered a receipt of the wrong shape") from None
 
 
-def _parse_log(log: Any) -> LogEntry:
+def _parse_log(log: Any) -> LogEntry:  # Any: as above
     return LogEntry(
         address=checksum(str(log["address"])),
         topics=tuple(str(topic) for topic in log["topics"]),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
@@ -89,7 +90,7 @@ def _note_trouble(network: Network, watch: ChainMark, error: GolemError | None, 
 
 
 @retry_aborted
-def tell(golem_id: Any, kind: EventType, event: str, facts: dict[str, Any], now: datetime) -> None:
+def tell(golem_id: UUID, kind: EventType, event: str, facts: dict[str, object], now: datetime) -> None:
     """One event and one audit entry of one golem, together."""
     with transaction.atomic():
         audit_log.append(

@@ -11,13 +11,14 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from permits_app.execution import chain_health_check, confirm_transaction, payload_delivery
-from permits_app.execution.payload_states import advance, list_siblings, record_receipt
+from permits_app.execution.payload_states import advance, list_siblings, read_block_of, record_receipt
 from permits_app.execution.payloads import send_payload
 from permits_app.limits import ledger
 from permits_app.models import OutboundTransaction, OutcomeRecord, StandingAllowance
@@ -154,7 +155,7 @@ def _take_finals_back(chain_id: int, now: datetime) -> int:
 
 
 def _tell(chain_id: int, taken: Sequence[OutboundTransaction], now: datetime) -> None:
-    by_golem: dict[object, list[OutboundTransaction]] = {}
+    by_golem: dict[UUID, list[OutboundTransaction]] = {}
     for row in taken:
         if row.permit is not None:
             by_golem.setdefault(row.permit.golem_id, []).append(row)
@@ -169,7 +170,7 @@ def _tell(chain_id: int, taken: Sequence[OutboundTransaction], now: datetime) ->
 
 
 def _note_lost(row: OutboundTransaction, now: datetime) -> bool:
-    return _take_back(row, row.receipt["block_hash"], row.state == S.FINAL, now)
+    return _take_back(row, read_block_of(row).block_hash, row.state == S.FINAL, now)
 
 
 @retry_aborted
@@ -232,18 +233,18 @@ def _reopen_permit(row: OutboundTransaction, reason: str, now: datetime) -> bool
 
 def _is_lost(row: OutboundTransaction, hashes: dict[int, str | None]) -> bool:
     number = _block_of(row)
-    return number in hashes and hashes[number] != row.receipt["block_hash"]
+    return number in hashes and hashes[number] != read_block_of(row).block_hash
 
 
 def _block_of(row: OutboundTransaction) -> int:
-    return int(row.receipt["block_number"])
+    return read_block_of(row).block_number
 
 
-def _finals(chain_id: int) -> Any:
+def _finals(chain_id: int) -> QuerySet[OutboundTransaction]:
     return _rows(chain_id).filter(state=S.FINAL).select_related("permit").order_by("-block_number", "-pk")
 
 
-def _rows(chain_id: int) -> Any:
+def _rows(chain_id: int) -> QuerySet[OutboundTransaction]:
     return OutboundTransaction.objects.filter(chain_id=chain_id)
 
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose
 from permits_app.permits.plan_store import decode_plan
+from permits_app.permits.stored_calls import SentCall, read_signed_calls
 from permits_app.policy_cage.contract import APPROVE
 from tools_app.core.required_value import require
 from tools_app.toolkit.plan import TxPlan
@@ -54,7 +55,7 @@ def read_beside(*, account: str, mined: Sequence[Mined]) -> Beside | None:
     plans = []
     for key, ran in ran_of.items():
         permit = permits[key]
-        wanted = {index for index, call in enumerate(permit.calls) if not _moves_nothing(call)}
+        wanted = {index for index, call in enumerate(read_signed_calls(permit)) if not _moves_nothing(call)}
         if not wanted & ran:
             continue
         if permit.account != account or not wanted <= ran:
@@ -63,9 +64,9 @@ def read_beside(*, account: str, mined: Sequence[Mined]) -> Beside | None:
     return _add_up(plans)
 
 
-def _moves_nothing(call: dict[str, str]) -> bool:
+def _moves_nothing(call: SentCall) -> bool:
     """Of a plain approval: nothing moves and nothing is opened."""
-    return int(call["value"]) == 0 and call["data"].startswith("0x" + APPROVE.hex())
+    return call.value == 0 and call.data.startswith("0x" + APPROVE.hex())
 
 
 def _add_up(plans: Sequence[TxPlan]) -> Beside:

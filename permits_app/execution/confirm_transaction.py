@@ -19,6 +19,7 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_quantity
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.views import ReceiptView
 
 logger = logging.getLogger(__name__)
@@ -170,7 +171,7 @@ def _counts_at(chain_id: int, sender: str, numbers: Sequence[int], deadline: Dea
     return [parse_quantity(reply.unwrap()) for reply in get_pool(chain_id).send(requests, deadline=deadline)]
 
 
-def _agrees(claimed: ReceiptView, again: Any, sent: Any, block: Mapping[str, Any]) -> bool:
+def _agrees(claimed: ReceiptView, again: object, sent: object, block: JsonObject) -> bool:
     if _waits_still(claimed, sent):
         return False
     is_same = (
@@ -194,7 +195,7 @@ def _parse(answer: object) -> ReceiptView | None:
         return None
 
 
-def _value(reply: RpcReply) -> Any:
+def _value(reply: RpcReply) -> Any:  # Any: a node may answer anything; whoever takes it checks
     return None if reply.error is not None else reply.result
 
 

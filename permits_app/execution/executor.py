@@ -36,8 +36,8 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.permits.capabilities import MintedCapability, check_minted
 from permits_app.permits.permit_hashes import hash_plan
-from permits_app.permits.plan_store import list_sent_calls
 from permits_app.permits.row_locks import lock_golem_and_permit, lock_halt_and_lease
+from permits_app.permits.stored_calls import list_sent_calls
 from permits_app.safety.gas_budget import check_fee_fits
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
@@ -180,10 +180,10 @@ def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[Unsign
         UnsignedTransaction(
             chain_id=permit.chain_id,
             nonce=nonce,
-            to=call["to"],
-            value=int(call["value"]),
-            data=bytes.fromhex(call["data"].removeprefix("0x")),
-            gas_limit=int(call["gas_limit"]),
+            to=call.to,
+            value=call.value,
+            data=call.payload,
+            gas_limit=call.gas_limit,
             max_fee_per_gas=int(permit.max_fee_per_gas),
             max_priority_fee_per_gas=int(permit.max_priority_fee_per_gas),
             operation=OperationTerms.of_call(call),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from permits_app.limits.received_rights import view_right
 from permits_app.models import ActionPermit, ReceivedRight
 from permits_app.models.received_right import RightState
+from permits_app.permits.stored_calls import PlannedCall
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.principals import EndsByHolder
@@ -22,11 +21,10 @@ def find_giving_up(right: ReceivedRight) -> Call | None:
     return Call(contract, encode_call(signature, *arguments), 0, "give up a right")
 
 
-def gives_up_a_right(permit: ActionPermit, call: Mapping[str, object]) -> bool:
+def gives_up_a_right(permit: ActionPermit, call: PlannedCall) -> bool:
     """Whether a call of a permit gives up a right in its golem's book, byte for byte, and does nothing else."""
     given = ReceivedRight.objects.filter(golem_id=permit.golem_id, chain_id=permit.chain_id, holder=permit.account)
     # One that was seen to be gone while this was under way is looked at for a while.
     rows = given.filter(state__in=[RightState.STANDING, RightState.WITHDRAWN], next_look_at__isnull=False)
-    data = bytes.fromhex(str(call["data"]).removeprefix("0x"))
     ends = (find_giving_up(row) for row in rows)
-    return any(end is not None and (end.to, end.data) == (call["to"], data) for end in ends)
+    return any(end is not None and (end.to, end.data) == (call.to, call.payload) for end in ends)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
@@ -24,6 +24,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.other_chain_holdings import name_chain
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import NO_FEED, Holdings, Worth, measure_holdings
 from tools_app.portfolio.remembered_positions import list_hints
@@ -106,7 +107,7 @@ def _leave(
     chain: ChainReader,
     actor: str,
     now: datetime,
-) -> tuple[dict[str, Any], bool | None]:
+) -> tuple[JsonObject, bool | None]:
     """The line to tell of one token, and whether that is the end of it; None where the rest is looked at again."""
     stays = _say_why_it_stays(worth, base, held)
     if stays or base is None:
@@ -255,7 +256,7 @@ def _read_held(golem: Golem, chain: ChainReader) -> Holdings:
     return measure_holdings(chain=chain, account=golem.address, hints=hints)
 
 
-def _describe(worth: Worth) -> dict[str, Any]:
+def _describe(worth: Worth) -> dict[str, object]:
     return {
         "token": worth.token.symbol,
         "token_address": worth.token.address,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -60,9 +59,9 @@ class HaltPlan:
 
     plan: TxPlan
     action_type: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     event: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     check: Callable[[SimulationResult, Sequence[Call]], None]
     tool_name: str = TOOL_NAME
     route: SigningRoute | None = None

@@ -18,8 +18,10 @@ from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.giving_up_a_right import gives_up_a_right
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
+from permits_app.permits.stored_calls import PlannedCall, read_planned_calls
 from permits_app.safety.classify_action import is_deeper
 from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.portfolio.asked_rights import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.toolkit.exit_conditions import There
@@ -39,22 +41,22 @@ def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
     seen = _read_seen(permit)
     if seen.has_deeper_debt:
         return False
-    calls = permit.plan_calls
+    calls = read_planned_calls(permit.plan_calls)
     places: dict[str, There] = {}
     # One by one: of two equal calls the second may find nothing there any more.
     left = [_is_leaving(call, permit, seen, places) for call in calls]
     sold = [not is_left and _is_sale(call, permit) for call, is_left in zip(calls, left, strict=True)]
     if any(sold) and not does_sell(golem):
         return False
-    to = [call["to"] for call, *is_out in zip(calls, left, sold, strict=True) if any(is_out)]
+    to = [call.to for call, *is_out in zip(calls, left, sold, strict=True) if any(is_out)]
     return carries_its_batch(permit) and all(
-        call["value"] == "0"
+        call.value == 0
         and (
             left[index]
             or sold[index]
             or _is_approval_for(call, calls[index + 1 :], to)
-            or takes_back_a_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
-            or takes_back_an_asked_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
+            or takes_back_a_right(chain_id=permit.chain_id, contract=call.to, data=call.payload)
+            or takes_back_an_asked_right(chain_id=permit.chain_id, contract=call.to, data=call.payload)
             or gives_up_a_right(permit, call)
         )
         for index, call in enumerate(calls)
@@ -70,13 +72,34 @@ class _Seen:
     has_deeper_debt: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _SeenLeg:
+    token: str
+    raw: IntText
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenSide:
+    legs: tuple[_SeenLeg, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SeenPosition:
+    """A position as the permit's simulation keeps it: what was there before the calls and after them."""
+
+    ref: str
+    before: _SeenSide | None
+    after: _SeenSide | None
+
+
 def _read_seen(permit: ActionPermit) -> _Seen:
     held: dict[str, dict[str, int]] = {}
     owed: dict[str, dict[str, int]] = {}
     deeper = False
     for told in (permit.simulation or {}).get("positions", ()):
-        protocol = PositionRef.parse(told["ref"]).protocol
-        before, after = (_sum_legs(told[when]) for when in ("before", "after"))
+        seen = read_stored(_SeenPosition, told)
+        protocol = PositionRef.parse(seen.ref).protocol
+        before, after = _sum_legs(seen.before), _sum_legs(seen.after)
         for token, raw in before.items():
             side = held if raw > 0 else owed
             sums = side.setdefault(protocol, {})
@@ -85,10 +108,10 @@ def _read_seen(permit: ActionPermit) -> _Seen:
     return _Seen(held, owed, deeper)
 
 
-def _sum_legs(position: Mapping[str, Any] | None) -> dict[str, int]:
+def _sum_legs(position: _SeenSide | None) -> dict[str, int]:
     sums: dict[str, int] = {}
-    for leg in position["legs"] if position else ():
-        sums[leg["token"]] = sums.get(leg["token"], 0) + int(leg["raw"])
+    for leg in position.legs if position is not None else ():
+        sums[leg.token] = sums.get(leg.token, 0) + leg.raw
     return sums
 
 
@@ -96,21 +119,21 @@ def _owed_of(legs: Mapping[str, int], token: str) -> int:
     return max(0, -legs.get(token, 0))
 
 
-def _is_approval_for(call: Mapping[str, object], later: Sequence[Mapping[str, object]], left: Sequence[str]) -> bool:
+def _is_approval_for(call: PlannedCall, later: Sequence[PlannedCall], left: Sequence[str]) -> bool:
     """An allowance taken back, or one for a contract that a later call of the same permit leaves."""
-    data = _bytes_of(call)
+    data = call.payload
     read = _read(_APPROVE, data) if len(data) == _APPROVE_LENGTH else None
     if read is None:
         return False
     spender, amount = read
-    return amount == 0 or (spender in left and any(each["to"] == spender for each in later))
+    return amount == 0 or (spender in left and any(each.to == spender for each in later))
 
 
-def _is_leaving(call: Mapping[str, Any], permit: ActionPermit, seen: _Seen, places: dict[str, There]) -> bool:
+def _is_leaving(call: PlannedCall, permit: ActionPermit, seen: _Seen, places: dict[str, There]) -> bool:
     """A call that a protocol declares to take out, or to pay debt, for the account alone. `places` is what is there at
     each protocol, and shrinks by what the call takes.
     """
-    protocol = SHELF.of_contract(permit.chain_id, call["to"])
+    protocol = SHELF.of_contract(permit.chain_id, call.to)
     if protocol is None:
         return False
     there = places.setdefault(
@@ -122,17 +145,17 @@ def _is_leaving(call: Mapping[str, Any], permit: ActionPermit, seen: _Seen, plac
             dict(seen.owed.get(protocol.name, {})),
         ),
     )
-    here = [each for each in protocol.leaving if protocol.address(permit.chain_id, each.key) == call["to"]]
-    return _leaves(_bytes_of(call), here, there)
+    here = [each for each in protocol.leaving if protocol.address(permit.chain_id, each.key) == call.to]
+    return _leaves(call.payload, here, there)
 
 
-def _is_sale(call: Mapping[str, Any], permit: ActionPermit) -> bool:
+def _is_sale(call: PlannedCall, permit: ActionPermit) -> bool:
     """A swap of tokens for the account alone, as the protocol declares it."""
-    protocol = SHELF.of_contract(permit.chain_id, call["to"])
+    protocol = SHELF.of_contract(permit.chain_id, call.to)
     if protocol is None or not protocol.selling:
         return False
-    here = [each for each in protocol.selling if protocol.address(permit.chain_id, each.key) == call["to"]]
-    return _leaves(_bytes_of(call), here, There(permit.account, partial(protocol.address, permit.chain_id)))
+    here = [each for each in protocol.selling if protocol.address(permit.chain_id, each.key) == call.to]
+    return _leaves(call.payload, here, There(permit.account, partial(protocol.address, permit.chain_id)))
 
 
 def _leaves(data: bytes, known: Sequence[LeavingCall], there: There) -> bool:
@@ -151,11 +174,7 @@ def _leaves(data: bytes, known: Sequence[LeavingCall], there: There) -> bool:
     return False
 
 
-def _bytes_of(call: Mapping[str, object]) -> bytes:
-    return bytes.fromhex(str(call["data"]).removeprefix("0x"))
-
-
-def _read(signature: str, data: bytes) -> tuple[Any, ...] | None:
+def _read(signature: str, data: bytes) -> tuple[Any, ...] | None:  # Any: each argument has the type its ABI says
     try:
         return decode_input(signature, data)
     except AbiDecodeError:

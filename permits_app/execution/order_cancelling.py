@@ -7,7 +7,6 @@ became of it. Safe to repeat. Decision 0438.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
@@ -92,7 +91,7 @@ def _find(row: PendingRequest, chain: ChainReader) -> Position | None:
     return next((each for each in held if each.ref == ref), None)
 
 
-def _describe(row: PendingRequest) -> dict[str, Any]:
+def _describe(row: PendingRequest) -> dict[str, object]:
     return {
         "request_id": str(row.pk),
         "position": row.ref,

@@ -14,6 +14,7 @@ from permits_app.execution.balance_evidence import Evidence, ToldByEvents, list_
 from permits_app.models import ActionPermit
 from permits_app.permits.balance_deltas import describe_deltas
 from permits_app.safety.position_rules import claims_of, find_broken, sum_slashed
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import BPS
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.protocol import SHELF
@@ -242,13 +243,26 @@ def _check_undeclared(plan: TxPlan, deltas: Mapping[str, int], expected: Mapping
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Payee:
+    """What the simulation saw arrive at whom the plan pays, in base units."""
+
+    recipient: str
+    token: str
+    raw: IntText
+
+
+def _read_payees(permit: ActionPermit) -> list[_Payee]:
+    return [read_stored(_Payee, row) for row in permit.expected_outcome.get("payees", [])]
+
+
 def _check_payees(
     permit: ActionPermit, plan: TxPlan, deltas: Mapping[str, int], evidence: Evidence | None
 ) -> list[str]:
     """Whom the plan pays got less than left the account, and less than the simulation showed where a fee is known."""
     if evidence is None:
         return []
-    foreseen = {(row["recipient"], row["token"]): int(row["raw"]) for row in permit.expected_outcome.get("payees", [])}
+    foreseen = {(row.recipient, row.token): row.raw for row in _read_payees(permit)}
     tokens = {token.address: token for token in plan.tokens}
     findings = []
     for holding in plan.list_payees(permit.account):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
+from permits_app.execution.asked_withdrawal import read_asked_withdrawal
 from permits_app.models import ActionPermit, Withdrawal
 from permits_app.models.approval import ChangeState
 from permits_app.models.withdrawal import WITHDRAW, find_standing
@@ -21,11 +22,10 @@ def is_owners_withdrawal(permit: ActionPermit, golem: Golem) -> bool:
     row = Withdrawal.objects.filter(permit=permit, request__golem=golem.pk).select_related("request").first()
     if row is None or row.request.state != ChangeState.APPROVED:
         return False
-    change = row.request.change
-    token, amount, to = change["token"], int(change["amount"]), change["to"]
+    asked = read_asked_withdrawal(row.request)
     return (
-        change["chain_id"] == str(permit.chain_id)
-        and find_standing(golem.pk, chain_id=permit.chain_id, address=to) is not None
+        asked.chain_id == permit.chain_id
+        and find_standing(golem.pk, chain_id=permit.chain_id, address=asked.to) is not None
         and carries_its_batch(permit)
-        and pays_exactly(decode_calls(permit.plan_calls), token=token, amount=amount, to=to)
+        and pays_exactly(decode_calls(permit.plan_calls), token=asked.token, amount=asked.amount, to=asked.to)
     )

@@ -6,7 +6,8 @@ A reorganisation takes a mined payload back; the same bytes are then sent again,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -17,6 +18,7 @@ from tools_app.core import clock, spans
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared_statements import Filled, fetch_together
 from tools_app.core.single_row_sql import fill_change
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.views import LogEntry, ReceiptView
 
@@ -60,7 +62,7 @@ def _fill_advance(row: OutboundTransaction, changes: Mapping[str, object]) -> Fi
     return fill_change(OutboundTransaction, where={"pk": row.pk, "state": sources}, **changes)
 
 
-def _show(row: OutboundTransaction, changes: Mapping[str, Any], *, is_done: bool) -> bool:
+def _show(row: OutboundTransaction, changes: Mapping[str, object], *, is_done: bool) -> bool:
     if is_done:
         for name, value in changes.items():
             setattr(row, name, value)
@@ -142,6 +144,53 @@ def is_in_a_block(row: OutboundTransaction) -> bool:
     return row.state in IN_A_BLOCK
 
 
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """A log of a kept receipt."""
+
+    address: str
+    topics: tuple[str, ...]
+    data: str
+    log_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReceipt:
+    """A receipt as `encode_receipt` writes it; prices and fees in wei."""
+
+    tx_hash: str
+    succeeded: bool
+    block_number: int
+    block_hash: str
+    gas_used: int
+    effective_gas_price: IntText
+    l1_fee: IntText
+    logs: tuple[StoredLog, ...]
+    cost: IntText | None = None
+    paid_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaidAwayReceipt:
+    """A receipt of which an archive has the logs."""
+
+    tx_hash: str
+    archive: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOfReceipt:
+    """The block of a kept receipt, whether or not its logs were laid away."""
+
+    block_number: int
+    block_hash: str
+
+
+def read_block_of(row: OutboundTransaction) -> BlockOfReceipt:
+    """The block that the receipt of `row` was seen in. Raises ValueError without a receipt."""
+    return read_stored(BlockOfReceipt, row.receipt)
+
+
 def encode_receipt(receipt: ReceiptView) -> dict[str, object]:
     """A receipt as JSON."""
     return {
@@ -161,27 +210,28 @@ def encode_receipt(receipt: ReceiptView) -> dict[str, object]:
     }
 
 
-def decode_receipt(kept: Mapping[str, Any]) -> ReceiptView:
+def decode_receipt(kept: Mapping[str, object]) -> ReceiptView:
     """What `encode_receipt` made of a receipt, as a receipt. Raises ReceiptArchived for one without its logs."""
     if LAID_AWAY in kept:
+        away = read_stored(LaidAwayReceipt, kept)
         raise ReceiptArchived(
-            f"the logs of transaction {kept['tx_hash']} lie in archive {kept[LAID_AWAY]} of its golem",
-            archive=kept[LAID_AWAY],
-            tx_hash=str(kept["tx_hash"]),
+            f"the logs of transaction {away.tx_hash} lie in archive {away.archive} of its golem",
+            archive=away.archive,
+            tx_hash=away.tx_hash,
         )
-    number, tx_hash = int(kept["block_number"]), str(kept["tx_hash"])
+    stored = read_stored(StoredReceipt, kept)
     return ReceiptView(
-        tx_hash=tx_hash,
-        succeeded=bool(kept["succeeded"]),
-        block_number=number,
-        block_hash=str(kept["block_hash"]),
-        gas_used=int(kept["gas_used"]),
-        effective_gas_price=int(kept["effective_gas_price"]),
-        l1_fee=int(kept["l1_fee"]),
+        tx_hash=stored.tx_hash,
+        succeeded=stored.succeeded,
+        block_number=stored.block_number,
+        block_hash=stored.block_hash,
+        gas_used=stored.gas_used,
+        effective_gas_price=stored.effective_gas_price,
+        l1_fee=stored.l1_fee,
         logs=tuple(
-            LogEntry(log["address"], tuple(log["topics"]), log["data"], number, tx_hash, int(log["log_index"]))
-            for log in kept["logs"]
+            LogEntry(log.address, log.topics, log.data, stored.block_number, stored.tx_hash, log.log_index)
+            for log in stored.logs
         ),
-        cost=int(kept["cost"]) if "cost" in kept else None,
-        paid_by=str(kept.get("paid_by", "")),
+        cost=stored.cost,
+        paid_by=stored.paid_by,
     )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.db.models import Q
 
@@ -37,6 +36,7 @@ from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook, read_balances
 from tools_app.portfolio.position_priority import list_foremost
@@ -68,7 +68,7 @@ MOST_ROUNDS = 5
 _BUDGET_MS = 10_000
 
 
-def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
+def list_open_positions(*, golem: Golem, now: datetime) -> list[JsonObject]:
     """What the golem has at protocols on all its chains: ref, venue, words, what it holds, what the next step out is.
 
     Raises node errors, PositionsUnreadable.
@@ -117,7 +117,7 @@ def _describe_rest(position: Position, chain: ChainReader) -> dict[str, str]:
 
 def unwind_positions(
     *, golem: Golem, epoch: int, actor: str, now: datetime, goes_on: Callable[[], bool] = lambda: True
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[JsonObject], bool]:
     """Leave every position as far as it goes; what came of each, and whether nothing is left to do under this halt.
 
     `goes_on` is asked before each step: an owner who stops it between two has the next one not taken. A chain that
@@ -140,7 +140,7 @@ def unwind_positions(
 
 def _unwind_on(
     chain_id: int, golem: Golem, epoch: int, actor: str, now: datetime, goes_on: Callable[[], bool]
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[dict[str, object]], bool]:
     told: dict[PositionRef, dict[str, object]] = {}
     over: dict[PositionRef, bool] = {}
     failed: set[PositionRef] = set()
@@ -162,7 +162,7 @@ def _unwind_on(
 
 def _leave(
     golem: Golem, epoch: int, position: Position, actor: str, now: datetime, goes_on: Callable[[], bool]
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[dict[str, object], bool]:
     """Step by step until the protocol says that there is nothing to do; the line to tell, and whether it is over."""
     tried = _count_attempts(golem, epoch, position)
     if tried >= MOST_ATTEMPTS:
@@ -363,13 +363,13 @@ def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:
     return read_balances(chain=chain, account=golem.address, tokens=tokens) if golem.address else {}
 
 
-def _describe(position: Position) -> dict[str, Any]:
+def _describe(position: Position) -> dict[str, object]:
     ref = position.ref
     is_simulated = SHELF.is_simulated(ref.protocol, ref.chain_id)
     return {"position": str(ref), "venue": ref.protocol, "label": position.label, "is_simulated": is_simulated}
 
 
-def _describe_step(step: ExitStep | None) -> dict[str, Any]:
+def _describe_step(step: ExitStep | None) -> dict[str, object]:
     match step:
         case None:
             return {"next_step": NOTHING_LEFT}

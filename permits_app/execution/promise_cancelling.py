@@ -7,7 +7,6 @@ the row and frees what it reserved. Safe to repeat: one that is being cancelled 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
@@ -88,7 +87,7 @@ def _open_chain(row: SignedPromise, now: datetime) -> ChainReader:
     return runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
 
 
-def _describe(row: SignedPromise) -> dict[str, Any]:
+def _describe(row: SignedPromise) -> dict[str, object]:
     return {
         "promise_id": str(row.pk),
         "protocol": row.protocol,

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -33,7 +33,7 @@ from tools_app.core.transaction_retry import retry_aborted
 
 JUDGED_ON: Final = ("code", "facts", "hook_decisions", "prices", "simulation")
 """Columns of a permit that are read while it is judged, tried again, or looked at."""
-_EMPTY: Final[dict[str, Any]] = {"code": {}, "facts": {}, "hook_decisions": [], "prices": [], "simulation": {}}
+_EMPTY: Final[dict[str, object]] = {"code": {}, "facts": {}, "hook_decisions": [], "prices": [], "simulation": {}}
 _BATCH: Final = 200
 _MOST_ARCHIVES: Final = 20
 _ACTOR: Final = "system:archive"

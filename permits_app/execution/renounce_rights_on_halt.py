@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
@@ -48,7 +48,7 @@ def drop_received(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tup
     return done, all(each["outcome"] in (MUST, str(PermitStatus.COMMITTED)) for each in done)
 
 
-def _describe(row: ReceivedRight) -> dict[str, Any]:
+def _describe(row: ReceivedRight) -> dict[str, object]:
     return {
         "chain_id": row.chain_id,
         "protocol": row.protocol,

@@ -21,7 +21,7 @@ from permits_app.execution.payloads import make_payload, send_payload, store_pay
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
-from permits_app.permits.plan_store import list_sent_calls
+from permits_app.permits.stored_calls import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
@@ -66,10 +66,10 @@ def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> Ou
     permit = require(row.permit)
     call = list_sent_calls(permit)[row.call_index]
     fees = raise_fees(old=_fees_of(row), market=market, raise_bps=settings.GOLEM_FEE_RAISE_BPS)
-    reserved = int(call["gas_limit"]) * int(permit.max_fee_per_gas)
+    reserved = call.gas_limit * int(permit.max_fee_per_gas)
     if row.entry_point:
         # The limits of an operation are its own; what is left of the reservation must hold them all.
-        fitting = min(int(call["gas_limit"]), reserved // fees.cap)
+        fitting = min(call.gas_limit, reserved // fees.cap)
         gas = fitting if fitting >= row.gas_limit else None
     else:
         gas = fit_gas(
@@ -85,7 +85,7 @@ def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> Ou
         nonce=row.nonce,
         to=row.to,
         value=int(row.value_wei),
-        data=bytes.fromhex(call["data"].removeprefix("0x")),
+        data=call.payload,
         gas_limit=gas,
         max_fee_per_gas=fees.cap,
         max_priority_fee_per_gas=fees.priority,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from permits_app.models import ActionPermit
-from permits_app.permits.plan_store import list_sent_calls
+from permits_app.permits.stored_calls import list_sent_calls
 from tools_app.chain.abi import clean_text
 from tools_app.chain.chains import get_pool
 from tools_app.chain.node_errors import CallReverted
@@ -34,10 +34,10 @@ def read_revert_reason(*, permit: ActionPermit, receipts: Sequence[ReceiptView])
     call, block = calls[failed], receipts[failed].block_number
     asked = {
         "from": permit.signer,
-        "to": call["to"],
-        "data": call["data"],
-        "value": hex(int(call["value"])),
-        "gas": hex(int(call["gas_limit"])),
+        "to": call.to,
+        "data": call.data,
+        "value": hex(call.value),
+        "gas": hex(call.gas_limit),
     }
     request = RpcRequest("eth_call", (asked, hex(block)))
     (reply,) = get_pool(permit.chain_id).send([request], deadline=Deadline.after_ms(_BUDGET_MS))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q
 
@@ -17,6 +16,7 @@ from archetypes_app.models import Golem
 from permits_app.errors import SafeNeedsOwners, SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit
+from permits_app.permits.stored_calls import read_planned_calls
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.portfolio.asked_rights import find_asked_rights, list_asked_contracts
@@ -47,10 +47,10 @@ def _list_calls(golem: Golem, chain_id: int) -> list[tuple[str, bytes]]:
         return []
     permits = ActionPermit.objects.filter(named, golem=golem, chain_id=chain_id).only("calls", "batch")
     return [
-        (call["to"], bytes.fromhex(call["data"].removeprefix("0x")))
+        (call.to, call.payload)
         for permit in permits.order_by("created_at")
-        for call in permit.plan_calls
-        if call["to"] in contracts
+        for call in read_planned_calls(permit.plan_calls)
+        if call.to in contracts
     ]
 
 
@@ -69,7 +69,7 @@ def revoke_rights(*, golem: Golem, epoch: int, chain_id: int, actor: str, now: d
     return [*done, *_tell_gap(chain_id, found)]
 
 
-def _tell_gap(chain_id: int, found: RightsFound) -> list[dict[str, Any]]:
+def _tell_gap(chain_id: int, found: RightsFound) -> list[dict[str, object]]:
     """What nobody looked at, for the owner to look at."""
     if not found.since_block:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -49,9 +49,9 @@ class SessionAct:
     tool_name: str
     data: bytes
     label: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     event: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
 
 
 def list_caged() -> list[UUID]:

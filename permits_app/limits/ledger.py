@@ -28,6 +28,7 @@ from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
 from permits_app.permits.row_locks import fill_golem_lock
 from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.prepared_statements import Filled, Prepared, Rows, fetch_together
 from tools_app.core.single_row_sql import insert_rows
 from tools_app.toolkit.enums import ActionClass
@@ -136,7 +137,7 @@ def read_usage(
 
 def usage_arguments(
     *, golem_id: UUID, api_key_id: UUID | None, heartbeat_tick: int, now: datetime, exclude_permit_id: UUID | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """The parameters of USAGE_SQL."""
     return {
         "golem": golem_id,
@@ -149,7 +150,7 @@ def usage_arguments(
     }
 
 
-def read_usage_columns(row: Sequence[Any]) -> Usage:
+def read_usage_columns(row: Sequence[Any]) -> Usage:  # Any: columns of SQL, typed by their place
     """The eight columns of USAGE_SQL as a value."""
     tick, session, day, oldest_spend, oldest_keyless, writes, oldest_write, next_tick = row
     return Usage(
@@ -304,7 +305,7 @@ def reopen(*, permit_id: UUID, now: datetime) -> bool:
     if settled is None or settled.state != SpendState.SETTLED:
         return False
     spent = int(settled.settled_micro_usd or 0)
-    same: dict[str, Any] = {
+    same: dict[str, object] = {
         "golem_id": settled.golem_id,
         "permit_id": permit_id,
         "api_key_id": settled.api_key_id,

@@ -104,7 +104,13 @@ def list_golems_of_person(person_id: int) -> list[UUID]:
 
 
 @retry_aborted
-def set_budget(*, person: Any, per_day_micro_usd: int | None, actor: str, now: datetime) -> OwnerBudget | None:
+def set_budget(
+    *,
+    person: Any,  # Any: whoever is signed in, of the project's user model
+    per_day_micro_usd: int | None,
+    actor: str,
+    now: datetime,
+) -> OwnerBudget | None:
     """Set it, or end it with None; each golem's log says so. What is reserved already stays."""
     with transaction.atomic():
         golems = list(Golem.objects.filter(owner=person).order_by("pk").values_list("pk", flat=True))

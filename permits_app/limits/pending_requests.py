@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.toolkit.orders import OrderEnd, OrderFate
 from tools_app.toolkit.plan import TxPlan
@@ -249,7 +250,7 @@ def open_requests(
 @retry_aborted
 def record_look(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> bool:
     """Write what a look saw; True when it changed the state. Nothing is written over what changed since it was read."""
-    seen: dict[str, Any] = {
+    seen: JsonObject = {
         "checked_at": look.at,
         "next_check_at": plan_next_look(row, verdict, look.at),
         "expected_at": verdict.expected_at,
@@ -347,9 +348,9 @@ def _sum_taken(takings: Sequence[Taking], before: Sequence[Mapping[str, str]] = 
     return list(sums.values())
 
 
-def _see_others(row: PendingRequest, look: RequestLook) -> dict[str, Any]:
+def _see_others(row: PendingRequest, look: RequestLook) -> JsonObject:
     """What a look tells of claims of others while a request goes on."""
-    seen: dict[str, Any] = {"others_block": look.others_block}
+    seen: dict[str, object] = {"others_block": look.others_block}
     return {**seen, "others_took": _sum_taken(look.others, row.others_took)} if look.others else seen
 
 
@@ -405,9 +406,9 @@ def _name_end(row: PendingRequest, end: OrderEnd, look: RequestLook) -> tuple[Re
     return S(end.fate.value), end.reason
 
 
-def _see_order(look: RequestLook, verdict: RequestVerdict) -> dict[str, Any]:
+def _see_order(look: RequestLook, verdict: RequestVerdict) -> JsonObject:
     """What a look tells of an order besides its state."""
-    seen: dict[str, Any] = {"seen_state": verdict.seen_state, "ends_at": verdict.expected_at, "expected_at": None}
+    seen: dict[str, object] = {"seen_state": verdict.seen_state, "ends_at": verdict.expected_at, "expected_at": None}
     if look.position is not None:
         seen["seen_block"] = look.block
         standing = look.position.standing
@@ -419,7 +420,7 @@ def _see_order(look: RequestLook, verdict: RequestVerdict) -> dict[str, Any]:
     return seen
 
 
-def _end_order(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> dict[str, Any]:
+def _end_order(row: PendingRequest, look: RequestLook, verdict: RequestVerdict) -> JsonObject:
     """The end of an order: what it is known to have brought back is free, the rest is spent."""
     end = look.end
     is_believed = end is not None and verdict.state != S.LOST
@@ -487,7 +488,7 @@ def _promised(plan: TxPlan, refs: Sequence[PositionRef]) -> list[list[dict[str, 
 
 def _tell(
     row: PendingRequest, state: RequestState, reason: str, claim_id: UUID | None, expected_at: datetime | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "request_id": str(row.pk),
         "position": row.ref,
@@ -504,7 +505,7 @@ def _tell(
     }
 
 
-def _tell_order(row: PendingRequest, ends_at: datetime | None) -> dict[str, Any]:
+def _tell_order(row: PendingRequest, ends_at: datetime | None) -> dict[str, object]:
     return {
         "ends_at": ends_at.isoformat() if ends_at else None,
         "successor": row.successor or None,

@@ -65,7 +65,7 @@ _SERVICES = Prepared(
 SELECT service FROM {ServiceAccess._meta.db_table} a JOIN {Golem._meta.db_table} g ON g.owner_id = a.person_id
  WHERE g.id = %(golem)s""",  # noqa: S608  (the tables' own names)
 )
-Addresses = list[tuple[Any, ...]]
+Addresses = list[tuple[Any, ...]]  # Any: columns of SQL, typed by their place
 """(chain id, kind, address), and (chain id, DISTRUSTED, venue)."""
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -23,6 +23,7 @@ from permits_app.models.received_right import RightState
 from permits_app.permits.row_locks import fill_golem_lock
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.prepared_statements import fetch_together
 from tools_app.core.single_row_sql import insert_rows
 from tools_app.core.transaction_retry import retry_aborted
@@ -288,7 +289,7 @@ def end_right(row: ReceivedRight, *, to: RightState, reason: str, actor: str, no
     return True
 
 
-def tell(row: ReceivedRight) -> dict[str, Any]:
+def tell(row: ReceivedRight) -> JsonObject:
     """What the audit log says of one; never what it takes to use it."""
     return {
         "right_id": str(row.pk),

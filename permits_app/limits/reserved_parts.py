@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from tools_app.core.stored_json import read_stored
 
 SPEND: Final = "spend"
 ALLOWANCE: Final = "allowance"
@@ -41,19 +43,11 @@ class ReservedPart:
         }
 
     @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> ReservedPart:
+    def from_json(cls, row: Mapping[str, object]) -> ReservedPart:
         """What `as_json` wrote."""
-        return cls(
-            role=str(row["role"]),
-            micro_usd=int(row["micro_usd"]),
-            raw=int(row.get("raw", 0)),
-            token=str(row.get("token", "")),
-            symbol=str(row.get("symbol", "")),
-            units=str(row.get("units", "")),
-            feed=str(row.get("feed", "")),
-        )
+        return read_stored(cls, row)
 
 
-def read_parts(breakdown: Iterable[Mapping[str, Any]]) -> tuple[ReservedPart, ...]:
+def read_parts(breakdown: Iterable[Mapping[str, object]]) -> tuple[ReservedPart, ...]:
     """All parts of a ledger entry, in their order."""
     return tuple(ReservedPart.from_json(row) for row in breakdown)

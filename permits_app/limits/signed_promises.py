@@ -7,7 +7,7 @@ it whole (filled). An end is believed once two looks, some time apart, saw the s
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -19,6 +19,7 @@ from permits_app.models.signed_promise import PromiseState
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.standards.signed_order_tracking import find_reader
 from tools_app.toolkit.plan import TxPlan
@@ -151,7 +152,7 @@ def note_handed_in(row: SignedPromise, *, error: str, now: datetime) -> None:
     )
 
 
-def tell(row: SignedPromise, state: PromiseState) -> dict[str, Any]:
+def tell(row: SignedPromise, state: PromiseState) -> JsonObject:
     """What events and the audit log say of one; never its signature."""
     return {
         "promise_id": str(row.pk),

@@ -116,7 +116,7 @@ def read_costs(*, golem_id: UUID, now: datetime) -> CostsUsed:
     return CostsUsed(day_micro_usd=used.day_micro_usd, resets_at=used.resets_at)
 
 
-def read_cost_columns(row: Sequence[Any]) -> CostsUsed:
+def read_cost_columns(row: Sequence[Any]) -> CostsUsed:  # Any: columns of SQL, typed by their place
     """The four columns of COSTS_SQL as a value."""
     total, of_pair, of_venue, oldest = row
     return CostsUsed(

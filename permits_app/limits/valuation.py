@@ -6,9 +6,9 @@ A spent token without a fresh feed refuses the call.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from permits_app.limits.reserved_parts import ALLOWANCE, GAS, PRINCIPAL, PROMISE, SPEND, ReservedPart
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
@@ -62,7 +62,7 @@ class PlanValue:
             parts.append(ReservedPart(GAS, self.gas_micro_usd, self.gas_wei))
         return [part.as_json() for part in parts]
 
-    def as_prices(self) -> list[dict[str, Any]]:
+    def as_prices(self) -> list[JsonObject]:
         """JSON-ready record of every price used: feed, round, answer, decimals, age in seconds."""
         prices = {part.price.feed: part for part in self.parts}
         return [

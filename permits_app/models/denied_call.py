@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
@@ -35,7 +33,7 @@ class DeniedCall(models.Model):
         indexes = [models.Index(fields=["golem", "-denied_at"], name="denied_call_by_golem")]
 
     @property
-    def plan_calls(self) -> list[dict[str, Any]]:
+    def plan_calls(self) -> list[dict[str, object]]:
         """What the account would have done."""
         calls: list[dict[str, object]] = self.calls
         return calls

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import models
 
 from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.models import TimeStamped
 from tools_app.toolkit.enums import ActionClass, RiskTier
 
@@ -187,13 +188,13 @@ class ActionPermit(TimeStamped):
         return any("user_operation" in call for call in self.calls)
 
     @property
-    def plan_calls(self) -> list[dict[str, Any]]:
+    def plan_calls(self) -> list[JsonObject]:
         """What the account does, however that is carried."""
         calls: list[dict[str, object]] = self.batch or self.calls
         return calls
 
     @property
-    def spend_entry(self) -> Any:
+    def spend_entry(self) -> Any:  # Any: the model of it imports this one
         """Its SpendEntry of its newest life, looked up once for this instance; None where it has none.
 
         Pages of many permits bring the rows with `Prefetch("spend_entries", to_attr="known_spend_entries")`.
@@ -202,14 +203,14 @@ class ActionPermit(TimeStamped):
         return max(claims, key=lambda each: int(each.life), default=None)
 
     @property
-    def outcome(self) -> Any:
+    def outcome(self) -> Any:  # Any: the model of it imports this one
         """The OutcomeRecord that holds, looked up once for this instance; None before that, and after a rollback.
 
         Many permits bring the rows with `Prefetch("outcomes", to_attr="known_outcomes")`.
         """
         return next((each for each in self._list_once("outcomes") if each.taken_back_at is None), None)
 
-    def _list_once(self, relation: str) -> list[Any]:
+    def _list_once(self, relation: str) -> list[Any]:  # Any: rows of several models
         known: list[object] | None = vars(self).get(f"known_{relation}")
         if known is None:
             known = _compile_relation(relation).fetch(self.pk)
@@ -218,7 +219,7 @@ class ActionPermit(TimeStamped):
                 vars(self)[f"known_{relation}"] = known
         return known
 
-    def refresh_from_db(self, *args: Any, **options: Any) -> None:
+    def refresh_from_db(self, *args: Any, **options: Any) -> None:  # Any: Django's own
         """As any row; what was looked up for the row that was is looked up anew."""
         for relation in ("spend_entries", "outcomes"):
             vars(self).pop(f"known_{relation}", None)
@@ -229,6 +230,6 @@ class ActionPermit(TimeStamped):
 
 
 @cache
-def _compile_relation(relation: str) -> CompiledQuery[Any]:
-    model: Any = ActionPermit._meta.get_field(relation).related_model
+def _compile_relation(relation: str) -> CompiledQuery[Any]:  # Any: rows of several models
+    model: Any = ActionPermit._meta.get_field(relation).related_model  # Any: rows of several models
     return CompiledQuery(lambda permit_id: model._default_manager.filter(permit_id=permit_id), uuid.UUID(int=0))

@@ -65,7 +65,11 @@ def _describe_row(row: str, record: models.Model) -> Iterable[EffectiveLimit]:
     return _describe_fields(row, record, fields)
 
 
-def _describe_fields(row: str, record: models.Model, fields: Iterable[Any]) -> Iterable[EffectiveLimit]:
+def _describe_fields(
+    row: str,
+    record: models.Model,
+    fields: Iterable[models.Field[Any, Any]],  # Any: a column may hold anything
+) -> Iterable[EffectiveLimit]:
     for field in fields:
         if not field.has_default():
             continue
@@ -80,7 +84,7 @@ def _describe_fields(row: str, record: models.Model, fields: Iterable[Any]) -> I
         )
 
 
-def _show(name: str, value: Any) -> str:
+def _show(name: str, value: Any) -> str:  # Any: a value of any column
     if isinstance(value, bool):
         return "on" if value else "off"
     if name.endswith("_micro_usd"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -14,6 +13,7 @@ from permits_app.actions.halt import UNWOUND_STEP, list_exits
 from permits_app.halts.told_lines import read_line
 from permits_app.models import HaltRecord
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.pages.html import show_badge
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 from tools_app.wording.formats import format_age
@@ -29,6 +29,22 @@ class ExitLine:
     words: str
     due: str
     permit_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldExit:
+    """What a halt's steps, or the list of open positions, say of one position. `until` is in Unix seconds."""
+
+    venue: object = ""
+    label: object = ""
+    position: object = ""
+    outcome: object = ""
+    reason: object = ""
+    failed: object = None
+    until: int | None = None
+    next_step: object = None
+    permit_id: object = ""
+    is_simulated: object = None
 
 
 def list_halt_exits(golem: Golem, *, now: datetime) -> tuple[ExitLine, ...]:
@@ -51,31 +67,31 @@ def foretell_exits(golem: Golem, *, now: datetime) -> tuple[tuple[ExitLine, ...]
         return (), error.detail
 
 
-def describe_exit(told: Mapping[str, Any], *, now: datetime) -> ExitLine:
+def describe_exit(told: Mapping[str, object], *, now: datetime) -> ExitLine:
     """One line of a halt's steps, or of the list of open positions, in words."""
-    state, words = _say(told)
-    until = told.get("until")
+    step = read_stored(ToldExit, told)
+    state, words = _say(step, told)
     due = ""
-    if until is not None:
-        when = datetime.fromtimestamp(int(until), tz=UTC)
+    if step.until is not None:
+        when = datetime.fromtimestamp(step.until, tz=UTC)
         due = f"{format_age(when, now=now)}, about {when:%Y-%m-%d %H:%M} UTC"
-    elif told.get("outcome") == "waits":
+    elif step.outcome == "waits":
         due = "nobody knows when"
-    protocol = SHELF.get(str(told.get("venue", "")))
-    mark = SIMULATED if told.get("is_simulated") else ""
+    protocol = SHELF.get(str(step.venue))
+    mark = SIMULATED if step.is_simulated else ""
     return ExitLine(
-        label=str(told.get("label") or told.get("position", "")),
-        protocol=(protocol.label if protocol is not None else str(told.get("venue", ""))) + mark,
+        label=str(step.label or step.position),
+        protocol=(protocol.label if protocol is not None else str(step.venue)) + mark,
         state=state,
         words=words,
         due=due,
-        permit_id=str(told.get("permit_id", "")),
+        permit_id=str(step.permit_id),
     )
 
 
-def _say(told: Mapping[str, object]) -> tuple[SafeString, str]:
-    reason, outcome = str(told.get("reason", "")), str(told.get("outcome", ""))
-    if told.get("failed"):
+def _say(step: ToldExit, told: Mapping[str, object]) -> tuple[SafeString, str]:
+    reason, outcome = str(step.reason), str(step.outcome)
+    if step.failed:
         return show_badge("failed, tried again", "bad"), outcome
     if outcome == "waits":
         return show_badge("waits", "busy"), reason
@@ -88,6 +104,6 @@ def _say(told: Mapping[str, object]) -> tuple[SafeString, str]:
         return show_badge("out", "good"), reason or "nothing is left in it"
     if outcome:
         return show_badge(outcome, "warn"), reason
-    if "next_step" in told:
-        return show_badge("can be left now", "good"), reason or str(told["next_step"]).replace("_", " ")
+    if step.next_step is not None:
+        return show_badge("can be left now", "good"), reason or str(step.next_step).replace("_", " ")
     return show_badge("not looked at yet", "quiet"), ""

@@ -12,6 +12,7 @@ from archetypes_app.models import DecisionCycleRecord
 from permits_app.models.policy_cage import PolicyCage
 from permits_app.permits.kept_holdings import KeptPosition
 from permits_app.safety.format_rule_figures import format_ratio
+from tools_app.core.stored_json import read_stored
 from tools_app.wording.formats import format_age
 
 MOST_TICKS: Final = 96
@@ -32,6 +33,14 @@ class HealthLine:
     said: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Probed:
+    """A position as a tick saw it; its health in basis points, None without debt."""
+
+    position: str
+    health_bps: int | None = None
+
+
 def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[str, HealthLine]:
     """Of each position its line, in words and points, by its reference; none of what fewer than two ticks saw."""
     if not refs:
@@ -44,8 +53,9 @@ def draw_health(golem_id: UUID, refs: Sequence[str], *, now: datetime) -> dict[s
     seen: dict[str, list[tuple[datetime, int]]] = {ref: [] for ref in refs}
     for at, held in reversed(rows):
         for each in held or ():
-            if each.get("health_bps") is not None and each["position"] in seen:
-                seen[each["position"]].append((at, each["health_bps"]))
+            probe = read_stored(_Probed, each)
+            if probe.health_bps is not None and probe.position in seen:
+                seen[probe.position].append((at, probe.health_bps))
     cage = PolicyCage.objects.filter(golem_id=golem_id).first() or PolicyCage(golem_id=golem_id)
     return {ref: _draw(line, cage.min_health_bps, now) for ref, line in seen.items() if len(line) > 1}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
@@ -18,6 +18,7 @@ from permits_app.actions.halt import EXCHANGED_STEP, IT_WAITS, ITS_OWNER, UNWOUN
 from permits_app.halts.told_lines import IT_STAYS, ToldLine, read_line
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.protocol import SHELF
 
 _OWNER_NEEDED: Final = "its owner is needed"
@@ -86,7 +87,7 @@ def _say_why(line: ToldLine) -> str:
     return f"{words}: {why}" if why else words
 
 
-def _list_needed(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _list_needed(steps: Iterable[JsonObject]) -> list[Mapping[str, object]]:
     """What the steps of a halt left to a person, or as dust."""
     positions = _list_told(steps, UNWOUND_STEP, "positions")
     tokens = _list_told(steps, EXCHANGED_STEP, "exchanges")
@@ -94,5 +95,5 @@ def _list_needed(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [each for each, line in lines if line.stays or line.outcome in (_OWNER_NEEDED, _STAYS)]
 
 
-def _list_told(steps: Iterable[Mapping[str, Any]], step: str, word: str) -> Iterable[Mapping[str, Any]]:
+def _list_told(steps: Iterable[JsonObject], step: str, word: str) -> Iterable[Mapping[str, object]]:
     return next((each.get(word, ()) for each in steps if each.get("step") == step), ())

@@ -150,7 +150,7 @@ def _find_scale(values: Sequence[Point]) -> tuple[int | None, int | None]:
     return (min(worths), max(worths)) if min(worths) < max(worths) else (None, None)
 
 
-def _add_up_values(cut: Any) -> list[Point]:
+def _add_up_values(cut: Any) -> list[Point]:  # Any: rows with their `slice` annotated
     """The sum over golems and chains at the end of each slice; of what was not measured within one the value before."""
     newest = (
         cut.order_by("golem_id", "chain_id", "slice", "-at")
@@ -168,7 +168,10 @@ def _add_up_values(cut: Any) -> list[Point]:
     return points
 
 
-def _add_up_profits(cut: Any, rows: QuerySet[NavSnapshot]) -> list[Point]:
+def _add_up_profits(
+    cut: Any,  # Any: as above
+    rows: QuerySet[NavSnapshot],
+) -> list[Point]:
     """Added up since the first measurement of each golem on each chain: what led to that happened before."""
     firsts = rows.order_by("golem_id", "chain_id", "at").distinct("golem_id", "chain_id").values("pk")
     whole = sum(

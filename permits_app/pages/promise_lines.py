@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -13,6 +12,7 @@ from archetypes_app.models import Golem
 from permits_app.limits.signed_promises import list_open
 from permits_app.models import SignedPromise
 from permits_app.permits.kept_bounds import read_bounds
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.pages.html import NOTHING, show_age
 from tools_app.toolkit.protocol import SHELF
 from tools_app.wording.address_names import find_token, format_token_amount
@@ -56,23 +56,32 @@ def say_given(row: SignedPromise) -> str:
     return ", ".join(filter(None, (own, *others)))
 
 
+@dataclass(frozen=True, slots=True)
+class ToldAmount:
+    """Base units of a token address; `is_position` where the token stands for a position."""
+
+    token: str
+    raw: IntText
+    is_position: bool = False
+
+
 def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, object]]) -> str:
     """`100 DAI, 1.5 ETH`; base units of a token that nobody registered, by what its protocol calls it; of a position
     what it counts as.
     """
-    return ", ".join(_say_amount(chain_id, each) for each in amounts)
+    return ", ".join(_say_amount(chain_id, read_stored(ToldAmount, each)) for each in amounts)
 
 
-def _say_amount(chain_id: int, amount: Mapping[str, Any]) -> str:
-    if (label := _find_label(chain_id, amount["token"])) is not None:
-        return f"{int(amount['raw']):,} base units of {label}"
-    told = format_token_amount(chain_id, amount["token"], amount["raw"])
-    said = told if find_token(chain_id, amount["token"]) is None else group_digits(shorten_amount(told))
-    return f"a position that counts as {said}" if amount.get("is_position") else said
+def _say_amount(chain_id: int, amount: ToldAmount) -> str:
+    if (label := _find_label(chain_id, amount.token)) is not None:
+        return f"{amount.raw:,} base units of {label}"
+    told = format_token_amount(chain_id, amount.token, amount.raw)
+    said = told if find_token(chain_id, amount.token) is None else group_digits(shorten_amount(told))
+    return f"a position that counts as {said}" if amount.is_position else said
 
 
-def _is_counted(chain_id: int, amount: Mapping[str, Any]) -> bool:
-    return _find_label(chain_id, amount["token"]) is None
+def _is_counted(chain_id: int, amount: Mapping[str, object]) -> bool:
+    return _find_label(chain_id, read_stored(ToldAmount, amount).token) is None
 
 
 def _find_label(chain_id: int, token: str) -> str | None:

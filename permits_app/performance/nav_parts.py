@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import net_value_in_micro_usd
 from tools_app.portfolio.holdings import Holdings, Worth
 from tools_app.portfolio.slashes import Marks, list_marks, list_slashes
@@ -33,6 +34,16 @@ class StoredQuote:
         return net_value_in_micro_usd(
             raw=raw, token_decimals=self.token_decimals, price=self.answer, price_decimals=self.price_decimals
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredState:
+    """A NavState as its column keeps it: integers as text. A slashable part has ref, token, raw, keeper, kept."""
+
+    wallet: dict[str, IntText]
+    inside: dict[str, IntText]
+    quotes: dict[str, tuple[IntText, int, int]]
+    slashable: tuple[tuple[str, str, IntText, str, IntText], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ class NavState:
         """Net base units."""
         return self.wallet.get(token, 0) + self.inside.get(token, 0)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Integers as text."""
         return {
             "wallet": {token: str(raw) for token, raw in self.wallet.items()},
@@ -83,15 +94,16 @@ class NavState:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> NavState:
+    def from_json(cls, stored: Mapping[str, object]) -> NavState:
         """The reverse; what was stored before slashes were told has none."""
+        kept = read_stored(_StoredState, stored)
         return cls(
-            {token: int(raw) for token, raw in stored["wallet"].items()},
-            {token: int(raw) for token, raw in stored["inside"].items()},
-            {token: StoredQuote(int(answer), *decimals) for token, (answer, *decimals) in stored["quotes"].items()},
+            kept.wallet,
+            kept.inside,
+            {token: StoredQuote(*each) for token, each in kept.quotes.items()},
             tuple(
-                (PositionRef.parse(ref), Slashable(token, int(raw), keeper, int(kept)))
-                for ref, token, raw, keeper, kept in stored.get("slashable", ())
+                (PositionRef.parse(ref), Slashable(token, raw, keeper, left))
+                for ref, token, raw, keeper, left in kept.slashable
             ),
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from permits_app.models import OutcomeRecord
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.balance_deltas import read_deltas
 from tools_app.core.units import BPS
 from tools_app.subsystems.intel.trade_sizes import SIZES, name_trade_size
 from tools_app.toolkit.predictions import PredictedClass, PredictionKind
@@ -62,34 +63,32 @@ class _Counted:
         return self.chances // self.actions if self.actions else None
 
 
-def _name_chance(figures: Mapping[str, Any]) -> str | None:
+def _name_chance(figures: Mapping[str, object]) -> str | None:
     told = figures.get(_REVERT)
     # What is more than the last class was vetoed and has no outcome.
-    return None if told is None else next((name for most, name in _CHANCES if int(told) <= most), None)
+    return None if told is None else next((name for most, name in _CHANCES if int(str(told)) <= most), None)
 
 
-def _name_size(figures: Mapping[str, Any]) -> str | None:
+def _name_size(figures: Mapping[str, object]) -> str | None:
     told = figures.get(_SIZE)
-    return None if told is None else name_trade_size(int(told), BPS)
+    return None if told is None else name_trade_size(int(str(told)), BPS)
 
 
 def _reverted(status: str, expected: Mapping[str, object], actual: Mapping[str, object]) -> bool:
     return status == PermitStatus.REVERTED
 
 
-def _came_short(status: str, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
+def _came_short(status: str, expected: Mapping[str, object], actual: Mapping[str, object]) -> bool:
     """Whether something came that was less than was simulated; what did not come at all is a revert and none of it."""
     if status == PermitStatus.REVERTED:
         return False
-    came = {row["token"]: int(row["raw"]) for row in actual.get("balance_deltas", ())}
+    came = {row.token: row.raw for row in read_deltas(actual)}
     return any(
-        came.get(row["token"], 0) * BPS < int(row["raw"]) * (BPS - SHORT_BPS)
-        for row in expected.get("balance_deltas", ())
-        if int(row["raw"]) > 0
+        came.get(row.token, 0) * BPS < row.raw * (BPS - SHORT_BPS) for row in read_deltas(expected) if row.raw > 0
     )
 
 
-_Happened = Callable[[str, Mapping[str, Any], Mapping[str, Any]], bool]
-_Kind = tuple[tuple[str, ...], Callable[[Mapping[str, Any]], str | None], _Happened]
+_Happened = Callable[[str, Mapping[str, object], Mapping[str, object]], bool]
+_Kind = tuple[tuple[str, ...], Callable[[Mapping[str, object]], str | None], _Happened]
 _REVERTS: Final[_Kind] = (tuple(name for _, name in _CHANCES), _name_chance, _reverted)
 _TRADES: Final[_Kind] = (SIZES, _name_size, _came_short)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from permits_app.models import NavSnapshot
 from permits_app.performance.nav_parts import NavState
 from tools_app.core.events import Event, EventType
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.slashes import list_slashes
 from tools_app.toolkit.positions import PositionRef
@@ -38,7 +39,7 @@ class ToldSlash:
         found = SHELF.get(name)
         return found.label if found is not None else name
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """As it is stored; large integers as text."""
         return {
             "position": self.position,
@@ -52,9 +53,9 @@ class ToldSlash:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> ToldSlash:
+    def from_json(cls, stored: Mapping[str, object]) -> ToldSlash:
         """The reverse."""
-        return cls(**{**stored, "raw": int(stored["raw"]), "micro_usd": int(stored["micro_usd"])})
+        return read_stored(cls, stored)
 
 
 def tell_slashes(before: NavState, after: NavState, *, tokens: Mapping[str, TokenMeta]) -> tuple[ToldSlash, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import format_units
 from tools_app.toolkit.views import TokenMeta
 from tools_app.wording.address_names import name_address
@@ -25,3 +27,23 @@ def describe_deltas(
         symbol = "" if token is None else token.symbol
         rows.append({"token": address, "symbol": symbol, "raw": str(delta), "units": units})
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceDelta:
+    """One of those rows: base units of a token address, and the same in units."""
+
+    token: str
+    raw: IntText
+    symbol: str = ""
+    units: str = ""
+
+
+def read_deltas(told: Mapping[str, object]) -> tuple[BalanceDelta, ...]:
+    """The rows of a prediction or an outcome. Raises ValueError for what is none."""
+    return read_stored(_WithDeltas, told).balance_deltas
+
+
+@dataclass(frozen=True, slots=True)
+class _WithDeltas:
+    balance_deltas: tuple[BalanceDelta, ...] = ()

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NoReturn, final
+from typing import NoReturn, final
 from uuid import UUID
 
 from django.conf import settings
@@ -48,7 +48,7 @@ class MintedCapability:
         "_value_limit",
     )
 
-    def __init__(self, seal: object, grant: CapabilityGrant, bound: Mapping[str, Any]) -> None:
+    def __init__(self, seal: object, grant: CapabilityGrant, bound: Mapping[str, object]) -> None:
         if seal is not _SEAL:
             raise CapabilityError("a capability comes from the mint only")
         self._permit_id: UUID = grant.permit_id
@@ -83,7 +83,7 @@ class MintedCapability:
         return self._value_limit
 
     @property
-    def bound(self) -> Mapping[str, Any]:
+    def bound(self) -> Mapping[str, object]:
         return self._bound
 
     def check_value(self, micro_usd: int) -> None:

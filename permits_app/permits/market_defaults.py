@@ -22,6 +22,7 @@ from django.utils.dateparse import parse_datetime
 from archetypes_app.models import Golem, Heartbeat
 from archetypes_app.models.tick import MOST_THETA_SECONDS, Regime
 from tools_app.core.compiled_query import CompiledStatement
+from tools_app.core.json_types import JsonObject
 from tools_app.core.prepared_statements import Filled, Rows
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import LEAVING
@@ -59,11 +60,11 @@ class MarketDefaults:
     seen: SeenRegime | None = None
     changes: Mapping[str, int] = field(default_factory=dict)
 
-    def apply(self, params: Mapping[str, object]) -> dict[str, Any]:
+    def apply(self, params: Mapping[str, object]) -> JsonObject:
         """The parameters with what the regime makes stricter."""
         return {**params, **self.changes}
 
-    def word(self, name: str, declared: Any) -> str:
+    def word(self, name: str, declared: object) -> str:
         """Why `name` is what it is, with the default that was declared; empty where the market changed nothing."""
         if self.seen is None or name not in self.changes:
             return ""
@@ -71,7 +72,7 @@ class MarketDefaults:
         return f"market {self.seen.regime.value} at {at}: {self.changes[name]}, not the default {declared}"
 
 
-def _select_regime(golem_id: UUID) -> QuerySet[Any, Any]:
+def _select_regime(golem_id: UUID) -> QuerySet[Any, Any]:  # Any: rows of several models
     return Heartbeat.objects.filter(pk=golem_id).values_list("regime", KT("state__regime_seen_at"))
 
 
@@ -96,7 +97,7 @@ def choose_defaults(
     *,
     golem: Golem,
     tool: WriteTool | LocalWriteTool,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     given: frozenset[str],
     seen: SeenRegime | None,
     most_slippage_bps: int,
@@ -112,12 +113,14 @@ def choose_defaults(
     factors = {_DEADLINE: _DEADLINE_BPS.get(seen.regime, BPS)}
     if tool.action_class not in LEAVING:
         factors |= dict.fromkeys(_SLIPPAGES, _SLIPPAGE_BPS.get(seen.regime, BPS))
-    changes = {}
+    changes: dict[str, int] = {}
     for name, factor in factors.items():
         plain = params.get(name)
         if name in given or factor == BPS or not isinstance(plain, int):
             continue
         least = SHORTEST_DEADLINE_SECONDS if name == _DEADLINE else LEAST_SLIPPAGE_BPS
         stricter = max(min(plain, least), plain * factor // BPS)
-        changes[name] = stricter if name == _DEADLINE else min(stricter, most_slippage_bps)
-    return MarketDefaults(seen, {name: value for name, value in changes.items() if value < params[name]})
+        fitting = stricter if name == _DEADLINE else min(stricter, most_slippage_bps)
+        if fitting < plain:
+            changes[name] = fitting
+    return MarketDefaults(seen, changes)

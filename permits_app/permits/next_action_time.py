@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.node_errors import FeeTooLow
+from tools_app.core.json_types import JsonObject
 
 START_GRACE: Final = timedelta(seconds=3)
 """A commit that no worker has taken for so long is the sweep's."""
@@ -52,7 +53,7 @@ class NextAct:
     at: datetime
     cleared_by: str
 
-    def tell(self, now: datetime) -> dict[str, Any]:
+    def tell(self, now: datetime) -> JsonObject:
         """As a refusal has it: the time, the seconds until then, and what clears it."""
         seconds = -(-(self.at - now) // timedelta(seconds=1))
         return {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import Any, Final
+from dataclasses import asdict, dataclass, fields
+from typing import Final
 
 from django.db.models import Q
 
 from permits_app.models import ActionPermit, DeniedCall
-from permits_app.policy_cage.safe_batches import put_signatures
+from permits_app.permits.stored_calls import read_planned_calls, read_signed_calls
 from tools_app.chain.signatures import parse_signature
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import IntText, read_stored
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import (
@@ -24,15 +26,67 @@ from tools_app.toolkit.plan import (
     TokenFlow,
     TxPlan,
 )
-from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
+from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
-from tools_app.toolkit.principals import PrincipalFlow, RightLimit
+from tools_app.toolkit.principals import PrincipalFlow
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 
 _EFFECT: Final = "effect"
 ENDS_AT: Final = "ends_at"
 """Beside a stored call: Unix seconds, when what the owners of a Safe sign for it ends by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """A promise about a position as it is stored; `ref` is None for one that is opened."""
+
+    protocol: str
+    kind: str
+    token: str
+    expected: IntText
+    bound: IntText
+    ref: str | None
+    least_health_bps: int | None
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGauge:
+    """A bound of a figure as it is stored: every argument of its read is text."""
+
+    name: str
+    to: str
+    signature: str
+    args: tuple[str, ...]
+    index: int
+    least: IntText | None
+    most: IntText | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPlan:
+    """The promises of a plan as `encode_bounds` writes them. What has no default stands in every plan."""
+
+    spends: tuple[TokenFlow, ...]
+    receives: tuple[TokenFlow, ...]
+    allowances: tuple[AllowanceLeft, ...]
+    action_class: ActionClass | None
+    recipients: tuple[str, ...]
+    slippage_bps: int | None
+    price_impact_bps: int | None
+    deadline: int | None
+    details: dict[str, object]
+    collateral_ratio_bps: int | None = None
+    changes: tuple[StoredChange, ...] = ()
+    gauges: tuple[StoredGauge, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    items: tuple[ItemGiven, ...] = ()
+    amounts: tuple[AmountGiven, ...] = ()
+    arrivals: tuple[Arrival, ...] = ()
+    hooks: tuple[PoolHooks, ...] = ()
+    promise: dict[str, object] | None = None
+    principals: tuple[PrincipalFlow, ...] = ()
 
 
 def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, object]]:
@@ -56,23 +110,13 @@ def encode_batch(calls: Sequence[Call]) -> list[dict[str, object]]:
     ]
 
 
-def list_sent_calls(permit: ActionPermit) -> list[dict[str, Any]]:
-    """The permit's calls as they are signed and sent: as hashed, with what the owners of its Safe signed put in."""
-    if not permit.owner_signatures:
-        return list(permit.calls)
-    signatures = bytes.fromhex(permit.owner_signatures.removeprefix("0x"))
-    return [
-        {**call, "data": "0x" + put_signatures(bytes.fromhex(call["data"].removeprefix("0x")), signatures).hex()}
-        for call in permit.calls
-    ]
-
-
 def read_stated_end(permit: ActionPermit) -> int:
     """When what the owners of the permit's Safe sign ends, Unix seconds, as its hash binds it; 0 where it does not."""
-    return int(permit.calls[0].get(ENDS_AT, 0)) if permit.calls else 0
+    calls = read_signed_calls(permit)
+    return calls[0].ends_at if calls else 0
 
 
-def encode_bounds(plan: TxPlan) -> dict[str, Any]:
+def encode_bounds(plan: TxPlan) -> JsonObject:
     """Everything the plan promises. Amounts are decimal strings in base units, each with its units beside it."""
     return {
         "spends": [_encode_flow(flow) for flow in plan.spends],
@@ -129,74 +173,45 @@ def read_effect_bound(permit: ActionPermit) -> Mapping[str, object]:
 
 def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
     """The plan the permit was given for, or the refused one, from its row alone."""
-    bounds = permit.bounds
+    bounds = read_stored(StoredPlan, permit.bounds)
     return TxPlan(
         chain_id=permit.chain_id,
         calls=decode_calls(permit.plan_calls),
-        spends=decode_flows(bounds["spends"]),
-        receives=decode_flows(bounds["receives"]),
-        allowances=tuple(
-            AllowanceLeft(
-                token=TokenMeta(**allowance["token"]),
-                spender=allowance["spender"],
-                granted=int(allowance["granted"]),
-                left=int(allowance["left"]),
-                through=allowance.get("through", ""),
-            )
-            for allowance in bounds["allowances"]
-        ),
-        action_class=ActionClass(bounds["action_class"]) if bounds["action_class"] else None,
-        recipients=tuple(bounds["recipients"]),
-        slippage_bps=bounds["slippage_bps"],
-        price_impact_bps=bounds["price_impact_bps"],
-        deadline=bounds["deadline"],
-        collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
-        changes=decode_changes(bounds.get("changes", ())),
-        gauges=tuple(_decode_gauge(stored) for stored in bounds.get("gauges", ())),
-        statements=tuple(Statement(**stored) for stored in bounds.get("statements", ())),
-        items=tuple(
-            ItemGiven(stored["contract"], int(stored["token_id"]), stored["recipient"])
-            for stored in bounds.get("items", ())
-        ),
-        amounts=tuple(
-            AmountGiven(stored["contract"], int(stored["token_id"]), stored["recipient"], int(stored["raw"]))
-            for stored in bounds.get("amounts", ())
-        ),
-        arrivals=tuple(Arrival(**{**stored, "raw": int(stored["raw"])}) for stored in bounds.get("arrivals", ())),
-        hooks=tuple(
-            PoolHooks(stored["pool"], stored["address"], tuple(map(HookPower, stored["powers"])))
-            for stored in bounds.get("hooks", ())
-        ),
-        promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
-        principals=tuple(decode_principal(stored) for stored in bounds.get("principals", ())),
-        details=bounds["details"],
+        spends=bounds.spends,
+        receives=bounds.receives,
+        allowances=bounds.allowances,
+        action_class=bounds.action_class,
+        recipients=bounds.recipients,
+        slippage_bps=bounds.slippage_bps,
+        price_impact_bps=bounds.price_impact_bps,
+        deadline=bounds.deadline,
+        collateral_ratio_bps=bounds.collateral_ratio_bps,
+        changes=tuple(_decode_change(change) for change in bounds.changes),
+        gauges=tuple(_decode_gauge(gauge) for gauge in bounds.gauges),
+        statements=bounds.statements,
+        items=bounds.items,
+        amounts=bounds.amounts,
+        arrivals=bounds.arrivals,
+        hooks=bounds.hooks,
+        promise=TypedData.of_json(bounds.promise) if bounds.promise is not None else None,
+        principals=bounds.principals,
+        details=bounds.details,
     )
 
 
-def decode_flows(stored: Sequence[Mapping[str, Any]]) -> tuple[TokenFlow, ...]:
+def decode_flows(stored: Sequence[Mapping[str, object]]) -> tuple[TokenFlow, ...]:
     """Stored promises as values."""
-    return tuple(
-        TokenFlow(token=TokenMeta(**flow["token"]), expected=int(flow["expected"]), bound=int(flow["bound"]))
-        for flow in stored
-    )
+    return tuple(read_stored(TokenFlow, flow) for flow in stored)
 
 
 def decode_changes(stored: Sequence[Mapping[str, object]]) -> tuple[PositionChange, ...]:
     """Stored promises about positions as values."""
-    return tuple(_decode_change(change) for change in stored)
+    return tuple(_decode_change(read_stored(StoredChange, change)) for change in stored)
 
 
-def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
+def decode_calls(stored: Sequence[Mapping[str, object]]) -> tuple[Call, ...]:
     """Stored calls as values."""
-    return tuple(
-        Call(
-            to=call["to"],
-            data=bytes.fromhex(call["data"].removeprefix("0x")),
-            value=int(call["value"]),
-            label=call["label"],
-        )
-        for call in stored
-    )
+    return tuple(each.call for each in read_planned_calls(stored))
 
 
 def _encode_amount(amount: AmountGiven) -> dict[str, object]:
@@ -217,16 +232,16 @@ def _encode_change(change: PositionChange) -> dict[str, object]:
     }
 
 
-def _decode_change(stored: Mapping[str, Any]) -> PositionChange:
+def _decode_change(stored: StoredChange) -> PositionChange:
     return PositionChange(
-        protocol=stored["protocol"],
-        kind=stored["kind"],
-        token=stored["token"],
-        expected=int(stored["expected"]),
-        bound=int(stored["bound"]),
-        ref=None if stored["ref"] is None else PositionRef.parse(stored["ref"]),
-        least_health_bps=stored["least_health_bps"],
-        counts=stored.get("counts", True),
+        protocol=stored.protocol,
+        kind=stored.kind,
+        token=stored.token,
+        expected=stored.expected,
+        bound=stored.bound,
+        ref=None if stored.ref is None else PositionRef.parse(stored.ref),
+        least_health_bps=stored.least_health_bps,
+        counts=stored.counts,
     )
 
 
@@ -243,27 +258,17 @@ def _encode_gauge(promise: GaugeBound) -> dict[str, object]:
     }
 
 
-def _decode_gauge(stored: Mapping[str, Any]) -> GaugeBound:
-    types = parse_signature(stored["signature"]).input_types
-    args = tuple(int(each) if "int" in kind else each for each, kind in zip(stored["args"], types, strict=True))
+def _decode_gauge(stored: StoredGauge) -> GaugeBound:
+    types = parse_signature(stored.signature).input_types
+    args = tuple(int(each) if "int" in kind else each for each, kind in zip(stored.args, types, strict=True))
     return GaugeBound(
-        Gauge(stored["name"], stored["to"], stored["signature"], args, stored["index"]),
-        least=None if stored["least"] is None else int(stored["least"]),
-        most=None if stored["most"] is None else int(stored["most"]),
+        Gauge(stored.name, stored.to, stored.signature, args, stored.index), least=stored.least, most=stored.most
     )
 
 
-def decode_principal(stored: Mapping[str, Any]) -> PrincipalFlow:
+def decode_principal(stored: Mapping[str, object]) -> PrincipalFlow:
     """A stored flow of others' money as a value."""
-    limit = {name: int(value) for name, value in stored["limit"].items()}
-    return PrincipalFlow(
-        protocol=stored["protocol"],
-        reference=stored["reference"],
-        principal=stored["principal"],
-        token=TokenMeta(**stored["token"]),
-        most=int(stored["most"]),
-        limit=RightLimit(**limit),
-    )
+    return read_stored(PrincipalFlow, stored)
 
 
 def _encode_principal(flow: PrincipalFlow) -> dict[str, object]:

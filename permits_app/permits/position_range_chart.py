@@ -54,7 +54,10 @@ def tell_range(held: HeldPosition) -> KeptRange | None:
     )
 
 
-def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> tuple[tuple[str, ...], int]:
+def _tell_fees(
+    facts: Mapping[str, Any],  # Any: a protocol's own facts of a position
+    pair: tuple[TokenMeta, TokenMeta],
+) -> tuple[tuple[str, ...], int]:
     """What waits of both tokens in units, and how much that is of what is in it, in basis points."""
     fees, held = ([int(facts[f"{name}{place}"]) for place in (0, 1)] for name in ("fees", "at_pool_price"))
     price = ratio_of_sqrt_price(sqrt_price_at_tick(int(facts["pool_tick"])))

@@ -9,7 +9,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -22,6 +22,7 @@ from permits_app.models.record_archive import LEAST_DAYS
 from tools_app.core import audit_log
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.models import AuditEntry
 
 LAID_AWAY_EVENT: Final = "RecordsLaidAway"
@@ -71,13 +72,13 @@ def set_days(*, person_id: int, days: int) -> None:
     RecordKeeping.objects.update_or_create(person_id=person_id, defaults={"days": days})
 
 
-def read_archive(*, golem_id: UUID, number: int) -> list[dict[str, Any]] | None:
+def read_archive(*, golem_id: UUID, number: int) -> list[JsonObject] | None:
     """The lines of one archive; None where the golem has none of this number. Raises ArchiveBroken."""
     archive = RecordArchive.objects.filter(golem_id=golem_id, number=number).first()
     return None if archive is None else read_lines(archive)
 
 
-def tell_archive(archive: RecordArchive) -> dict[str, Any]:
+def tell_archive(archive: RecordArchive) -> JsonObject:
     """What the audit log says of an archive."""
     return {
         "archive": archive.number,
@@ -89,7 +90,7 @@ def tell_archive(archive: RecordArchive) -> dict[str, Any]:
     }
 
 
-def read_lines(archive: RecordArchive) -> list[dict[str, Any]]:
+def read_lines(archive: RecordArchive) -> list[JsonObject]:
     """What was laid away, line by line. Raises ArchiveBroken where it is not what the audit log says."""
     try:
         lines = zlib.decompress(bytes(archive.content))
@@ -112,7 +113,7 @@ def _find_note(archive: RecordArchive) -> AuditEntry | None:
     return found if found is not None and found.event == LAID_AWAY_EVENT else None
 
 
-def read_permit(permit_id: UUID) -> list[dict[str, Any]] | None:
+def read_permit(permit_id: UUID) -> list[JsonObject] | None:
     """The lines of one permit: what it was judged on, then its receipts; None where it was not laid away.
 
     Raises ArchiveBroken.

@@ -17,6 +17,7 @@ from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.policy_cage.state import CageState
 from tools_app.chain.node_errors import InsufficientFunds
+from tools_app.core.stored_json import IntText, read_stored
 
 
 class Stage(StrEnum):
@@ -152,15 +153,37 @@ def find_mirrors(golem_ids: Iterable[UUID]) -> dict[UUID, CageMirror]:
     return {row.cage.golem_id: row for row in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class _AskedOfCage:
+    """What a request asks of which contract; other requests have neither."""
+
+    act: object = None
+    contract: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ProposedRule:
+    kind: IntText
+    key: str
+    value: IntText
+
+
+@dataclass(frozen=True, slots=True)
+class _ProposedRules:
+    """The rules that a request proposes to its golem's contract."""
+
+    rules: tuple[_ProposedRule, ...] = ()
+
+
 def _find_waiting(request: ChangeRequest, mirror: CageMirror) -> int | None:
     """The latest unix second at which a rule that `request` proposed is ready, while one of them waits."""
-    change = request.change or {}
-    if change.get("act") != "propose" or change.get("contract") != mirror.contract:
+    asked = read_stored(_AskedOfCage, request.change or {})
+    if asked.act != "propose" or asked.contract != mirror.contract:
         return None
     pending = CageState.from_dict(mirror.state).pending
     waits = []
-    for rule in change.get("rules", ()):
-        found = pending.get((int(rule["kind"]), str(rule["key"])))
-        if found is not None and found.value == int(rule["value"]):
+    for rule in read_stored(_ProposedRules, request.change).rules:
+        found = pending.get((rule.kind, rule.key))
+        if found is not None and found.value == rule.value:
             waits.append(found.ready_at)
     return max(waits, default=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -15,11 +15,13 @@ from permits_app.models import ActionPermit, ChainMark, OutboundTransaction, Own
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.request_stages import RequestStage, Stage, read_permit_stage
 from permits_app.permits.risk import explain_tier
+from permits_app.permits.stored_calls import read_signed_calls
 from tools_app.chain.networks import configured_networks
 from tools_app.chain.node_errors import RpcWrongChain
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import InvalidParams
+from tools_app.core.json_types import JsonObject
 from tools_app.core.prepared_statements import Filled, Rows, fetch_together
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
@@ -44,7 +46,7 @@ _SENT = CompiledStatement(
 )
 
 
-def get_permit(*, golem: Golem, permit_id: UUID) -> dict[str, Any]:
+def get_permit(*, golem: Golem, permit_id: UUID) -> JsonObject:
     """One permit as agents see it. Raises PermitNotFound."""
     found, sent = fetch_together(_OWN_PERMIT.fill(permit_id, golem.pk), _SENT.fill(permit_id))
     for permit in _OWN_PERMIT.read(found):
@@ -52,7 +54,7 @@ def get_permit(*, golem: Golem, permit_id: UUID) -> dict[str, Any]:
     raise _no_permit(permit_id)
 
 
-def find_permit(permit_id: UUID) -> dict[str, Any] | None:
+def find_permit(permit_id: UUID) -> JsonObject | None:
     """One permit as its agent sees it, whatever golem's it is, in one round trip; None when there is none."""
     found, sent = fetch_together(_PERMIT.fill(permit_id), _SENT.fill(permit_id))
     return next((view_permit(permit, sent) for permit in _PERMIT.read(found)), None)
@@ -77,9 +79,7 @@ def read_permit(permit_id: UUID, before: Filled) -> tuple[Rows, ActionPermit | N
     return told, next(iter(_PERMIT.read(found)), None), sent
 
 
-def list_permits(
-    *, golem: Golem, status: str | None = None, limit: int = 20, cursor: str | None = None
-) -> dict[str, Any]:
+def list_permits(*, golem: Golem, status: str | None = None, limit: int = 20, cursor: str | None = None) -> JsonObject:
     """Permits of one golem, newest first: `permits`, and `next_cursor` when there are more. Raises InvalidParams."""
     if status is not None and status not in PermitStatus.values:
         raise InvalidParams(f"there is no permit status {status!r}", allowed=list(PermitStatus.values))
@@ -125,8 +125,8 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, obj
         "simulation_hash": permit.simulation_hash,
         "policy_hash": permit.policy_hash,
         "calls": [
-            {"label": call["label"], "to": call["to"], "value": call["value"], "gas_limit": call["gas_limit"]}
-            for call in permit.calls
+            {"label": call.label, "to": call.to, "value": str(call.value), "gas_limit": str(call.gas_limit)}
+            for call in read_signed_calls(permit)
         ],
         "expected_outcome": permit.expected_outcome,
         "fidelity": permit.simulation.get("fidelity", ""),

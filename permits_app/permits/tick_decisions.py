@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
@@ -16,6 +17,7 @@ from archetypes_app.models import DecisionCycleRecord, Golem
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.models.permit import PermitStatus
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd
 
 LARGEST_PAGE = 100
@@ -31,7 +33,7 @@ _STATES: Final[Mapping[str, ActionState]] = {
     PermitStatus.CANCELLED: ActionState.DEFERRED,
     PermitStatus.EXPIRED: ActionState.DEFERRED,
 }
-_Acts = Sequence[tuple[datetime, dict[str, Any]]]
+_Acts = Sequence[tuple[datetime, dict[str, object]]]
 
 
 def list_decisions(
@@ -41,7 +43,7 @@ def list_decisions(
     before_tick: int | None = None,
     only_thinking: bool = False,
     with_agents: bool = False,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """The newest decisions first, at most 100, older than `before_tick`; quiet ones left out with `only_thinking`.
 
     Each with its actions and the outcomes of their permits, and `with_agents` with what agents did until the next, the
@@ -59,7 +61,7 @@ def list_decisions(
     return [_with_agents(row) for row in page.annotate(next_at=Subquery(_find_next()))]
 
 
-def describe_with_agents(row: DecisionCycleRecord) -> dict[str, Any]:
+def describe_with_agents(row: DecisionCycleRecord) -> JsonObject:
     """One decision as JSON, with what agents did until the next."""
     known = _with_actions(DecisionCycleRecord.objects.filter(pk=row.pk)).annotate(next_at=Subquery(_find_next()))
     return _with_agents(known.get())
@@ -106,14 +108,14 @@ def _with_actions(rows: QuerySet[DecisionCycleRecord]) -> QuerySet[DecisionCycle
     return rows.select_related("tick").prefetch_related(Prefetch("tick__actions", queryset=actions))
 
 
-def _find_next() -> Any:
+def _find_next() -> Any:  # Any: a query of values
     later = DecisionCycleRecord.objects.filter(
         golem_id=OuterRef("golem_id"), heartbeat_tick__gt=OuterRef("heartbeat_tick")
     )
     return later.order_by("heartbeat_tick").values("decided_at")[:1]
 
 
-def _with_agents(row: Any) -> dict[str, Any]:
+def _with_agents(row: Any) -> dict[str, object]:  # Any: a DecisionCycleRecord with its `next_at` annotated
     """`row` has `next_at`, when the tick after it decided; None for the newest."""
     acts = [*_list_permits(row.golem_id, row.decided_at, row.next_at)]
     acts += _list_refusals(row.golem_id, row.decided_at, row.next_at)
@@ -129,7 +131,7 @@ def _between(name: str, since: datetime, until: datetime | None) -> Q:
     return found if until is None else found & Q(**{f"{name}__lt": until})
 
 
-def _list_permits(golem_id: Any, since: datetime, until: datetime | None) -> _Acts:
+def _list_permits(golem_id: UUID, since: datetime, until: datetime | None) -> _Acts:
     wanted = ActionRecord.objects.filter(permit=OuterRef("pk"))
     rows = (
         ActionPermit.objects.filter(_between("created_at", since, until), golem_id=golem_id, halt_epoch__isnull=True)
@@ -140,7 +142,7 @@ def _list_permits(golem_id: Any, since: datetime, until: datetime | None) -> _Ac
     return [(row.created_at, _describe_permit(row)) for row in rows]
 
 
-def _list_refusals(golem_id: Any, since: datetime, until: datetime | None) -> _Acts:
+def _list_refusals(golem_id: UUID, since: datetime, until: datetime | None) -> _Acts:
     """What hooks refused before there was a permit; what ticks wanted stands with them."""
     rows = DeniedCall.objects.filter(
         _between("denied_at", since, until), golem_id=golem_id, api_key_id__isnull=False
@@ -201,7 +203,7 @@ def _tell(
     permit: ActionPermit | None = None,
     tx_hashes: Sequence[str] = (),
     gas: int | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     outcome = permit.outcome if permit is not None else None
     if gas is None and outcome is not None and "gas" in outcome.pnl_parts:
         # A loss among the parts, a cost here.

@@ -7,7 +7,6 @@ block's time.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 
@@ -89,7 +88,7 @@ def _count_clean(permit: ActionPermit, now: datetime) -> None:
         restore(trust=trust, actor="system:worker", reason=f"{enough} outcomes as they were simulated", now=now)
 
 
-def _tell(trust: VenueTrust, event: str, actor: str, facts: dict[str, Any], now: datetime) -> None:
+def _tell(trust: VenueTrust, event: str, actor: str, facts: dict[str, object], now: datetime) -> None:
     audit_log.append(golem_id=trust.golem_id, event=event, actor=actor, data=facts, now=now)
     payload = {"row": "trust in a venue", "fields": ["is_low"]}
     event_bus.emit(golem_id=trust.golem_id, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)

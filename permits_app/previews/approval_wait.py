@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
@@ -13,6 +12,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
 from permits_app.safety.tiers import classify_call
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.enums import RiskTier
 
 _DEADLINE: Final = "deadline"
@@ -43,6 +43,6 @@ def find_wait(call: HookCall) -> int:
     return approval + delay + settings.GOLEM_WARDEN_WINDOW_SECONDS if approval or delay else 0
 
 
-def cover_wait(params: Mapping[str, Any], wait_seconds: int) -> dict[str, object]:
+def cover_wait(params: JsonObject, wait_seconds: int) -> dict[str, object]:
     """The parameters with a deadline on chain that counts from the moment the wait is over."""
     return {**params, _DEADLINE: params[_DEADLINE] + wait_seconds}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from permits_app.previews.request_words import read_params
 from tools_app import runner
@@ -22,7 +21,7 @@ class RequestedTool:
     """A tool and its parameters, defaults filled in; `given` are the names of those the agent wrote itself."""
 
     tool: WriteTool | LocalWriteTool
-    params: dict[str, Any]
+    params: dict[str, object]
     given: frozenset[str]
 
 

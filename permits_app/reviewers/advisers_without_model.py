@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
@@ -32,7 +32,7 @@ _TELLS: Final = frozenset({"warnings", "flags", "problems", "alerts", "risks", "
 """Members of an answer that say what is wrong; they are told before any figure."""
 
 Words = str
-Given = Mapping[str, Any]
+Given = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _read(tool: ReadTool, given: Given, golem: Golem, now: datetime) -> tuple[st
     return "; ".join(_tell(answer.data)) or "read, and nothing to tell", ""
 
 
-def _tell(data: Any) -> Iterator[str]:
+def _tell(data: object) -> Iterator[str]:
     """What is wrong first, then figures, then how many rows each list has; each short and on one line."""
     if not isinstance(data, Mapping):
         return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from tools_app.core.json_types import JsonObject
 
 
 class ReviewVerdict(StrEnum):
@@ -25,13 +25,13 @@ class Review:
     reasons: tuple[str, ...]
     checks: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: JsonObject = field(default_factory=dict)
 
     @property
     def is_approved(self) -> bool:
         return self.verdict is ReviewVerdict.APPROVE
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """JSON-ready, as the permit keeps it."""
         return {
             "reviewer": self.reviewer,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from permits_app.reviewers.entry_facts import judge_alerts, judge_known_pools
 from permits_app.reviewers.guardian_limits import judge_limits, value_spends
@@ -52,7 +52,7 @@ class _ReviewUnderWay:
     pools: tuple[PoolOfCalldata, ...]
     reasons: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, object] = field(default_factory=dict)
     spent_micro_usd: int = 0
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from permits_app.errors import SimulationFailed, TakenBeside
 from permits_app.rejection import Reject
@@ -237,7 +237,7 @@ def _let_happen(position: Position, others: Sequence[UnderWay], value_of: ValueO
     return replace(position, legs=tuple(leg for leg in legs if leg.raw), health_bps=told)
 
 
-def _weigh(legs: Iterable[Any], value_of: ValueOf) -> tuple[int, int]:
+def _weigh(legs: Iterable[Leg], value_of: ValueOf) -> tuple[int, int]:
     """Cover, weighted, and debt."""
     listed = list(legs)
     cover = sum(value_of(leg.token, leg.raw) * leg.cover_bps for leg in listed if leg.raw > 0 and leg.cover_bps)
@@ -252,7 +252,7 @@ def _refuse(
     limit: str,
     remaining: str,
     permits: Sequence[str],
-    data: dict[str, Any],
+    data: dict[str, object],
 ) -> Reject:
     return Reject(
         rule=rule,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -243,5 +242,5 @@ def _swap(golem_id: UUID, known: Mark, moved: Mark, now: datetime, account: str 
     return bool(unchanged.update(**_columns(moved), updated_at=now))
 
 
-def _columns(mark: Mark) -> dict[str, Any]:
+def _columns(mark: Mark) -> dict[str, object]:
     return {**asdict(mark), "later": encode_later(mark.later)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from archetypes_app.models import Golem
@@ -50,7 +50,7 @@ class HookCall:
     view: GolemView
     toolset: Toolset
     tool: WriteTool | LocalWriteTool
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     plan: TxPlan | None
     effect: LocalEffect | None
     action_class: ActionClass
@@ -97,7 +97,7 @@ class Allow:
 class AllowModified:
     """The hook agrees with other parameters: the call goes back to the plan, once."""
 
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     note: str
 
 

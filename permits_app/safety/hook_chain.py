@@ -30,6 +30,7 @@ from permits_app.safety.load_call_records import RecordReader
 from tools_app.chain.running_code import RunningCode
 from tools_app.core import clock, spans
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.simulation.engine import SimulationResult
 
 logger = logging.getLogger(__name__)
@@ -66,11 +67,11 @@ class HookReport:
     `facts` is what hooks 1 to 4 looked at, as the row of the decision keeps it; `bound` the code that hook 6 found.
     """
 
-    decisions: tuple[dict[str, Any], ...]
+    decisions: tuple[JsonObject, ...]
     simulation: SimulationResult | None
-    modified_params: Mapping[str, Any] | None = None
+    modified_params: Mapping[str, object] | None = None
     gas: GasBudget | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     bound: RunningCode | None = None
 
 
@@ -122,7 +123,7 @@ def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
 
 
 def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
-    decisions: list[dict[str, Any]] = []
+    decisions: list[JsonObject] = []
     gas: GasBudget | None = None
     bound: RunningCode | None = None
     # Hooks read lazily and share what was read, so that all of them judge the same moment.
@@ -170,7 +171,7 @@ def _ask(hook: SafetyHook, call: HookCall) -> Verdict:
     return verdict
 
 
-def _refuse(hook: str, rule: str, words: str, **figures: Any) -> PolicyRejected:
+def _refuse(hook: str, rule: str, words: str, **figures: Any) -> PolicyRejected:  # Any: figures of any kind
     return PolicyRejected(f"the {hook} hook {words}", hook=hook, rule=f"{hook}.{rule}", **figures)
 
 

@@ -7,9 +7,9 @@ those of today. Nothing here decides: `permits_app/backtest` puts the facts befo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from permits_app.limits.trading_costs import CostsUsed, TradeCost
 from permits_app.limits.usage import Usage
@@ -20,12 +20,18 @@ from permits_app.safety.load_call_records import asks_predictions, asks_rebalanc
 from permits_app.safety.predicted_holdings import Dependent, Share
 from permits_app.safety.records import Mark, Records
 from permits_app.safety.repetition import list_alike
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.enums import Category, Phase, RiskLayer
 
 MOST_ASSETS: Final = 64
 MOST_REBALANCES: Final = 256
 _VERSION: Final = 1
 _MICROSECOND: Final = timedelta(microseconds=1)
+_StoredMark = tuple[int, int, int | None, int, int | None]
+"""Micro-USD, when it was reached and violated, by how many basis points, until when a pause runs."""
+_StoredLaterMark = tuple[int, int, int | None, int, int | None, tuple[tuple[int, int], ...]]
+"""The same with the marks that follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,11 @@ class JudgedFacts:
     alike: int = 0
 
 
-def encode_facts(call: HookCall) -> dict[str, Any]:
+def encode_facts(call: HookCall) -> JsonObject:
     """The facts of a transaction after the hooks ran, as far as they were read. Reads nothing itself."""
     if call.plan is None or call.records is None:
         return {}
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "v": _VERSION,
         "phase": call.golem.phase,
         "layer": int(call.tool.risk_layer),
@@ -71,55 +77,82 @@ def encode_facts(call: HookCall) -> dict[str, Any]:
         facts.update(_encode_records(call, call.records.known))
     if (trade := call.records.trade) is not None and (known := call.records.known) is not None:
         used = known.costs
-        facts["trade"] = [trade.micro_usd, trade.pair, trade.venue]
-        facts["costs"] = [used.day_micro_usd, used.pair_micro_usd, used.venue_micro_usd]
+        facts |= {
+            "trade": [trade.micro_usd, trade.pair, trade.venue],
+            "costs": [used.day_micro_usd, used.pair_micro_usd, used.venue_micro_usd],
+        }
     if call.records.portfolio is not None:
         facts.update(_encode_portfolio(call.records.portfolio))
     return facts
 
 
-def decode_facts(facts: Mapping[str, Any], *, at: datetime) -> JudgedFacts | None:
+@dataclass(frozen=True, slots=True)
+class _StoredFacts:
+    """The facts as `encode_facts` writes them: lists by place, times in microseconds before the decision."""
+
+    phase: Phase
+    layer: int
+    category: Category
+    tick: int
+    spend: int
+    conservative: bool = False
+    usage: tuple[int, int, int, int] = (0, 0, 0, 0)
+    trade: tuple[int, str, str] | None = None
+    costs: tuple[int, int, int] = (0, 0, 0)
+    mark: _StoredMark | _StoredLaterMark | None = None
+    rebalances: tuple[int, ...] | None = None
+    predictions: tuple[int, int] | None = None
+    alike_before: int = 0
+    assets: tuple[tuple[str, str, int, int], ...] | None = None
+    base: str = ""
+    position: int = 0
+    positions: int = 0
+    complete: bool = False
+    shares: tuple[tuple[str, str, int, int], ...] = ()
+    exposure: dict[str, int] = field(default_factory=dict)
+    collateral: int | None = None
+    depending: tuple[tuple[str, str, int, int], ...] = ()
+
+
+def decode_facts(facts: Mapping[str, object], *, at: datetime) -> JudgedFacts | None:
     """The facts kept with a decision made `at`; None when it was recorded before facts were kept."""
     if facts.get("v") != _VERSION:
         return None
-    tick, session, day, writes = facts.get("usage", (0, 0, 0, 0))
-    rebalances, predictions = facts.get("rebalances"), facts.get("predictions")
+    kept = read_stored(_StoredFacts, facts)
     return JudgedFacts(
-        phase=Phase(facts["phase"]),
-        layer=RiskLayer(facts["layer"]),
-        category=Category(facts["category"]),
-        tick=facts["tick"],
-        spend_micro_usd=facts["spend"],
-        is_conservative=facts.get("conservative", False),
-        usage=Usage(tick, session, day, writes),
-        trade=TradeCost(*facts["trade"]) if "trade" in facts else None,
-        costs=CostsUsed(*facts.get("costs", ())),
-        mark=_decode_mark(facts.get("mark"), at),
-        rebalances=None if rebalances is None else tuple(at - each * _MICROSECOND for each in rebalances),
-        predictions=None if predictions is None else (predictions[0], predictions[1]),
-        portfolio=_decode_portfolio(facts) if "assets" in facts else None,
-        alike=facts.get("alike_before", 0),
+        phase=kept.phase,
+        layer=RiskLayer(kept.layer),
+        category=kept.category,
+        tick=kept.tick,
+        spend_micro_usd=kept.spend,
+        is_conservative=kept.conservative,
+        usage=Usage(*kept.usage),
+        trade=TradeCost(*kept.trade) if kept.trade is not None else None,
+        costs=CostsUsed(*kept.costs),
+        mark=_decode_mark(kept.mark, at),
+        rebalances=None if kept.rebalances is None else tuple(at - each * _MICROSECOND for each in kept.rebalances),
+        predictions=kept.predictions,
+        portfolio=_decode_portfolio(kept, kept.assets) if kept.assets is not None else None,
+        alike=kept.alike_before,
     )
 
 
-def _encode_records(call: HookCall, read: Records) -> dict[str, Any]:
+def _encode_records(call: HookCall, read: Records) -> dict[str, object]:
     used = read.usage
-    found: dict[str, Any] = {
+    alike = list_alike(earlier=read.earlier, alike_hash=call.alike_hash)
+    asks_times = asks_rebalances(call) and len(read.rebalances) <= MOST_REBALANCES
+    window = read.predictions[:GATE_WINDOW]
+    return {
         "conservative": read.is_conservative,
         "usage": [used.tick_micro_usd, used.session_micro_usd, used.day_micro_usd, used.writes_last_hour],
         "mark": _encode_mark(read.mark, call.now),
+        **({"alike_before": len(alike)} if alike else {}),
+        **({"rebalances": [_ago(each, call.now) for each in read.rebalances]} if asks_times else {}),
+        **({"predictions": [sum(window), len(window)]} if asks_predictions(call) else {}),
     }
-    if alike := list_alike(earlier=read.earlier, alike_hash=call.alike_hash):
-        found["alike_before"] = len(alike)
-    if asks_rebalances(call) and len(read.rebalances) <= MOST_REBALANCES:
-        found["rebalances"] = [_ago(each, call.now) for each in read.rebalances]
-    if asks_predictions(call):
-        window = read.predictions[:GATE_WINDOW]
-        found["predictions"] = [sum(window), len(window)]
-    return found
 
 
-def _encode_mark(mark: Mark | None, now: datetime) -> list[Any] | None:
+def _encode_mark(mark: Mark | None, now: datetime) -> list[object] | None:
     if mark is None:
         return None
     times = (mark.reached_at, mark.violated_at, mark.paused_until)
@@ -128,7 +161,7 @@ def _encode_mark(mark: Mark | None, now: datetime) -> list[Any] | None:
     return [mark.value_micro_usd, reached, violated, mark.violated_bps, paused, *([later] if later else [])]
 
 
-def _decode_mark(kept: Sequence[Any] | None, at: datetime) -> Mark | None:
+def _decode_mark(kept: _StoredMark | _StoredLaterMark | None, at: datetime) -> Mark | None:
     if kept is None:
         return None
     value, reached, violated, bps, paused, *rest = kept
@@ -138,11 +171,11 @@ def _decode_mark(kept: Sequence[Any] | None, at: datetime) -> Mark | None:
         violated_at=None if violated is None else at - violated * _MICROSECOND,
         violated_bps=bps,
         paused_until=None if paused is None else at - paused * _MICROSECOND,
-        later=tuple((value, at - ago * _MICROSECOND) for value, ago in (rest[0] if rest else ())),
+        later=tuple((later, at - ago * _MICROSECOND) for later, ago in (rest[0] if rest else ())),
     )
 
 
-def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
+def _encode_portfolio(portfolio: Portfolio) -> dict[str, object]:
     before, after = portfolio.before, portfolio.after
     held = [each for each in {**before, **after} if before.get(each) or after.get(each)]
     if max(len(held), len(portfolio.shares), len(portfolio.depending)) > MOST_ASSETS:
@@ -160,19 +193,19 @@ def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
     }
 
 
-def _decode_portfolio(facts: Mapping[str, Any]) -> Portfolio:
+def _decode_portfolio(kept: _StoredFacts, assets: Sequence[tuple[str, str, int, int]]) -> Portfolio:
     return Portfolio(
-        before={address: before for address, _, before, _ in facts["assets"]},
-        after={address: after for address, _, _, after in facts["assets"]},
-        names={address: name for address, name, _, _ in facts["assets"]},
-        base_asset=facts["base"],
-        position_after=facts["position"],
-        positions=facts["positions"],
-        is_complete=facts["complete"],
-        shares=tuple(Share(*each) for each in facts.get("shares", ())),
-        exposure=facts.get("exposure", {}),
-        collateral_bps=facts.get("collateral"),
-        depending=tuple(Dependent(*each) for each in facts.get("depending", ())),
+        before={address: before for address, _, before, _ in assets},
+        after={address: after for address, _, _, after in assets},
+        names={address: name for address, name, _, _ in assets},
+        base_asset=kept.base,
+        position_after=kept.position,
+        positions=kept.positions,
+        is_complete=kept.complete,
+        shares=tuple(Share(*each) for each in kept.shares),
+        exposure=kept.exposure,
+        collateral_bps=kept.collateral,
+        depending=tuple(Dependent(*each) for each in kept.depending),
     )
 
 

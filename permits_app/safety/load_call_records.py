@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
 
 from archetypes_app.profiles import is_conservative
 from permits_app.limits import ledger
@@ -23,7 +23,7 @@ from permits_app.models import (
     SignedPromise,
 )
 from permits_app.models.permit import UNFINISHED, WAITING, PermitStatus, list_states
-from permits_app.permits.plan_store import decode_changes, decode_flows
+from permits_app.permits.plan_store import decode_changes
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.balances_after_open_permits import may_lower
@@ -40,10 +40,11 @@ from permits_app.safety.records import (
 )
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared_statements import Prepared
+from tools_app.core.stored_json import read_stored
 from tools_app.portfolio.remembered_positions import HINTS_SQL, parse_refs
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.enums import ActionClass, RiskLayer
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import TokenFlow, TxPlan
 from tools_app.toolkit.registry import REGISTRY
 
 _DAY = timedelta(hours=24)
@@ -258,7 +259,7 @@ def _build_statement(call: HookCall) -> str:
     return f"SELECT {', '.join(columns)} FROM {' '.join(joins)}"  # noqa: S608  (our own constants)
 
 
-def _list_arguments(call: HookCall) -> dict[str, Any]:
+def _list_arguments(call: HookCall) -> dict[str, object]:
     now, plan = call.now, call.plan
     return {
         **ledger.usage_arguments(
@@ -300,20 +301,42 @@ def _read_mark(
     return Mark(value, reached_at, violated_at, violated_bps, paused_until, decode_later(json.loads(later)))
 
 
-def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
-    name, status = kept["tool"], kept["status"]
-    spends = decode_flows(kept["bounds"].get("spends", ()))
+@dataclass(frozen=True, slots=True)
+class _KeptBeside:
+    """A permit under way as the query for the records gathers it."""
+
+    tool: str
+    status: str
+    bounds: _BoundsBeside
+    permit: str
+    position: str | None = None
+    venue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundsBeside:
+    """What of its bounds moves money; `promise` is there for one that is signed and not sent."""
+
+    spends: tuple[TokenFlow, ...] = ()
+    receives: tuple[TokenFlow, ...] = ()
+    changes: tuple[dict[str, object], ...] = ()
+    promise: object = None
+
+
+def _decode_under_way(told: Mapping[str, object]) -> UnderWay:
+    kept = read_stored(_KeptBeside, told)
+    name, status, spends = kept.tool, kept.status, kept.bounds.spends
     is_swap = name not in REGISTRY or REGISTRY.get(name).category in NO_POSITION
     return UnderWay(
         spends=spends,
-        receives=decode_flows(kept["bounds"].get("receives", ())),
+        receives=kept.bounds.receives,
         enters=not is_swap and bool(spends),
-        position_id=kept["position"] or "",
-        permit_id=kept["permit"],
-        changes=decode_changes(kept["bounds"].get("changes", ())),
-        protocol=kept["venue"] or "",
+        position_id=kept.position or "",
+        permit_id=kept.permit,
+        changes=decode_changes(kept.bounds.changes),
+        protocol=kept.venue or "",
         is_started=status not in (PermitStatus.CREATED, *WAITING),
-        is_ended=status == PermitStatus.COMMITTED and "promise" not in kept["bounds"],
+        is_ended=status == PermitStatus.COMMITTED and kept.bounds.promise is None,
         is_borrowing=name in REGISTRY and REGISTRY.get(name).risk_layer is RiskLayer.UNBOUNDED,
     )
 

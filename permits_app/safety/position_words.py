@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
 
+from permits_app.permits.balance_deltas import BalanceDelta
 from permits_app.safety.format_rule_figures import format_ratio
 from permits_app.safety.position_rules import Moved
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_units
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.portfolio.liquidation import describe_liquidation
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.positions import Position
+from tools_app.toolkit.positions import Leg, Position
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 
 
-def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
+def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: ValueOf) -> list[JsonObject]:
     """Each position that changes: what of it, what it will hold and owe, its health before and after, and when it is
     liquidated (None without a debt). Amounts in base units with units beside; what is owed is negative.
     """
@@ -60,7 +63,7 @@ def _uncounted(moved: Moved, token: str, raw: int) -> dict[str, str]:
     return {"token": token, "symbol": found.symbol, "raw": str(raw), "units": f"-{units}" if raw < 0 else units}
 
 
-def _debts(position: Position | None) -> list[Any]:
+def _debts(position: Position | None) -> list[Leg]:
     return [leg for leg in position.legs if leg.raw < 0] if position is not None else []
 
 
@@ -69,20 +72,33 @@ def _health(position: Position | None, value_of: ValueOf) -> str | None:
     return None if measured is None else format_ratio(measured)
 
 
-def say_moved(positions: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class MovedPosition:
+    """What `describe_moved` told of one position; health as a ratio in text, None without debt."""
+
+    label: str
+    ref: str
+    changes: tuple[BalanceDelta, ...]
+    owed_after: tuple[BalanceDelta, ...]
+    health_before: str | None = None
+    health_after: str | None = None
+    is_simulated: bool = False
+
+
+def say_moved(positions: Iterable[Mapping[str, object]]) -> list[dict[str, str]]:
     """What `describe_moved` told and a permit kept, a sentence each for what changes, what is owed and how healthy it
     is: for the owner's approval, the permit's story, and whoever checks an exported request.
     """
     return [
         {
             # What permits told before they told this stays as it was said.
-            "label": f"{told['label']}{SIMULATED if told.get('is_simulated') else ''}",
-            "ref": str(told["ref"]),
-            "changes": ", ".join(str(change["units"]) for change in told["changes"]),
-            "owed_after": ", ".join(str(debt["units"]).removeprefix("-") for debt in told["owed_after"]),
-            "health": _say_health(told.get("health_before"), told.get("health_after")),
+            "label": f"{told.label}{SIMULATED if told.is_simulated else ''}",
+            "ref": told.ref,
+            "changes": ", ".join(change.units for change in told.changes),
+            "owed_after": ", ".join(debt.units.removeprefix("-") for debt in told.owed_after),
+            "health": _say_health(told.health_before, told.health_after),
         }
-        for told in positions
+        for told in (read_stored(MovedPosition, each) for each in positions)
     ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from permits_app.custody.signing_route import SigningRoute
 from permits_app.permits.balance_deltas import describe_deltas
@@ -13,6 +12,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_claim_tokens, list_moved, price_on
 from permits_app.safety.position_words import describe_moved
 from permits_app.safety.simulated_value_change import VALUE_CHANGE, measure_value_change
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.params import is_token
 from tools_app.toolkit.plan import TokenFlow, TxPlan
@@ -22,7 +22,7 @@ from tools_app.toolkit.views import FeeQuote, TokenMeta
 
 def describe_expected(
     *, call: HookCall, fees: FeeQuote | None, gas: GasBudget | None, sources: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Balance deltas, gas, fee and price impact as the simulation saw them; amounts in base units with units beside.
 
     `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
@@ -100,7 +100,7 @@ def describe_expected(
     }
 
 
-def _describe_parameters(call: HookCall, known: Iterable[TokenMeta]) -> dict[str, Any]:
+def _describe_parameters(call: HookCall, known: Iterable[TokenMeta]) -> dict[str, object]:
     """Nothing is asked of the chain for it: a token is told in full where the plan moves it, else as it was named.
 
     A symbol that two of the plan's tokens bear stays as it was named: anybody may call a token USDC.
@@ -123,7 +123,7 @@ def _describe_parameters(call: HookCall, known: Iterable[TokenMeta]) -> dict[str
     return told
 
 
-def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
+def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, object]:
     """What may come of what is signed: nothing moves before somebody carries it out."""
     return {
         "promise": "signed, not sent: somebody else may carry it out any moment until it ends",
@@ -159,7 +159,7 @@ def _measure_value_change(call: HookCall, known: Mapping[str, TokenMeta]) -> dic
     return {VALUE_CHANGE: measure_value_change(call.simulation, chain=call.chain, known=known).as_dict()}
 
 
-def _describe_positions(call: HookCall) -> list[dict[str, Any]]:
+def _describe_positions(call: HookCall) -> list[dict[str, object]]:
     chain, simulation = call.chain, call.simulation
     if chain is None or simulation is None or simulation.positions_after is None:
         return []

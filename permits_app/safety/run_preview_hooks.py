@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from permits_app.models import DeniedCall
 from permits_app.permits.plan_store import encode_bounds, encode_calls
@@ -35,7 +34,7 @@ def judge_call(call: HookCall, *, may_modify: bool = True) -> HookReport:
         raise
 
 
-def keep_denial(call: HookCall, error: GolemError, *, facts: Mapping[str, Any]) -> DeniedCall | None:
+def keep_denial(call: HookCall, error: GolemError, *, facts: Mapping[str, object]) -> DeniedCall | None:
     """Store a refused plan with the facts it was judged on; a local write has none. Our failures are no denials."""
     if call.plan is None or error.http_status >= 500:
         return None

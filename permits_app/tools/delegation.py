@@ -8,7 +8,7 @@ of the others the call says which setting is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
@@ -71,7 +71,7 @@ class DelegatedReview:
     reasons: tuple[str, ...]
     warnings: tuple[str, ...]
     checks: tuple[str, ...]
-    figures: dict[str, Any]
+    figures: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)

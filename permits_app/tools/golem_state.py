@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
 
 from django.db.models import Avg, Count, Max, Q, Sum
 
@@ -218,10 +219,25 @@ def _read_vitality(ctx: ReadContext) -> VitalityAnswer:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _TickSums:
+    """What the newest ticks come to; durations in milliseconds, None where there was none."""
+
+    ticks: int
+    completed: int
+    failed: int
+    abandoned: int
+    mean: float | None
+    longest: int | None
+    lateness: float | None
+    missed: int | None
+    last: datetime | None
+
+
 def _read_beats(ctx: ReadContext) -> HeartbeatStats:
     beat = Heartbeat.objects.filter(golem_id=ctx.golem.id).first()
     newest = HeartbeatTick.objects.filter(golem_id=ctx.golem.id).order_by("-started_at").values("pk")[:_NEWEST_TICKS]
-    sums: dict[str, Any] = HeartbeatTick.objects.filter(pk__in=newest).aggregate(
+    found = HeartbeatTick.objects.filter(pk__in=newest).aggregate(
         ticks=Count("pk"),
         completed=Count("pk", filter=Q(status=TickStatus.COMPLETE)),
         failed=Count("pk", filter=Q(status=TickStatus.FAILED)),
@@ -232,20 +248,21 @@ def _read_beats(ctx: ReadContext) -> HeartbeatStats:
         missed=Sum("missed_before"),
         last=Max("started_at"),
     )
+    sums = _TickSums(**found)
     return HeartbeatStats(
         is_on=beat is not None and beat.is_on,
         planner=str(beat.planner) if beat is not None else None,
         next_tick_at=tell_time(beat.next_tick_at) if beat is not None and beat.is_on else None,
         regime=str(beat.regime) if beat is not None else None,
-        ticks=sums["ticks"],
-        completed=sums["completed"],
-        failed=sums["failed"],
-        abandoned=sums["abandoned"],
-        mean_duration_ms=_whole(sums["mean"]),
-        longest_duration_ms=sums["longest"],
-        mean_lateness_ms=_whole(sums["lateness"]),
-        missed_ticks=sums["missed"] or 0,
-        last_tick_at=tell_time(sums["last"]),
+        ticks=sums.ticks,
+        completed=sums.completed,
+        failed=sums.failed,
+        abandoned=sums.abandoned,
+        mean_duration_ms=_whole(sums.mean),
+        longest_duration_ms=sums.longest,
+        mean_lateness_ms=_whole(sums.lateness),
+        missed_ticks=sums.missed or 0,
+        last_tick_at=tell_time(sums.last),
     )
 
 

@@ -198,11 +198,12 @@ def _count_actions(
         .exclude(action_type="")
         .values("golem_id", "action_type")
         .annotate(count=Count("pk"), good=Count("pk", filter=Q(outcome__succeeded=True)))
+        .values_list("golem_id", "action_type", "count", "good")
         .order_by()
     )
-    for row in rows:
-        actions[row["golem_id"]][row["action_type"]] += row["count"]
-        well[row["golem_id"]] += row["good"]
+    for golem_id, action_type, count, good in rows:
+        actions[golem_id][action_type] += count
+        well[golem_id] += good
     return actions, well
 
 
@@ -247,7 +248,13 @@ def _read_testament(death: Death) -> Testament:
     episodes = Episode.objects.filter(
         golem=golem, occurred_at__gte=last - _LAST_DAYS, occurred_at__lte=last, is_quarantined=False
     ).exclude(action_type="")
-    went_wrong = episodes.filter(outcome__succeeded=False).values("action_type").annotate(count=Count("pk")).order_by()
+    went_wrong = (
+        episodes.filter(outcome__succeeded=False)
+        .values("action_type")
+        .annotate(count=Count("pk"))
+        .values_list("action_type", "count")
+    )
+    went_wrong = went_wrong.order_by()
     warnings = Insight.objects.filter(golem=golem, kind=Kind.WARNING, is_quarantined=False)
     lessons = warnings.order_by("-confidence_percent", "-created_at", "pk")
     return Testament(
@@ -260,7 +267,7 @@ def _read_testament(death: Death) -> Testament:
         last_vitality=decimal_text(vitality.value, MILLION) if vitality is not None else None,
         positions_left=len(death.left),
         actions=episodes.count(),
-        went_wrong={row["action_type"]: row["count"] for row in sorted(went_wrong, key=lambda row: -row["count"])},
+        went_wrong=dict(sorted(went_wrong, key=lambda row: -row[1])),
         lessons=tuple(each.text[:_LONGEST_LESSON] for each in lessons[:_MOST_LESSONS]),
         archive=death.export_file or None,
     )

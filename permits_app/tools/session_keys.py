@@ -8,9 +8,10 @@ signed caveats let it, and no more. Owners appoint and end them by their own sig
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from django.db import transaction
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -46,6 +47,8 @@ from permits_app.tools.session_key_lines import (
     spell_time,
 )
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import format_micro_usd, format_units, usd_to_micro
 from tools_app.standards.paused_tokens import StillReads
 from tools_app.standards.safe_allowance import LARGEST_AMOUNT
@@ -84,6 +87,16 @@ KeyId = Annotated[
     AfterValidator(lambda given: given.lower() if len(given) == _HASH_LENGTH else check_address(given)),
 ]
 KeyLabel = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedKey:
+    """The key that the owners were asked for: its end in Unix seconds, its batches, its budget in micro-USD."""
+
+    key: str
+    expires_at: int
+    operations: int
+    budget_micro_usd: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +163,7 @@ def preview_session_key(
         raise InvalidParams("the key of another role is held by others", fields={"key": "its address"})
     if not list_permissions(state, role, mirror.chain_id):
         able = [each for each in range(_ROLES) if list_permissions(state, each, mirror.chain_id)]
-        known: dict[str, Any] = {"fill": {"role": {"one_of": able}}} if able else {}
+        known: JsonObject = {"fill": {"role": {"one_of": able}}} if able else {}
         fields = {"role": "one that may do something"}
         raise InvalidParams(f"the owners gave role {role} no call", fields=fields, **known)
     if key is None:
@@ -210,18 +223,19 @@ def session_provision_key(
     with transaction.atomic():
         request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
         carry_out_wish(request=request, now=ctx.now)
-    asked = request.change
     if opened is None:
+        delegate = str(request.change["delegate"])
         words = (request.title.partition(" take ")[2],)
-        return SessionKeyAsked(asked["delegate"], asked["delegate"], None, None, None, None, words, str(request.pk))
+        return SessionKeyAsked(delegate, delegate, None, None, None, None, words, str(request.pk))
     mirror, state = opened
+    asked = read_stored(_AskedKey, request.change)
     return SessionKeyAsked(
-        key_id=asked["key"],
-        public_key=asked["key"],
+        key_id=asked.key,
+        public_key=asked.key,
         role=role,
-        expires_at=spell_time(int(asked["expires_at"])),
-        operations=int(asked["operations"]),
-        budget_usd=UsdAmount(int(asked["budget_micro_usd"])),
+        expires_at=spell_time(asked.expires_at),
+        operations=asked.operations,
+        budget_usd=UsdAmount(asked.budget_micro_usd),
         permissions=list_permissions(state, role, mirror.chain_id),
         request_id=str(request.pk),
     )
@@ -448,7 +462,7 @@ def _stage(golem: Golem, label: str | None, now: datetime) -> str:
     return str(staged.address)
 
 
-def _observe(golem: Golem, arguments: dict[str, Any], now: datetime, *, name: str = "cage") -> dict[str, object]:
+def _observe(golem: Golem, arguments: Mapping[str, object], now: datetime, *, name: str = "cage") -> JsonObject:
     operation = find_operation(name)
     if not isinstance(operation, ObservingOperation):
         raise TypeError("the operation looks at no chain")

@@ -250,11 +250,10 @@ def _find(ctx: ReadContext, plan_id: str) -> StandingPlan:
 
 
 def _tell(ctx: ReadContext, row: StandingPlan) -> PlanTold:
-    carried = ActionRecord.objects.filter(
-        golem_id=ctx.golem.id, wish_key=row.wish_key, state=ActionState.EXECUTED
-    ).aggregate(done=CountRows("id"), last=Max("created_at"))
-    next_at = ctx.now if carried["last"] is None else carried["last"] + timedelta(hours=row.every_hours)
-    is_over = row.ended_at is not None or carried["done"] >= row.times or next_at >= row.ends_at
+    carried = ActionRecord.objects.filter(golem_id=ctx.golem.id, wish_key=row.wish_key, state=ActionState.EXECUTED)
+    done, last = carried.aggregate(done=CountRows("id"), last=Max("created_at")).values()
+    next_at = ctx.now if last is None else last + timedelta(hours=row.every_hours)
+    is_over = row.ended_at is not None or done >= row.times or next_at >= row.ends_at
     return PlanTold(
         plan_id=str(row.pk),
         words=row.words,
@@ -265,9 +264,9 @@ def _tell(ctx: ReadContext, row: StandingPlan) -> PlanTold:
         amount=str(int(row.amount_raw)),
         every_hours=row.every_hours,
         times=row.times,
-        done=carried["done"],
+        done=done,
         share_percent=row.share_percent,
-        last_done_at=tell_time(carried["last"]),
+        last_done_at=tell_time(last),
         next_at=None if is_over else tell_time(next_at),
         ends_at=row.ends_at.isoformat(),
         ended_at=tell_time(row.ended_at),

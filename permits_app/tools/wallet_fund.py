@@ -6,7 +6,7 @@ other money comes from people, and the refusal says how.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from django.db.models import Q
@@ -17,6 +17,7 @@ from permits_app.models import AllowlistEntry
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.tools.wallet import wallet
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_units
 from tools_app.standards.erc20 import balance_of
 from tools_app.toolkit.capability import Capability
@@ -194,7 +195,7 @@ def _check_handover(
     givers = {str(each.pk): each for each in list_givers(ctx.golem.id, reader.chain_id)}
     giver = givers.get(from_golem.lower())
     if giver is None:
-        known: dict[str, Any] = {"fill": {"from_golem": {"one_of": sorted(givers)}}} if givers else {}
+        known: JsonObject = {"fill": {"from_golem": {"one_of": sorted(givers)}}} if givers else {}
         raise InvalidParams(
             f"no golem of that id has the same owners and an account on chain {reader.chain_id}; {len(givers)} have",
             fields={"from_golem": "another golem of the same owners"},

@@ -19,6 +19,7 @@ from permits_app.tools.wallet import wallet
 from tools_app.core import audit_log
 from tools_app.core.clock import tell_time
 from tools_app.core.errors import InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.standards.x402.host_asking import HostAsker
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
@@ -44,6 +45,15 @@ class PayeeLearned:
     host: str
     payee: str
     before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundPayee:
+    """Of which host the preview saw which payee, in place of which."""
+
+    host: int
+    payee: str
+    before: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +137,8 @@ def wallet_learn_payee(
     Does not pay, does not list a host, and sends the host nothing but an empty request.
     """
     host = _find(ctx, url, chain_id)
-    bound = capability.bound
-    if (host.pk, host.payee) != (bound["host"], bound["before"]):
+    bound = read_stored(_BoundPayee, capability.bound)
+    if (host.pk, host.payee) != (bound.host, bound.before):
         raise PaymentHostCap("the host's payee or its listing changed since the preview", origin=host.origin)
     ctx.step("Keeping the payee")
     with transaction.atomic():
@@ -136,12 +146,12 @@ def wallet_learn_payee(
         if request is not None:
             carry_out_wish(request=request, now=ctx.now)
         elif not host.payee:
-            PaymentHost.objects.filter(pk=host.pk, payee="").update(payee=bound["payee"], payee_since=ctx.now)
-        facts = {"host": host.origin, "chain_id": int(host.chain_id), "payee": bound["payee"], "before": host.payee}
+            PaymentHost.objects.filter(pk=host.pk, payee="").update(payee=bound.payee, payee_since=ctx.now)
+        facts = {"host": host.origin, "chain_id": int(host.chain_id), "payee": bound.payee, "before": host.payee}
         audit_log.append(
             golem_id=ctx.golem.id, event="PayeeLearned", actor=f"golem:{ctx.golem.id}", data=facts, now=ctx.now
         )
-    return PayeeLearned(host.origin, str(bound["payee"]), host.payee or None)
+    return PayeeLearned(host.origin, bound.payee, host.payee or None)
 
 
 def _find(ctx: ReadContext, url: str, chain_id: int | None) -> PaymentHost:

@@ -23,6 +23,7 @@ from tools_app.core import clock, guarded_http
 from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import InvalidParams
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.json_types import JsonObject
 from tools_app.core.taint import Secret
 
 _MOST_ANSWER_BYTES: Final = 65_536
@@ -73,7 +74,7 @@ class KmsClient:
             raise SignerMismatch("AWS KMS signed by another algorithm")
         return read_der_signature(_read_bytes(answer.get("Signature")))
 
-    def _ask(self, action: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, action: str, body: JsonObject) -> dict[str, object]:
         url = (self.url or f"https://kms.{self.region}.amazonaws.com").rstrip("/") + "/"
         raw = json.dumps(body, separators=(",", ":")).encode()
         headers = {
@@ -111,7 +112,7 @@ class KmsClient:
         return {**headers, "Authorization": signed}
 
 
-def _read(answer: guarded_http.Answer) -> dict[str, Any]:
+def _read(answer: guarded_http.Answer) -> dict[str, object]:
     """The answer's object. Its texts are a stranger's and are not repeated."""
     if not 200 <= answer.status < 300:
         raise SignerUnavailable(f"AWS KMS answered {answer.status}", status=str(answer.status))
@@ -124,7 +125,7 @@ def _read(answer: guarded_http.Answer) -> dict[str, Any]:
     return found
 
 
-def _read_bytes(told: Any) -> bytes:
+def _read_bytes(told: Any) -> bytes:  # Any: an answer from outside, checked where it is read
     try:
         return base64.b64decode(told, validate=True)
     except (binascii.Error, ValueError, TypeError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from permits_app.permits.stored_calls import SentCall
 from tools_app.toolkit.typed_data import TypedData
 
 
@@ -18,12 +18,10 @@ class OperationTerms:
     call_gas_limit: int
 
     @classmethod
-    def of_call(cls, call: Mapping[str, Any]) -> OperationTerms | None:
+    def of_call(cls, call: SentCall) -> OperationTerms | None:
         """Those of a permit's stored call; None for a plain transaction."""
-        stored = call.get("user_operation")
-        if stored is None:
-            return None
-        return cls(stored["entry_point"], stored["paymaster"], int(stored["call_gas_limit"]))
+        terms = call.user_operation
+        return None if terms is None else cls(terms.entry_point, terms.paymaster, terms.call_gas_limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from tools_app.core import guarded_http
 from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import GolemError
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret
 from tools_app.standards.user_operation import ENTRY_POINT, UserOperation
 
@@ -77,6 +78,30 @@ class Sponsorship:
 
 
 @dataclass(frozen=True, slots=True)
+class _ToldPrices:
+    """Prices by speed, as the bundler answers them; a stranger's, judged where they are used."""
+
+    standard: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldPrice:
+    """One of them, in the bundler's own words."""
+
+    maxFeePerGas: object = None
+    maxPriorityFeePerGas: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldGas:
+    """An estimate, in the bundler's own words."""
+
+    verificationGasLimit: object = None
+    preVerificationGas: object = None
+    paymasterVerificationGasLimit: object = None
+
+
+@dataclass(frozen=True, slots=True)
 class BundlerClient:
     """The project at ZeroDev that this server asks. Its id stays out of every text."""
 
@@ -96,20 +121,22 @@ class BundlerClient:
     def read_fees(self, chain_id: int) -> tuple[int, int]:
         """The cap and the priority fee it takes an operation at, wei per gas. Raises as check_serves does."""
         answer = self._ask(chain_id, "zd_getUserOperationGasPrice", [])
-        price = answer.get("standard") if isinstance(answer, dict) else None
-        if not isinstance(price, dict):
+        prices = read_stored(_ToldPrices, answer) if isinstance(answer, dict) else _ToldPrices()
+        if not isinstance(prices.standard, dict):
             raise SignerMismatch("the bundler's gas price has another shape")
-        return _as_quantity(price.get("maxFeePerGas")), _as_quantity(price.get("maxPriorityFeePerGas"))
+        price = read_stored(_ToldPrice, prices.standard)
+        return _as_quantity(price.maxFeePerGas), _as_quantity(price.maxPriorityFeePerGas)
 
     def estimate(self, chain_id: int, operation: UserOperation) -> GasAround:
         """What `operation` needs around its call. Raises as check_serves does, and what a refusal means."""
         answer = self._ask(chain_id, "eth_estimateUserOperationGas", [operation.as_rpc(), ENTRY_POINT])
         if not isinstance(answer, dict):
             raise SignerMismatch("the bundler's estimate has another shape")
+        told = read_stored(_ToldGas, answer)
         return GasAround(
-            verification=_as_quantity(answer.get("verificationGasLimit")),
-            pre_verification=_as_quantity(answer.get("preVerificationGas")),
-            paymaster_verification=_as_quantity(answer.get("paymasterVerificationGasLimit") or "0x0"),
+            verification=_as_quantity(told.verificationGasLimit),
+            pre_verification=_as_quantity(told.preVerificationGas),
+            paymaster_verification=_as_quantity(told.paymasterVerificationGasLimit or "0x0"),
         )
 
     def sponsor(self, chain_id: int, operation: UserOperation, *, is_stub: bool) -> Sponsorship:
@@ -139,7 +166,14 @@ class BundlerClient:
         if not isinstance(said, str) or said.lower() != op_hash:
             raise SignerMismatch("the bundler named another operation than the one it was given", op_hash=op_hash)
 
-    def _ask(self, chain_id: int, method: str, params: list[Any], *, is_sending: bool = False) -> Any:
+    def _ask(
+        self,
+        chain_id: int,
+        method: str,
+        params: list[Any],  # Any: an answer from outside, checked where it is read
+        *,
+        is_sending: bool = False,
+    ) -> Any:  # Any: an answer from outside, checked where it is read
         url = f"{self.url.rstrip('/')}/{_as_path(self.project_id.reveal())}/chain/{chain_id}"
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -158,7 +192,7 @@ class BundlerClient:
         return _read(answer)
 
 
-def _read(answer: guarded_http.Answer) -> Any:
+def _read(answer: guarded_http.Answer) -> Any:  # Any: an answer from outside, checked where it is read
     """The result inside an answer. Raises what an error in it means; its texts are a stranger's and not repeated."""
     if answer.status in (401, 403, 404):
         raise SignerUnavailable("the bundler refused this server's project id")
@@ -185,7 +219,7 @@ def explain_refusal(code: int | None, text: str) -> GolemError:
     return kind(f"the bundler refused the operation: {said}", reason=said)
 
 
-def _as_quantity(found: Any) -> int:
+def _as_quantity(found: Any) -> int:  # Any: an answer from outside, checked where it is read
     try:
         quantity = int(found, 16)
     except (TypeError, ValueError):

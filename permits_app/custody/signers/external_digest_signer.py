@@ -82,7 +82,8 @@ def make_signature(r: int, s: int, *, digest: bytes, address: str) -> bytes:
 def read_der_signature(raw: bytes) -> tuple[int, int]:
     """r and s of a signature in DER. Raises SignerMismatch."""
     try:
-        found: Any = DerSequence().decode(raw, strict=True, nr_elements=2, only_ints_expected=True)
+        found: Any  # Any: the library says None, and answers a sequence
+        found = DerSequence().decode(raw, strict=True, nr_elements=2, only_ints_expected=True)
         return int(found[0]), int(found[1])
     except (ValueError, IndexError, TypeError):
         raise SignerMismatch("the signer's answer is no signature in DER") from None
@@ -91,8 +92,10 @@ def read_der_signature(raw: bytes) -> tuple[int, int]:
 def read_public_key(raw: bytes) -> str:
     """The EIP-55 address of a public key of secp256k1, as SubjectPublicKeyInfo in DER. Raises SignerMismatch."""
     try:
-        info: Any = DerSequence().decode(raw, strict=True, nr_elements=2)
-        algorithm: Any = DerSequence().decode(info[0], strict=True, nr_elements=2)
+        info: Any  # Any: as above
+        info = DerSequence().decode(raw, strict=True, nr_elements=2)
+        algorithm: Any  # Any: as above
+        algorithm = DerSequence().decode(info[0], strict=True, nr_elements=2)
         kind, curve = (DerObjectId().decode(each, strict=True).value for each in (algorithm[0], algorithm[1]))
         point = DerBitString().decode(info[1], strict=True).value
     except (ValueError, IndexError, TypeError):

@@ -13,6 +13,7 @@ from permits_app.custody.signers.eth_account_library import load_accounts
 from permits_app.custody.signers.keystore import Keystore
 from permits_app.errors import SignerUnavailable
 from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.core.json_types import JsonObject
 from tools_app.toolkit.typed_data import TypedData
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class LocalSigner:
         check_known_code(chain_id=chain_id, contract=contract)
         account = self._open()
         self._keystore.note_chain(address=self._address, chain_id=chain_id)
-        signed: Any = account.sign_authorization({"chainId": chain_id, "address": contract, "nonce": nonce})
+        signed: Any  # Any: the library types it as a signed message
+        signed = account.sign_authorization({"chainId": chain_id, "address": contract, "nonce": nonce})
         return SignedAuthorization(chain_id, contract, nonce, signed.y_parity, signed.r, signed.s)
 
     def sign_carrying(self, transaction: UnsignedTransaction, authorization: SignedAuthorization) -> SignedTransaction:
@@ -59,9 +61,10 @@ class LocalSigner:
         }
         return self._sign({"type": 4, **_name_fields(transaction), "authorizationList": [word]}, transaction.chain_id)
 
-    def _sign(self, fields: dict[str, Any], chain_id: int) -> SignedTransaction:
+    def _sign(self, fields: JsonObject, chain_id: int) -> SignedTransaction:
         account = self._open()
         self._keystore.note_chain(address=self._address, chain_id=chain_id)
+        signed: Any  # Any: the library types it as a signed message
         signed = account.sign_transaction(fields)
         return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
 
@@ -77,6 +80,7 @@ class LocalSigner:
         """The EIP-712 signature of exactly what our own reading of the standard hashes. Raises SignerUnavailable."""
         account = self._open()
         self._keystore.note_chain(address=self._address, chain_id=typed.chain_id)
+        signed: Any  # Any: the library types it as a signed message
         signed = account.sign_typed_data(full_message=typed.as_document())
         if bytes(signed.message_hash) != hash_typed_data(typed):
             raise SignerUnavailable("two readings of what would be signed differ; nothing is", address=self._address)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import rfc8785
@@ -31,12 +31,35 @@ from tools_app.core import guarded_http
 from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import InvalidParams
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret
 from tools_app.toolkit.typed_data import TypedData
 
 PRIVY_URL: Final = "https://api.privy.io"
 _MOST_ANSWER_BYTES: Final = 262_144
 _AUTHORIZATION_PREFIX: Final = "wallet-auth:"
+
+
+@dataclass(frozen=True, slots=True)
+class _PrivyAnswer:
+    """What an answer says of a wallet, a policy or a signature; a stranger's, judged where it is used."""
+
+    id: object = None
+    chain_type: object = None
+    address: object = None
+    policy_ids: object = None
+    method: object = None
+    data: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """What was signed, likewise."""
+
+    encoding: object = None
+    signed_transaction: object = None
+    signature: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +75,11 @@ class PrivyClient:
 
     def read_address(self, wallet_id: str) -> str:
         """The EIP-55 address of an Ethereum wallet. Raises SignerUnavailable, SignerMismatch, InvalidParams."""
-        answer = self._ask("GET", f"/v1/wallets/{_as_id(wallet_id)}", None)
-        if answer.get("chain_type") != "ethereum" or answer.get("id") != wallet_id:
+        answer = read_stored(_PrivyAnswer, self._ask("GET", f"/v1/wallets/{_as_id(wallet_id)}", None))
+        if answer.chain_type != "ethereum" or answer.id != wallet_id:
             raise SignerMismatch("Privy answered with another wallet, or with none for Ethereum", wallet_id=wallet_id)
         try:
-            return str(to_checksum_address(str(answer.get("address"))))
+            return str(to_checksum_address(str(answer.address)))
         except ValueError:
             raise SignerMismatch("Privy answered without an address", wallet_id=wallet_id) from None
 
@@ -65,33 +88,34 @@ class PrivyClient:
         nothing. Asked again with the same `name` within a day Privy answers the same one. Raises SignerUnavailable,
         SignerMismatch.
         """
-        policy = self._ask("POST", "/v1/policies", _write_policy(name, chain_ids), once=f"{name} policy")
-        policy_id = policy.get("id")
-        if not isinstance(policy_id, str) or policy.get("chain_type") != "ethereum":
+        asked = _write_policy(name, chain_ids)
+        policy = read_stored(_PrivyAnswer, self._ask("POST", "/v1/policies", asked, once=f"{name} policy"))
+        policy_id = policy.id
+        if not isinstance(policy_id, str) or policy.chain_type != "ethereum":
             raise SignerMismatch("Privy answered something else than a policy")
         body = {"chain_type": "ethereum", "policy_ids": [policy_id], "external_id": name}
-        made = self._ask("POST", "/v1/wallets", body, once=f"{name} wallet")
-        wallet_id = made.get("id")
+        made = read_stored(_PrivyAnswer, self._ask("POST", "/v1/wallets", body, once=f"{name} wallet"))
+        wallet_id = made.id
         if not isinstance(wallet_id, str) or not wallet_id:
             raise SignerMismatch("Privy answered without a wallet's id")
-        if made.get("policy_ids") != [policy_id]:
+        if made.policy_ids != [policy_id]:
             raise SignerMismatch("Privy made a wallet without the policy that was asked for", wallet_id=wallet_id)
         address = self.read_address(wallet_id)
-        if str(made.get("address")).lower() != address.lower():
+        if str(made.address).lower() != address.lower():
             raise SignerMismatch("Privy answered two addresses for one wallet", wallet_id=wallet_id)
         return wallet_id, address
 
-    def sign_transaction(self, wallet_id: str, transaction: dict[str, Any]) -> bytes:
+    def sign_transaction(self, wallet_id: str, transaction: dict[str, object]) -> bytes:
         """Signed bytes as Privy answers them, not judged yet. Raises SignerUnavailable, SignerMismatch."""
         body = {"method": "eth_signTransaction", "params": {"transaction": transaction}}
-        answer = self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body)
-        data = answer.get("data")
-        if answer.get("method") != "eth_signTransaction" or not isinstance(data, dict):
+        answer = read_stored(_PrivyAnswer, self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body))
+        if answer.method != "eth_signTransaction" or not isinstance(answer.data, dict):
             raise SignerMismatch("Privy answered something else than a signed transaction")
-        if data.get("encoding") != "rlp":
+        data = read_stored(_Signed, answer.data)
+        if data.encoding != "rlp":
             raise SignerMismatch("Privy answered in another encoding than RLP")
         try:
-            return bytes.fromhex(str(data.get("signed_transaction")).removeprefix("0x"))
+            return bytes.fromhex(str(data.signed_transaction).removeprefix("0x"))
         except ValueError:
             raise SignerMismatch("Privy's signed transaction is no hex") from None
 
@@ -112,17 +136,17 @@ class PrivyClient:
         }
         return self._ask_signature(wallet_id, {"method": "eth_signTypedData_v4", "params": {"typed_data": document}})
 
-    def _ask_signature(self, wallet_id: str, body: dict[str, Any]) -> bytes:
-        answer = self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body)
-        data = answer.get("data")
-        if answer.get("method") != body["method"] or not isinstance(data, dict) or data.get("encoding") != "hex":
+    def _ask_signature(self, wallet_id: str, body: JsonObject) -> bytes:
+        answer = read_stored(_PrivyAnswer, self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body))
+        data = read_stored(_Signed, answer.data) if isinstance(answer.data, dict) else _Signed()
+        if answer.method != body["method"] or data.encoding != "hex":
             raise SignerMismatch("Privy answered something else than a signature in hex")
         try:
-            return bytes.fromhex(str(data.get("signature")).removeprefix("0x"))
+            return bytes.fromhex(str(data.signature).removeprefix("0x"))
         except ValueError:
             raise SignerMismatch("Privy's signature is no hex") from None
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None, *, once: str = "") -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: JsonObject | None, *, once: str = "") -> dict[str, object]:
         url = self.url.rstrip("/") + path
         raw = rfc8785.dumps(body) if body is not None else None
         headers = {
@@ -199,7 +223,7 @@ class PrivySigner:
         return signature
 
 
-def _read(answer: guarded_http.Answer) -> dict[str, Any]:
+def _read(answer: guarded_http.Answer) -> dict[str, object]:
     """The answer's object. Its texts are a stranger's and are not repeated."""
     if answer.status in (401, 403):
         raise SignerUnavailable("Privy refused this server's credentials or its authorization signature")
@@ -239,9 +263,9 @@ def _as_id(wallet_id: str) -> str:
     return quote(wallet_id, safe="")
 
 
-def _authorize(key: Secret, *, method: str, url: str, body: dict[str, object], app_id: str, once: str) -> str:
+def _authorize(key: Secret, *, method: str, url: str, body: JsonObject, app_id: str, once: str) -> str:
     """The authorization signature: P-256 over SHA-256 of the canonical request, DER in base64."""
-    payload: dict[str, Any] = {
+    payload: JsonObject = {
         "version": 1,
         "method": method,
         "url": url,

@@ -11,7 +11,7 @@ import base64
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from Crypto.Hash import SHA256
 from Crypto.PublicKey import ECC
@@ -29,6 +29,8 @@ from tools_app.core import clock, guarded_http
 from tools_app.core.bounded_parsing import read_json
 from tools_app.core.errors import InvalidParams
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.json_types import JsonObject
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret
 from tools_app.toolkit.typed_data import TypedData
 
@@ -40,6 +42,25 @@ _FORMAT: Final = "ADDRESS_FORMAT_ETHEREUM"
 _HEX, _TYPED = "PAYLOAD_ENCODING_HEXADECIMAL", "PAYLOAD_ENCODING_EIP712"
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORD: Final = re.compile(r"[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnkeyAccount:
+    """An account of a wallet, in Turnkey's own words; a stranger's, judged where it is used."""
+
+    path: object = None
+    addressFormat: object = None
+    walletId: object = None
+    address: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnkeyActivity:
+    """What became of a change that was asked for, likewise."""
+
+    type: object = None
+    status: object = None
+    result: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +78,15 @@ class TurnkeyClient:
         """The EIP-55 address of a wallet's first account. Raises SignerUnavailable, SignerMismatch, InvalidParams."""
         asked = {"organizationId": self.organization_id, "walletId": _as_id(wallet_id)}
         accounts = self._ask("query/list_wallet_accounts", asked).get("accounts")
+        told = [each for each in (accounts if isinstance(accounts, list) else []) if isinstance(each, dict)]
         found = [
             each
-            for each in (accounts if isinstance(accounts, list) else [])
-            if isinstance(each, dict)
-            and (each.get("path"), each.get("addressFormat"), each.get("walletId")) == (_PATH, _FORMAT, wallet_id)
+            for each in (read_stored(_TurnkeyAccount, one) for one in told)
+            if (each.path, each.addressFormat, each.walletId) == (_PATH, _FORMAT, wallet_id)
         ]
         if len(found) != 1:
             raise SignerMismatch("Turnkey answered with another wallet, or with none for Ethereum", wallet_id=wallet_id)
-        return _as_address(found[0].get("address"))
+        return _as_address(found[0].address)
 
     def create_wallet(self, *, name: str, chain_ids: tuple[int, ...]) -> tuple[str, str]:
         """Id and address of a new wallet; with a `user_id`, under a policy by which that user signs for these chains.
@@ -107,7 +128,7 @@ class TurnkeyClient:
             raise SignerMismatch("Turnkey's answer is no signature")
         return int(r, 16), int(s, 16)
 
-    def _act(self, path: str, kind: str, parameters: dict[str, Any]) -> dict[str, object]:
+    def _act(self, path: str, kind: str, parameters: JsonObject) -> dict[str, object]:
         """What came of one activity. One that waits for others is refused: nobody here waits for them."""
         body = {
             "type": f"ACTIVITY_TYPE_{kind}",
@@ -115,17 +136,17 @@ class TurnkeyClient:
             "organizationId": self.organization_id,
             "parameters": parameters,
         }
-        activity = self._ask(f"submit/{path}", body).get("activity")
-        if not isinstance(activity, dict) or activity.get("type") != body["type"]:
+        told = self._ask(f"submit/{path}", body).get("activity")
+        activity = read_stored(_TurnkeyActivity, told) if isinstance(told, dict) else None
+        if activity is None or activity.type != body["type"]:
             raise SignerMismatch("Turnkey answered with another activity, or with none")
-        if activity.get("status") != "ACTIVITY_STATUS_COMPLETED":
+        if activity.status != "ACTIVITY_STATUS_COMPLETED":
             raise SignerUnavailable("Turnkey did not complete this: a policy there refuses it or wants others to agree")
-        result = activity.get("result")
-        if not isinstance(result, dict):
+        if not isinstance(activity.result, dict):
             raise SignerMismatch("Turnkey completed this and told no result")
-        return result
+        return activity.result
 
-    def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, path: str, body: JsonObject) -> dict[str, object]:
         raw = json.dumps(body, separators=(",", ":")).encode()
         headers = {"Content-Type": "application/json", "X-Stamp": self._stamp(raw)}
         try:
@@ -195,7 +216,7 @@ def _write_policy(name: str, wallet_id: str, user_id: str, chain_ids: tuple[int,
     }
 
 
-def _read(answer: guarded_http.Answer) -> dict[str, Any]:
+def _read(answer: guarded_http.Answer) -> dict[str, object]:
     """The answer's object. Its texts are a stranger's and are not repeated."""
     if answer.status in (401, 403):
         raise SignerUnavailable("Turnkey refused this server's stamp, or a policy there refuses what was asked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from archetypes_app.models import Golem
 from permits_app.custody.signer_addresses import list_addresses, write_csv
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportOptions:
+    """One golem or all, CSV or JSON."""
+
+    golem: str | None
+    json: bool
 
 
 class Command(BaseCommand):
@@ -22,10 +32,11 @@ class Command(BaseCommand):
         parser.add_argument("golem", nargs="?", help="id or name of one golem")
         parser.add_argument("--json", action="store_true", help="JSON instead of CSV")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Write them."""
-        rows = list_addresses(self._choose(options["golem"]))
-        self.stdout.write(json.dumps(rows, indent=2) if options["json"] else write_csv(rows), ending="")
+        given = read_stored(_ExportOptions, options)
+        rows = list_addresses(self._choose(given.golem))
+        self.stdout.write(json.dumps(rows, indent=2) if given.json else write_csv(rows), ending="")
 
     def _choose(self, wanted: str | None) -> list[Golem]:
         golems = Golem.objects.order_by("name", "pk")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -11,10 +12,20 @@ from permits_app.limits.ledger import sum_days
 from permits_app.limits.owner_budget import list_golems_of, set_budget
 from permits_app.models import OwnerBudget
 from tools_app.core import clock
+from tools_app.core.stored_json import read_stored
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_number
 from tools_app.core.units import format_micro_usd, usd_to_micro
 
 MOST_USD = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class _BudgetOptions:
+    """Whose budget, and what it becomes."""
+
+    username: str
+    usd: str | None
+    none: bool
 
 
 class Command(BaseCommand):
@@ -28,15 +39,16 @@ class Command(BaseCommand):
         parser.add_argument("--usd", help="dollars in 24 hours, such as 2500 or 99.50")
         parser.add_argument("--none", action="store_true", help="no budget beside each golem's own limits")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Set it, and show what holds."""
-        person = get_user_model()._default_manager.filter(username=options["username"]).first()
+        given = read_stored(_BudgetOptions, options)
+        person = get_user_model()._default_manager.filter(username=given.username).first()
         if person is None:
             raise CommandError(f"there is no person {options['username']!r}")
-        if options["usd"] is not None and options["none"]:
+        if given.usd is not None and given.none:
             raise CommandError("either --usd or --none")
-        if options["usd"] is not None or options["none"]:
-            micro = None if options["none"] else self._read(options["usd"])
+        if given.usd is not None or given.none:
+            micro = self._read(given.usd) if given.usd is not None else None
             set_budget(person=person, per_day_micro_usd=micro, actor="operator:command", now=clock.now())
         budget = OwnerBudget.objects.filter(person=person).first()
         if budget is None:

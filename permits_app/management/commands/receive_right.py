@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,17 @@ from permits_app.actions.receive_grant import receive_grant
 from permits_app.pages.right_lines import say_most
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _RightOptions:
+    """For which golem, where, and the grant."""
+
+    golem: str
+    protocol: str
+    context: str
+    chain: int | None
 
 
 class Command(BaseCommand):
@@ -26,15 +38,16 @@ class Command(BaseCommand):
         parser.add_argument("context", help="0x-hex, as the wallet answered it")
         parser.add_argument("--chain", type=int, default=None, help="chain id; the golem's home chain unless told")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Receive it and print whose money it is, how much, and until when."""
-        golem = self._find(options["golem"])
+        given = read_stored(_RightOptions, options)
+        golem = self._find(given.golem)
         try:
             right = receive_grant(
                 golem=golem,
-                protocol=options["protocol"],
-                chain_id=options["chain"] or golem.home_chain_id,
-                given=options["context"],
+                protocol=given.protocol,
+                chain_id=given.chain or golem.home_chain_id,
+                given=given.context,
                 actor="system:command",
                 now=clock.now(),
             )

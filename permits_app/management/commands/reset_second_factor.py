@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -11,7 +12,16 @@ from django.db import transaction
 from permits_app.approvals.second_factor import forget_devices
 from permits_app.approvals.second_factor_notices import BY_OPERATOR, FactorChange, tell_change
 from tools_app.core import clock
+from tools_app.core.stored_json import read_stored
 from tools_app.core.transaction_retry import retry_aborted
+
+
+@dataclass(frozen=True, slots=True)
+class _ResetOptions:
+    """Whose, and why."""
+
+    username: str
+    reason: str
 
 
 class Command(BaseCommand):
@@ -24,12 +34,13 @@ class Command(BaseCommand):
         parser.add_argument("username")
         parser.add_argument("--reason", required=True)
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Forget and tell."""
-        owner = get_user_model()._default_manager.filter(username=options["username"]).first()
+        given = read_stored(_ResetOptions, options)
+        owner = get_user_model()._default_manager.filter(username=given.username).first()
         if owner is None:
             raise CommandError(f"there is no account {options['username']!r}")
-        removed = _reset(owner, options["reason"])
+        removed = _reset(owner, given.reason)
         self.stdout.write(f"{removed} device(s) forgotten")
 
 

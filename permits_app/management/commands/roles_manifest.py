@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -23,7 +24,19 @@ from permits_app.policy_cage.roles_check import USUAL_ROLE, build_document, chec
 from tools_app.chain.abi import checksum
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.plan import Call
+
+
+@dataclass(frozen=True, slots=True)
+class _RolesOptions:
+    """Of which golem, against which contract, written where."""
+
+    golem: str
+    roles: str
+    role: str
+    since: int
+    out: str
 
 
 class Command(BaseCommand):
@@ -36,14 +49,15 @@ class Command(BaseCommand):
         parser.add_argument("--role", default=USUAL_ROLE, help="name of the role, at most 32 bytes")
         parser.add_argument("--out", default="", help="where the Safe's transactions are written")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        mirror = _find_cage(options["golem"])
+    def handle(self, *args: Any, **options: Any) -> None:  # Any: Django hands on what it parsed
+        given = read_stored(_RolesOptions, options)
+        mirror = _find_cage(given.golem)
         if mirror is None:
             raise CommandError("no golem of that id has a cage on a chain")
         try:
             chain = open_chain(mirror.chain_id, now=clock.now())
-            roles = checksum(options["roles"])
-            check = check_roles(chain, mirror, roles=roles, role=options["role"], since=options["since"])
+            roles = checksum(given.roles)
+            check = check_roles(chain, mirror, roles=roles, role=given.role, since=given.since)
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from None
         for line in check.manifest.left_out:
@@ -56,7 +70,7 @@ class Command(BaseCommand):
             return
         for line in check.differences:
             self.stdout.write(f"differs: {line}")
-        self._write(check.calls, chain_id=mirror.chain_id, safe=mirror.account, out=options["out"])
+        self._write(check.calls, chain_id=mirror.chain_id, safe=mirror.account, out=given.out)
 
     def _write(self, calls: Sequence[Call], *, chain_id: int, safe: str, out: str) -> None:
         document = json.dumps(build_document(calls, chain_id=chain_id, safe=safe), indent=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,15 @@ from archetypes_app.models import Golem
 from permits_app.actions.stage_key import stage_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _StagingOptions:
+    """For which golem, and why."""
+
+    golem: str
+    reason: str
 
 
 class Command(BaseCommand):
@@ -23,11 +33,12 @@ class Command(BaseCommand):
         parser.add_argument("golem", help="its id, or its name when only one golem has it")
         parser.add_argument("--reason", default="a session key asked for on the command line")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:  # Any: Django hands on what it parsed
         """Stage it and print its address."""
-        golem = self._find(options["golem"])
+        given = read_stored(_StagingOptions, options)
+        golem = self._find(given.golem)
         try:
-            key = stage_key(golem=golem, reason=options["reason"], actor="system:command", now=clock.now())
+            key = stage_key(golem=golem, reason=given.reason, actor="system:command", now=clock.now())
         except GolemError as error:
             raise CommandError(f"{error.code}: {error.detail}") from None
         self.stdout.write(key.address)

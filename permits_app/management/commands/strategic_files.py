@@ -6,6 +6,7 @@ authenticator, and stands in the golem's audit log.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,19 @@ from memory_app.strategy_files import export_files, import_files
 from permits_app.approvals.second_factor import check_code
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
+
+
+@dataclass(frozen=True, slots=True)
+class _FileOptions:
+    """What is copied where, and who signs for it."""
+
+    direction: str
+    golem: str
+    folder: Path
+    reason: str
+    owner: str | None
+    code: str | None
 
 
 class Command(BaseCommand):
@@ -34,20 +48,21 @@ class Command(BaseCommand):
         parser.add_argument("--owner", help="whose account signs for an export")
         parser.add_argument("--code", help="what their authenticator shows now, instead of typing it when asked")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        golem_id = _find_golem(options["golem"])
-        if options["direction"] == "export":
-            actor = _sign(golem_id, options["owner"], options["code"])
-            files = export_files(golem_id=golem_id, folder=options["folder"], actor=actor, now=clock.now())
+    def handle(self, *args: Any, **options: Any) -> None:  # Any: Django hands on what it parsed
+        given = read_stored(_FileOptions, options)
+        golem_id = _find_golem(given.golem)
+        if given.direction == "export":
+            actor = _sign(golem_id, given.owner, given.code)
+            files = export_files(golem_id=golem_id, folder=given.folder, actor=actor, now=clock.now())
             for path in files:
                 self.stdout.write(str(path))
             return
         try:
             done = import_files(
                 golem_id=golem_id,
-                folder=options["folder"],
+                folder=given.folder,
                 actor="system:command",
-                reason=options["reason"],
+                reason=given.reason,
                 now=clock.now(),
             )
         except GolemError as error:

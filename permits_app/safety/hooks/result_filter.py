@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from permits_app.safety.hook import Allow, HookCall, Verdict
+from tools_app.core.json_types import JsonObject
 from tools_app.core.storable_text import make_plain
 from tools_app.core.taint import (
     REMOVED,
@@ -41,7 +42,12 @@ class ResultFilter:
         return Allow(note="filters what goes back")
 
 
-def filter_result(value: Any, *, cursor: str | None = None, most_characters: int = MOST_CHARACTERS) -> Any:
+def filter_result(
+    value: Any,  # Any: a value of JSON
+    *,
+    cursor: str | None = None,
+    most_characters: int = MOST_CHARACTERS,
+) -> Any:  # Any: a value of JSON
     """`value` (JSON-ready) without secrets and hidden characters, at most `most_characters` of JSON long.
 
     An object that is too long keeps as much of its longest list as fits and gains `next_cursor` (give it back as
@@ -63,7 +69,7 @@ def filter_result(value: Any, *, cursor: str | None = None, most_characters: int
     return cleaned if _length(cleaned) <= most_characters else _cut_texts(cleaned, most_characters)
 
 
-def _write_out(value: Any) -> str | None:
+def _write_out(value: Any) -> str | None:  # Any: a value of JSON
     """`value` as JSON; None where JSON has no word for something in it, such as a Secret."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -89,7 +95,7 @@ def clean_text(text: str) -> str:
     return redact_text(make_plain(text), sink=DataSink.MODEL)
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: Any) -> Any:  # Any: a value of JSON
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Secret | Tainted):
@@ -104,11 +110,11 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def _length(value: Any) -> int:
+def _length(value: Any) -> int:  # Any: a value of JSON
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
-def _longest_list(members: dict[str, Any], path: tuple[str, ...] = ()) -> tuple[str, ...] | None:
+def _longest_list(members: dict[str, object], path: tuple[str, ...] = ()) -> tuple[str, ...] | None:
     """Path of the list that holds the most text, through objects only."""
     found: list[tuple[int, tuple[str, ...]]] = []
     for key, member in members.items():
@@ -121,12 +127,12 @@ def _longest_list(members: dict[str, Any], path: tuple[str, ...] = ()) -> tuple[
     return max(found)[1] if found else None
 
 
-def _page(members: dict[str, Any], path: tuple[str, ...], start: int, most: int) -> dict[str, Any]:
+def _page(members: dict[str, object], path: tuple[str, ...], start: int, most: int) -> dict[str, object]:
     items = _at(members, path)
     named = ".".join(path)
     # What the rest of the object and the three members added below take up.
     room = most - _length(_with(members, path, [])) - len(named) - 160
-    shown: list[Any] = []
+    shown: list[Any] = []  # Any: a value of JSON
     for item in items[start:]:
         room -= _length(item) + 1
         if room < 0 and shown:
@@ -140,19 +146,19 @@ def _page(members: dict[str, Any], path: tuple[str, ...], start: int, most: int)
     }
 
 
-def _at(members: dict[str, Any], path: tuple[str, ...]) -> Any:
-    value: Any = members
+def _at(members: JsonObject, path: tuple[str, ...]) -> Any:  # Any: a value of JSON
+    value: Any = members  # Any: as above
     for key in path:
         value = value[key]
     return value
 
 
-def _with(members: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
+def _with(members: JsonObject, path: tuple[str, ...], value: object) -> JsonObject:
     head, rest = path[0], path[1:]
     return {**members, head: _with(members[head], rest, value) if rest else value}
 
 
-def _cut_texts(value: Any, most: int) -> Any:
+def _cut_texts(value: Any, most: int) -> Any:  # Any: a value of JSON
     limit = 8_000
     while limit >= 125:
         value = _shorten(value, limit)
@@ -162,7 +168,7 @@ def _cut_texts(value: Any, most: int) -> Any:
     return {"truncated": {"reason": f"the answer is longer than {most} characters; ask for less"}}
 
 
-def _shorten(value: Any, limit: int) -> Any:
+def _shorten(value: Any, limit: int) -> Any:  # Any: a value of JSON
     if isinstance(value, str):
         return value if len(value) <= limit else value[: limit - len(_CUT)] + _CUT
     if isinstance(value, dict):

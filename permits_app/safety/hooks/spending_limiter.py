@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
@@ -151,7 +150,7 @@ def judge_price_impact(*, plan: TxPlan, most_bps: int) -> Reject | None:
 def judge_units(
     *,
     plan: TxPlan,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     price_of: Callable[[TokenMeta], FeedPrice | None],
     dust_micro_usd: int,
 ) -> Reject | None:
@@ -182,7 +181,7 @@ def judge_units(
     return None
 
 
-def _amounts(plan: TxPlan, params: Mapping[str, Any]) -> Iterator[tuple[str, int, TokenMeta]]:
+def _amounts(plan: TxPlan, params: Mapping[str, object]) -> Iterator[tuple[str, int, TokenMeta]]:
     flows: tuple[TokenFlow, ...] = (*plan.spends, *plan.receives)
     for name, value in params.items():
         if "amount" not in name or isinstance(value, bool) or not isinstance(value, int):

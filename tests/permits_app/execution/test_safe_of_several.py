@@ -30,7 +30,7 @@ from permits_app.models import (
     SpendEntry,
     SpendingLimits,
 )
-from permits_app.permits.plan_store import list_sent_calls
+from permits_app.permits.stored_calls import list_sent_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
 from permits_app.relayer import sign_empty
 from permits_app.tasks import commit_permit_task
@@ -114,7 +114,7 @@ def test_what_is_sent_is_what_was_hashed_with_the_signatures_in_it(shared: Share
     shared.run(shared.approve(request))
     permit.refresh_from_db()
     hashed = decode_input(EXEC_TRANSACTION, bytes.fromhex(permit.calls[0]["data"][2:]))
-    sent = decode_input(EXEC_TRANSACTION, bytes.fromhex(list_sent_calls(permit)[0]["data"][2:]))
+    sent = decode_input(EXEC_TRANSACTION, list_sent_calls(permit)[0].payload)
     assert hashed[:-1] == sent[:-1]
     assert (bytes(hashed[-1]), len(bytes(sent[-1]))) == (b"", 2 * 65)
     assert permit.plan_hash == answer["plan_hash"]
@@ -175,7 +175,7 @@ def test_signatures_of_one_plan_send_no_other_and_not_twice(shared: SharedSafe) 
     with pytest.raises(RpcError, match="revert"):
         shared.live.world.rpc.call(
             "eth_call",
-            {"from": row.sender, "to": row.to, "data": list_sent_calls(require(row.permit))[0]["data"]},
+            {"from": row.sender, "to": row.to, "data": list_sent_calls(require(row.permit))[0].data},
             "latest",
         )
 

@@ -18,7 +18,7 @@ from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.performance.slash_text import tell_slashes
-from permits_app.permits.balance_deltas import BalanceDelta, read_deltas
+from permits_app.permits.balance_deltas import ToldDelta, read_deltas
 from permits_app.permits.holdings_json import tell_holdings
 from permits_app.permits.plan_store import decode_principal
 from permits_app.permits.read_record_archives import read_chosen_days
@@ -167,7 +167,7 @@ def read_own_moves(
         done = PendingRequest.objects.filter(golem=golem_id, expects_chain_id=chain_id, state=RequestState.DONE)
         over = done.exclude(chain_id=chain_id).filter(checked_at__gt=ended[0], checked_at__lte=ended[1])
         for amounts in over.values_list("amounts", flat=True):
-            for arrived in (read_stored(BalanceDelta, each) for each in amounts):
+            for arrived in (read_stored(ToldDelta, each) for each in amounts):
                 deltas[arrived.token] = deltas.get(arrived.token, 0) + arrived.raw
     fee_wei = _read_fees(golem_id=golem_id, chain_id=chain_id, after=after, until=until)
     return OwnMoves(deltas, fee_wei, slippage)

@@ -30,7 +30,7 @@ def describe_deltas(
 
 
 @dataclass(frozen=True, slots=True)
-class BalanceDelta:
+class ToldDelta:
     """One of those rows: base units of a token address, and the same in units."""
 
     token: str
@@ -39,11 +39,11 @@ class BalanceDelta:
     units: str = ""
 
 
-def read_deltas(told: Mapping[str, object]) -> tuple[BalanceDelta, ...]:
+def read_deltas(told: Mapping[str, object]) -> tuple[ToldDelta, ...]:
     """The rows of a prediction or an outcome. Raises ValueError for what is none."""
     return read_stored(_WithDeltas, told).balance_deltas
 
 
 @dataclass(frozen=True, slots=True)
 class _WithDeltas:
-    balance_deltas: tuple[BalanceDelta, ...] = ()
+    balance_deltas: tuple[ToldDelta, ...] = ()

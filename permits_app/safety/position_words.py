@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from permits_app.permits.balance_deltas import BalanceDelta
+from permits_app.permits.balance_deltas import ToldDelta
 from permits_app.safety.format_rule_figures import format_ratio
 from permits_app.safety.position_rules import Moved
 from tools_app.core.json_types import JsonObject
@@ -78,8 +78,8 @@ class MovedPosition:
 
     label: str
     ref: str
-    changes: tuple[BalanceDelta, ...]
-    owed_after: tuple[BalanceDelta, ...]
+    changes: tuple[ToldDelta, ...]
+    owed_after: tuple[ToldDelta, ...]
     health_before: str | None = None
     health_after: str | None = None
     is_simulated: bool = False

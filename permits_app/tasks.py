@@ -52,8 +52,8 @@ from permits_app.execution.commit_lease import free_left
 from permits_app.execution.commit_turns import find_for_another
 from permits_app.execution.follower_threads import Following
 from permits_app.execution.key_warmup import open_recent_keys
+from permits_app.execution.lay_away import lay_away_what_is_old
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
-from permits_app.execution.record_archives import lay_away_old_records
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import memory_requests
 from permits_app.permits.lifecycle import FINAL
@@ -369,5 +369,5 @@ def _answer(call: Callable[[], object]) -> JsonObject:
 
 @shared_task(ignore_result=True)
 def lay_away_records_task() -> int:
-    """Pack what old permits were judged on; returns how many permits."""
-    return lay_away_old_records(now=clock.now()).permits
+    """Pack what old permits were judged on, what old ticks saw and the old audit log; returns how many permits."""
+    return lay_away_what_is_old(now=clock.now()).records.permits

@@ -46,6 +46,11 @@ def _digest() -> str:
     return found.hexdigest()[:32]
 
 
+def find_kept() -> Path:
+    """Where what this checkout's migrations made is written down, once a test has asked for a database."""
+    return CHECKOUT / "var" / "cache" / "test-databases" / f"{_digest()}.sql"
+
+
 def _run(program: str, *arguments: str, database: dict[str, Any]) -> None:
     environment = {
         "PATH": os.environ.get("PATH", ""),
@@ -79,9 +84,9 @@ def kept_database(django_db_modify_db_settings_parallel_suffix: None) -> KeptDat
     """None where none is kept."""
     if not SERVERS.owns_postgres:
         return None
-    folder = CHECKOUT / "var" / "cache" / "test-databases"
-    folder.mkdir(parents=True, exist_ok=True)
-    return KeptDatabase(folder / f"{_digest()}.sql", _test_database(), ExitStack())
+    path = find_kept()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return KeptDatabase(path, _test_database(), ExitStack())
 
 
 @pytest.fixture(scope="session")

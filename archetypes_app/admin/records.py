@@ -18,11 +18,12 @@ from archetypes_app.admin.scoped_filters import GolemFilter, GolemIdFilter
 from archetypes_app.models import Golem, PhaseTransition
 from archetypes_app.ownership import is_operator, list_golems_with
 from archetypes_app.roles import Power
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
-from tools_app.core import audit_log
-from tools_app.core.audit_log import read_time
+from tools_app.core.audit_archives import AuditArchiveBroken, check_nothing_stands_twice, read_entries
+from tools_app.core.audit_checkpoints import tell_broken
+from tools_app.core.audit_log import LinkCheck, read_time
 from tools_app.core.models import AuditEntry, AuditHead, OutboxEvent
-from tools_app.core.page_through import page_through
 from tools_app.pages.html import QUOTED, show_age, show_badge, show_hex, show_unchecked
 
 
@@ -30,6 +31,13 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
     """Rows with a bare `golem_id`: an owner sees those of their golems."""
 
     list_filter: ClassVar[tuple[object, ...]] = (GolemIdFilter,)
+    ordering_of_one: ClassVar[tuple[str, ...]] = ()
+    """Of one golem's rows, where these have an index of their own."""
+
+    def get_ordering(self, request: HttpRequest) -> Any:  # Any: as Django has it
+        """The newest first by an index, which rows of one golem and rows of all may have apart."""
+        is_of_one = bool(request.GET.get(GolemIdFilter.parameter_name))
+        return self.ordering_of_one if is_of_one and self.ordering_of_one else super().get_ordering(request)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:  # Any: rows of any model
         """The rows this person may see."""
@@ -59,10 +67,11 @@ class AuditEntryAdmin(GolemIdScopedAdmin):
     """Append-only, hash-linked; the database refuses updates and deletes."""
 
     list_display = ("seq", "golem_name", "event", "actor", "age", "entry_hash_short")
-    list_filter = (GolemIdFilter, "event")
+    list_filter = (GolemIdFilter, ("event", RecentValuesFilter))
     search_fields = ("=entry_hash", "=actor", "=event")
     search_help_text = "An entry hash, an actor (owner:1, key:…) or an event, exactly"
-    ordering = ("-timestamp_ms", "-seq")
+    ordering = ("-id",)
+    ordering_of_one = ("-seq",)
     fields = ("golem_name", "seq", "event", "actor", "when", "heartbeat_tick", "details", "prev_hash", "entry_hash")
     readonly_fields = ("golem_name", "when", "details")
     actions_list: ClassVar[tuple[str, ...]] = ("verify_chains",)
@@ -112,9 +121,10 @@ class OutboxEventAdmin(GolemIdScopedAdmin):
     """Events as they were written, and whether they went out."""
 
     list_display = ("type", "golem_name", "sequence", "age", "is_published")
-    list_filter = (GolemIdFilter, "type")
+    list_filter = (GolemIdFilter, ("type", RecentValuesFilter))
     search_fields = ("=id", "=type")
-    ordering = ("-occurred_at", "-sequence")
+    # What has no place yet comes first, and is little.
+    ordering = ("-position", "-occurred_at")
     fields = ("golem_name", "type", "sequence", "version", "heartbeat_tick", "occurred_at", "published_at", "body")
     readonly_fields = ("golem_name", "body")
 
@@ -162,12 +172,16 @@ class PhaseTransitionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
 
 def _verify_chain(head: AuditHead) -> str | None:
-    """What is wrong with one chain, its missing end included; None when it holds."""
-    entries = AuditEntry.objects.filter(golem_id=head.golem_id).order_by("seq")
-    broken = audit_log.find_broken_link(page_through(entries, by=("seq",)))
-    if broken is not None:
-        return f"entry {broken.seq}: {broken.reason}"
-    last = entries.last()
-    if last is None or last.seq != head.seq or last.entry_hash != head.entry_hash:
+    """What is wrong with one chain, its archives and its missing end included; None when it holds."""
+    check = LinkCheck()
+    try:
+        for entry in read_entries(head.golem_id, up_to=head.seq):
+            broken = check.add(entry)
+            if broken is not None:
+                return f"entry {broken.seq}: {broken.reason}"
+        check_nothing_stands_twice(head.golem_id)
+    except AuditArchiveBroken as error:
+        return tell_broken(error)
+    if (check.count, check.last_hash) != (head.seq, head.entry_hash):
         return f"its end is missing; the head says entry {head.seq}"
     return None

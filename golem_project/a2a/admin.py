@@ -21,6 +21,7 @@ from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task,
 from golem_project.a2a.payment_gas_account import find_address
 from golem_project.a2a.public_queries import list_openable
 from golem_project.a2a.selling import PAID_IN
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.units import format_units
@@ -42,7 +43,7 @@ class TaskAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "No other agent asked anything yet. One needs a key of a golem, or a read that you opened."
     list_display = ("skill", "golem", "asker", "state_badge", "note", "permit_link", "age")
-    list_filter = ("state", "skill")
+    list_filter = ("state", ("skill", RecentValuesFilter))
     list_select_related = ("golem", "api_key", "permit")
     search_fields = ("=id", "=context_id")
     ordering = ("-created_at",)

@@ -28,6 +28,7 @@ from golem_project.heartbeat.rule_needs import tell_missing, tell_waiting
 from golem_project.heartbeat.strategy_form import STRATEGY_FIELDS, TITLES, name_field
 from permits_app.models.action_record import ActionRecord
 from permits_app.pages.golem_switches import show_heartbeat
+from permits_app.permits.read_tick_archives import fill_laid_away
 from permits_app.permits.tick_decisions import describe_with_agents
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
@@ -250,6 +251,7 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="In words")
     def told(self, obj: DecisionCycleRecord) -> SafeString:
         """Why it thought or did not, what it wanted, and what became of it."""
+        fill_laid_away([obj])
         lines = format_html_join("", "<p>{}</p>", [(line,) for line in tell_decision(obj)])
         told = format_html('<div class="gx-said">{}</div>', lines)
         return show_unchecked(told, of="Reasons are in the words of its planner, a model perhaps")

@@ -41,6 +41,7 @@ from permits_app.pages.refusals import RefusalLine, RuleTally, count_by_rule, co
 from permits_app.pages.request_lines import name_request, say_held
 from permits_app.performance.profit_days import RecentWorth, read_worths
 from permits_app.permits.blocked_commits import list_blocked_accounts, list_stuck_chains
+from tools_app.core.audit_archives import list_newest
 from tools_app.core.audit_log import read_time
 from tools_app.core.liveness import BEAT, Silence, list_silent
 from tools_app.core.models import AuditEntry
@@ -434,12 +435,11 @@ def _list_golems(
 def _list_audit(
     user: object, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime
 ) -> tuple[AuditLine, ...]:
-    entries = AuditEntry.objects.all()
-    if not is_operator(user):
-        entries = entries.filter(golem_id__in=golems.values("pk"))
-    elif left_out:
-        entries = entries.exclude(golem_id__in=left_out)
-    rows = list(entries.order_by("-timestamp_ms", "-seq")[:SHOWN_ENTRIES])
+    if is_operator(user):
+        entries = AuditEntry.objects.exclude(golem_id__in=left_out) if left_out else AuditEntry.objects.all()
+        rows = list(entries.order_by("-id")[:SHOWN_ENTRIES])
+    else:
+        rows = list_newest(list(golems.values_list("pk", flat=True)), most=SHOWN_ENTRIES)
     names = dict(golems.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
     return tuple(
         AuditLine(entry=row, golem_name=str(names.get(row.golem_id, "–")), age=show_age(read_time(row), now=now))

@@ -21,6 +21,7 @@ from archetypes_app.roles import Power
 from golem_project.stream import deliveries, webhooks
 from golem_project.stream.forms import NewWebhookForm
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -201,7 +202,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "Nothing to deliver: a webhook that is on makes a delivery of each event."
     list_display = ("event_type", "endpoint", "state_badge", "attempts", "last_status", "last_error", "age")
-    list_filter = ("state", "event_type")
+    list_filter = ("state", ("event_type", RecentValuesFilter))
     list_select_related = ("endpoint",)
     search_fields = ("=event_id",)
     ordering = ("-created_at",)

@@ -51,12 +51,14 @@ from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.kept_bounds import KeptFlow, read_bounds
 from permits_app.permits.stored_calls import read_planned_calls
+from tools_app.core.audit_archives import list_about
 from tools_app.core.models import AuditEntry
 from tools_app.pages.html import show_badge
 from tools_app.wording.address_names import name_address
 from tools_app.wording.formats import format_chain, format_usd
 
 S = PermitStatus
+_MOST_ENTRIES = 50
 _OPEN = frozenset({S.CREATED, S.AWAITING_APPROVAL, S.ANNOUNCED})
 
 
@@ -258,8 +260,10 @@ def _life_percent(permit: ActionPermit, now: datetime) -> int:
 
 
 def _list_audit(permit: ActionPermit) -> tuple[AuditEntry, ...]:
-    rows = AuditEntry.objects.filter(golem_id=permit.golem_id, data__permit_id=str(permit.pk))
-    return tuple(rows.order_by("seq")[:50])
+    facts = {"permit_id": str(permit.pk)}
+    return tuple(
+        list_about(permit.golem_id, facts=facts, since=permit.created_at, until=permit.updated_at, most=_MOST_ENTRIES)
+    )
 
 
 def _find_episode(permit: ActionPermit) -> Episode | None:

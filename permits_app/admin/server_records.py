@@ -105,7 +105,8 @@ class AuditCheckpointAdmin(GolemIdScopedAdmin):
 
     list_display = ("golem_name", "seq", "entry", "signed")
     search_fields = ("=entry_hash",)
-    ordering = ("-signed_at_ms",)
+    ordering = ("-id",)
+    ordering_of_one = ("-seq",)
     fields = ("golem_name", "seq", "entry", "signed", "public_key", "signature")
     readonly_fields = ("golem_name", "entry", "signed")
 

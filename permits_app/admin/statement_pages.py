@@ -30,10 +30,12 @@ from permits_app.performance.monthly_statement import (
 )
 from permits_app.permits import read_record_archives
 from permits_app.permits.kept_bounds import read_bounds
+from permits_app.permits.read_any_archive import ARCHIVE_KINDS, read_any
 from permits_app.permits.read_record_archives import MOST_DAYS
 from permits_app.words.move_words import describe_move
 from permits_app.words.rule_words import describe_rule
 from tools_app.core import clock
+from tools_app.core.audit_archives import AuditArchiveBroken
 from tools_app.core.csv_text import write_rows
 from tools_app.wording.formats import format_chain, format_coin, format_usd, shorten_amount
 
@@ -62,6 +64,11 @@ class StatementPages:
             path("<uuid:golem_id>/statement/", wrap(self.statement_view), name=f"{name}_statement"),
             path("<uuid:golem_id>/export/<slug:what>.csv", wrap(self.csv_view), name=f"{name}_csv"),
             path("<uuid:golem_id>/statement/<int:number>.jsonl", wrap(self.archive_view), name=f"{name}_archive"),
+            path(
+                "<uuid:golem_id>/statement/<slug:kind>/<int:number>.jsonl",
+                wrap(self.archive_view),
+                name=f"{name}_archive_of",
+            ),
         ]
 
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
@@ -104,18 +111,21 @@ class StatementPages:
         }
         return TemplateResponse(request, "admin/golem/statement.html", context)
 
-    def archive_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
-        """One archive, held against the audit log, a line of JSON each permit and receipt."""
+    def archive_view(self, request: HttpRequest, golem_id: UUID, number: int, kind: str = "records") -> HttpResponse:
+        """One archive, held against the audit log, a line of JSON each permit and receipt, tick or audit entry."""
         golem = as_golem_admin(self).get_seen_golem(request, golem_id)
+        if kind not in ARCHIVE_KINDS:
+            raise Http404("there is no such kind of archive")
         try:
-            lines = read_record_archives.read_archive(golem_id=golem.pk, number=number)
-        except ArchiveBroken as error:
+            lines = read_any(kind, golem_id=golem.pk, number=number)
+        except (ArchiveBroken, AuditArchiveBroken) as error:
             return HttpResponse(error.detail, status=error.http_status, content_type="text/plain; charset=utf-8")
         if lines is None:
             raise Http404("this golem has no such archive")
         told = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        name = "" if kind == "records" else f"of-{kind}-"
         answer = HttpResponse(told, content_type="application/jsonl; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="archive-{number}-{golem.pk}.jsonl"'
+        answer["Content-Disposition"] = f'attachment; filename="archive-{name}{number}-{golem.pk}.jsonl"'
         answer["Cache-Control"] = "no-store"
         return answer
 

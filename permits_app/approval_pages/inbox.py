@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from django.db.models import Case, Model, Q, QuerySet, When
+from django.db.models import Case, Model, QuerySet, When
 from django.utils.safestring import SafeString
 
 from archetypes_app.audit_actor_names import spell_actors
@@ -24,6 +24,7 @@ from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
 from permits_app.words.move_words import describe_move
+from tools_app.core.audit_archives import list_about
 from tools_app.core.models import AuditEntry
 from tools_app.pages.html import show_age, show_badge
 from tools_app.toolkit.enums import RiskTier
@@ -32,6 +33,7 @@ from tools_app.wording.formats import format_age, format_seconds, format_usd
 M = TypeVar("M", bound=Model)
 
 SHOWN = 50
+_MOST_ENTRIES = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
 OPENS_ALL = ("signer", "owners", "warden", "resume", "live", "keys_spend", "follow")
 """Operations after which everything the golem holds is within reach."""
@@ -213,10 +215,12 @@ def build_decision_page(
 
 def _list_audit(request: ChangeRequest) -> tuple[tuple[AuditEntry, str], ...]:
     """What the audit log tells of it, oldest first, and by whom."""
-    rows = list(
-        AuditEntry.objects.filter(golem_id=request.golem_id)
-        .filter(Q(data__request_id=str(request.pk)) | Q(data__permit_id=str(request.permit_id or request.pk)))
-        .order_by("seq")[:50]
+    rows = list_about(
+        request.golem_id,
+        facts={"request_id": str(request.pk), "permit_id": str(request.permit_id or request.pk)},
+        since=request.created_at,
+        until=request.updated_at,
+        most=_MOST_ENTRIES,
     )
     people = spell_actors(row.actor for row in rows)
     return tuple((row, people[row.actor]) for row in rows)

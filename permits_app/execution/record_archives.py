@@ -7,28 +7,25 @@ golem's audit chain, which checkpoints sign: whoever reads one knows that it is 
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.errors import ArchiveBroken
+from permits_app.execution.due_archives import Due, list_due
 from permits_app.execution.payload_states import LAID_AWAY
-from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive, RecordKeeping
-from permits_app.models.record_archive import LEAST_DAYS
+from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive
 from permits_app.models.transaction import TransactionState
 from permits_app.permits.lifecycle import FINAL
 from permits_app.permits.read_record_archives import LAID_AWAY_EVENT, read_lines, tell_archive
 from tools_app.core import audit_log
+from tools_app.core.packed_lines import pack
 from tools_app.core.transaction_retry import retry_aborted
 
 JUDGED_ON: Final = ("code", "facts", "hook_decisions", "prices", "simulation")
@@ -52,38 +49,23 @@ class LaidAway:
 def lay_away_old_records(*, now: datetime, owner_id: int | None = None) -> LaidAway:
     """Lay away what is older than its golem's owner keeps, at most _MOST_ARCHIVES archives a run; safe to repeat."""
     archives = permits = 0
-    for golem_id, days in _list_due(now=now, owner_id=owner_id):
-        before = now - timedelta(days=days)
-        while archives < _MOST_ARCHIVES and (made := _lay_away(golem_id, before=before, now=now)) is not None:
+    for due in list_due(_DUE, now=now, owner_id=owner_id, most=_MOST_ARCHIVES):
+        while archives < _MOST_ARCHIVES and (made := _lay_away(due.golem_id, before=due.before, now=now)) is not None:
             archives, permits = archives + 1, permits + made.permits
     return LaidAway(archives, permits)
 
 
-def _list_due(*, now: datetime, owner_id: int | None) -> list[tuple[UUID, int]]:
-    """The golems that have something to lay away, and for how many days their owner keeps it: no other is visited."""
-    asked = {"now": now, "owner": owner_id, "least": LEAST_DAYS, "most": _MOST_ARCHIVES}
-    with connection.cursor() as cursor:
-        cursor.execute(_DUE, {**asked, "kept": int(settings.GOLEM_RECORDS_KEPT_DAYS)})
-        return [(UUID(str(golem_id)), days) for golem_id, days in cursor.fetchall()]
-
-
-# For each golem two looks into an index: where its last archive ended, and whether a permit behind that is old enough.
-_DUE: Final = f"""
-SELECT golem.id, kept.days
-  FROM {Golem._meta.db_table} AS golem
-  LEFT JOIN {RecordKeeping._meta.db_table} AS chosen ON chosen.person_id = golem.owner_id
-  CROSS JOIN LATERAL (SELECT GREATEST(%(least)s, COALESCE(chosen.days, %(kept)s)) AS days) AS kept
-  LEFT JOIN LATERAL (
-      SELECT last_created_at AS at, last_permit_id AS id FROM {RecordArchive._meta.db_table}
-       WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1) AS last ON TRUE
- WHERE (%(owner)s::bigint IS NULL OR golem.owner_id = %(owner)s)
-   AND EXISTS (
-      SELECT 1 FROM {ActionPermit._meta.db_table} AS permit
-       WHERE permit.golem_id = golem.id AND permit.created_at < %(now)s - make_interval(days => kept.days)
-         AND permit.created_at >= COALESCE(last.at, '-infinity')
-         AND (last.id IS NULL OR permit.created_at > last.at OR permit.id > last.id))
- ORDER BY golem.id LIMIT %(most)s
-"""  # noqa: S608  (the tables' own names)
+_DUE: Final = Due(
+    last=f"""
+SELECT last_created_at AS at, last_permit_id AS id FROM {RecordArchive._meta.db_table}
+ WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1""",  # noqa: S608  (the tables' own names)
+    condition=f"""
+EXISTS (
+    SELECT 1 FROM {ActionPermit._meta.db_table} AS permit
+     WHERE permit.golem_id = golem.id AND permit.created_at < kept.before
+       AND permit.created_at >= COALESCE(last.at, '-infinity')
+       AND (last.id IS NULL OR permit.created_at > last.at OR permit.id > last.id))""",  # noqa: S608
+)
 
 
 @retry_aborted
@@ -101,7 +83,7 @@ def _lay_away(golem_id: UUID, *, before: datetime, now: datetime) -> RecordArchi
             .exclude(Q(receipt={}) | Q(receipt__has_key=LAID_AWAY))
             .order_by("pk")
         )
-        lines = b"".join(_write_lines(permits, sent))
+        packed = pack(_describe_rows(permits, sent))
         archive = RecordArchive.objects.create(
             golem_id=golem_id,
             number=last.number + 1 if last is not None else 1,
@@ -110,8 +92,8 @@ def _lay_away(golem_id: UUID, *, before: datetime, now: datetime) -> RecordArchi
             last_permit_id=rows[-1].pk,
             permits=len(permits),
             transactions=len(sent),
-            sha256=hashlib.sha256(lines).hexdigest(),
-            content=zlib.compress(lines, 9),
+            sha256=packed.sha256,
+            content=packed.content,
         )
         ActionPermit.objects.filter(pk__in=[row.pk for row in permits]).update(**_EMPTY)
         for each in sent:
@@ -134,15 +116,13 @@ def _list_next(golem_id: UUID, last: RecordArchive | None, before: datetime) -> 
     return list(rows.select_for_update(of=("self",), no_key=True).order_by("created_at", "pk").only(*columns)[:_BATCH])
 
 
-def _write_lines(permits: Sequence[ActionPermit], sent: Sequence[OutboundTransaction]) -> Iterator[bytes]:
+def _describe_rows(
+    permits: Sequence[ActionPermit], sent: Sequence[OutboundTransaction]
+) -> Iterator[Mapping[str, object]]:
     for row in permits:
-        yield _write_line(permit=str(row.pk), **{name: getattr(row, name) for name in JUDGED_ON})
+        yield {"permit": str(row.pk), **{name: getattr(row, name) for name in JUDGED_ON}}
     for each in sent:
-        yield _write_line(transaction=each.tx_hash, permit=str(each.permit_id), receipt=each.receipt)
-
-
-def _write_line(**members: object) -> bytes:
-    return json.dumps(members, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+        yield {"transaction": each.tx_hash, "permit": str(each.permit_id), "receipt": each.receipt}
 
 
 @retry_aborted

@@ -30,7 +30,7 @@ from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCag
 from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.received_right import ReceivedRight, RightUse
-from permits_app.models.record_archive import RecordArchive, RecordKeeping
+from permits_app.models.record_archive import RecordArchive, RecordKeeping, TickArchive
 from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
@@ -52,18 +52,19 @@ __all__ = [
     "CageCheckpoint",
     "CageMirror",
     "CapabilityGrant",
+    "ChainMark",
     "ChainWatch",
     "ChangeComment",
     "ChangeExecution",
     "ChangeRequest",
-    "ChainMark",
     "Death",
     "DeclaredPeg",
     "DeniedCall",
-    "HighWaterMark",
     "FormerAccount",
     "HaltRecord",
     "HaltSetting",
+    "HealthAlert",
+    "HighWaterMark",
     "IdempotencyRecord",
     "KnownAddress",
     "KnownContract",
@@ -72,18 +73,17 @@ __all__ = [
     "NonceReservation",
     "OutboundTransaction",
     "OutcomeRecord",
-    "Passkey",
-    "PasskeyChallenge",
     "OwnerApproval",
     "OwnerBudget",
     "OwnerSignature",
     "OwnerTransaction",
+    "Passkey",
+    "PasskeyChallenge",
     "PaymentHost",
     "PendingRequest",
     "PolicyCage",
     "PolicyTrial",
     "PolicyVersion",
-    "HealthAlert",
     "ReceivedRight",
     "RecordArchive",
     "RecordKeeping",
@@ -97,6 +97,7 @@ __all__ = [
     "SpendingLimits",
     "StandingAllowance",
     "StandingPlan",
+    "TickArchive",
     "VenueTrust",
     "Wallet",
     "Warden",

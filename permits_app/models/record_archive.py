@@ -1,4 +1,6 @@
-"""RecordArchive: what ended permits were judged on, laid away together. RecordKeeping: how long it stays at hand."""
+"""RecordArchive, TickArchive: what ended permits were judged on and what old ticks saw, laid away together.
+RecordKeeping: how long it stays at hand.
+"""
 
 from __future__ import annotations
 
@@ -54,3 +56,30 @@ class RecordArchive(TimeStamped):
 
     def __str__(self) -> str:
         return f"archive {self.number}: {self.permits} permits"
+
+
+class TickArchive(TimeStamped):
+    """Written and brought back by `permits_app.execution.tick_archives` alone; the audit log has its fingerprint."""
+
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="tick_archives")
+    number = models.PositiveIntegerField(help_text="From 1, of its golem")
+    first_tick = models.PositiveBigIntegerField()
+    last_tick = models.PositiveBigIntegerField(help_text="The next archive begins after it")
+    first_decided_at = models.DateTimeField()
+    last_decided_at = models.DateTimeField()
+    decisions = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64, help_text="Of the lines, unpacked")
+    content = models.BinaryField(help_text="A line of JSON each decision, packed by zlib")
+    audit_seq = models.PositiveBigIntegerField(null=True, blank=True, help_text="The audit entry with its fingerprint")
+    brought_back_at = models.DateTimeField(null=True, blank=True, help_text="When its rows were made whole again")
+
+    class Meta:
+        verbose_name = "archive of ticks"
+        verbose_name_plural = "archives of ticks"
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "number"], name="tick_archive_numbered"),
+            models.CheckConstraint(condition=Q(first_tick__lte=models.F("last_tick")), name="tick_archive_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"archive {self.number}: {self.decisions} ticks"

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -17,17 +16,17 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from permits_app.errors import ArchiveBroken
-from permits_app.models import ActionPermit, RecordArchive, RecordKeeping
+from permits_app.models import ActionPermit, RecordArchive, RecordKeeping, TickArchive
 from permits_app.models.record_archive import LEAST_DAYS
 from tools_app.core import audit_log
-from tools_app.core.bounded_parsing import read_exact_json
+from tools_app.core.audit_archives import find_entry
 from tools_app.core.errors import InvalidParams
 from tools_app.core.json_types import JsonObject
-from tools_app.core.models import AuditEntry
+from tools_app.core.models import AuditArchive, AuditEntry
+from tools_app.core.packed_lines import LinesDiffer, unpack
 
 LAID_AWAY_EVENT: Final = "RecordsLaidAway"
 MOST_DAYS: Final = 36_500
-_MOST_LINE_BYTES: Final = 16 * 1024 * 1024
 _MOST_SHOWN: Final = 50
 
 
@@ -38,16 +37,28 @@ class KeptRecords:
     days: int
     is_chosen: bool
     archives: tuple[RecordArchive, ...]
+    ticks: tuple[TickArchive, ...]
+    entries: tuple[AuditArchive, ...]
     has_more: bool
 
 
 def read_kept(*, golem_id: UUID, owner_id: int) -> KeptRecords:
     """Of one golem, without what its archives hold."""
     chosen = read_chosen_days(owner_id)
-    rows = RecordArchive.objects.filter(golem_id=golem_id).defer("content").order_by("-number")
-    found = list(rows[: _MOST_SHOWN + 1])
+    permits, ticks, entries = (_list_newest(kind, golem_id) for kind in (RecordArchive, TickArchive, AuditArchive))
     days = max(LEAST_DAYS, int(settings.GOLEM_RECORDS_KEPT_DAYS) if chosen is None else chosen)
-    return KeptRecords(days, chosen is not None, tuple(found[:_MOST_SHOWN]), len(found) > _MOST_SHOWN)
+    return KeptRecords(
+        days=days,
+        is_chosen=chosen is not None,
+        archives=permits[:_MOST_SHOWN],
+        ticks=ticks[:_MOST_SHOWN],
+        entries=entries[:_MOST_SHOWN],
+        has_more=any(len(rows) > _MOST_SHOWN for rows in (permits, ticks, entries)),
+    )
+
+
+def _list_newest(kind: type[Any], golem_id: UUID) -> tuple[Any, ...]:  # Any: the rows of three tables
+    return tuple(kind.objects.filter(golem_id=golem_id).defer("content").order_by("-number")[: _MOST_SHOWN + 1])
 
 
 def read_chosen_days(owner_id: int) -> int | None:
@@ -92,25 +103,33 @@ def tell_archive(archive: RecordArchive) -> JsonObject:
 
 def read_lines(archive: RecordArchive) -> list[JsonObject]:
     """What was laid away, line by line. Raises ArchiveBroken where it is not what the audit log says."""
+    return read_noted(archive, event=LAID_AWAY_EVENT, told=tell_archive(archive))
+
+
+def read_noted(
+    archive: RecordArchive | TickArchive, *, event: str, told: Mapping[str, object]
+) -> list[dict[str, Any]]:  # Any: columns of any table
+    """The lines of an archive of which an entry of the audit log, laid away or not, says what is `told`.
+
+    Raises ArchiveBroken and AuditArchiveBroken.
+    """
     try:
-        lines = zlib.decompress(bytes(archive.content))
-    except zlib.error:
-        raise _broken(archive, "it cannot be unpacked") from None
-    if hashlib.sha256(lines).hexdigest() != archive.sha256:
-        raise _broken(archive, "its lines have another fingerprint than it says")
-    noted = _find_note(archive)
-    if noted is None or noted.data != tell_archive(archive):
+        lines = unpack(content=bytes(archive.content), sha256=archive.sha256)
+    except LinesDiffer as error:
+        raise _broken(archive, str(error)) from None
+    noted = _find_note(archive, event)
+    if noted is None or noted.data != told:
         raise _broken(archive, "the audit log does not say the same of it")
-    return [read_exact_json(line.decode(), most_bytes=_MOST_LINE_BYTES) for line in lines.splitlines()]
+    return lines
 
 
-def _find_note(archive: RecordArchive) -> AuditEntry | None:
-    entries = AuditEntry.objects.filter(golem_id=archive.golem_id)
+def _find_note(archive: RecordArchive | TickArchive, event: str) -> AuditEntry | None:
     if archive.audit_seq is None:
         # Of before archives said which entry it is.
-        return entries.filter(event=LAID_AWAY_EVENT, data__archive=archive.number).first()
-    found = next(iter(entries.filter(seq=archive.audit_seq)), None)
-    return found if found is not None and found.event == LAID_AWAY_EVENT else None
+        entries = AuditEntry.objects.filter(golem_id=archive.golem_id)
+        return entries.filter(event=event, data__archive=archive.number).first()
+    found = find_entry(archive.golem_id, archive.audit_seq)
+    return found if found is not None and found.event == event else None
 
 
 def read_permit(permit_id: UUID) -> list[JsonObject] | None:
@@ -131,5 +150,6 @@ def read_permit(permit_id: UUID) -> list[JsonObject] | None:
     return None
 
 
-def _broken(archive: RecordArchive, why: str) -> ArchiveBroken:
-    return ArchiveBroken(f"archive {archive.number} of golem {archive.golem_id}: {why}")
+def _broken(archive: RecordArchive | TickArchive, why: str) -> ArchiveBroken:
+    words = "archive of ticks" if isinstance(archive, TickArchive) else "archive"
+    return ArchiveBroken(f"{words} {archive.number} of golem {archive.golem_id}: {why}")

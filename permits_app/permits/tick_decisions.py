@@ -17,6 +17,7 @@ from archetypes_app.models import DecisionCycleRecord, Golem
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.models.action_record import ActionRecord, ActionState
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.read_tick_archives import fill_laid_away
 from tools_app.core.json_types import JsonObject
 from tools_app.core.units import format_micro_usd
 
@@ -48,23 +49,27 @@ def list_decisions(
 
     Each with its actions and the outcomes of their permits, and `with_agents` with what agents did until the next, the
     newest 100.
-    Amounts in micro-USD are decimal strings, USD beside them.
+    Amounts in micro-USD are decimal strings, USD beside them. Raises ArchiveBroken and AuditArchiveBroken of ticks that
+    were laid away.
     """
     rows = _with_actions(DecisionCycleRecord.objects.filter(golem=golem)).order_by("-heartbeat_tick")
     if before_tick is not None:
         rows = rows.filter(heartbeat_tick__lt=before_tick)
     if only_thinking:
         rows = rows.exclude(tier="T0")
-    page = rows[: max(1, min(limit, LARGEST_PAGE))]
-    if not with_agents:
-        return [describe_decision(row) for row in page]
-    return [_with_agents(row) for row in page.annotate(next_at=Subquery(_find_next()))]
+    if with_agents:
+        rows = rows.annotate(next_at=Subquery(_find_next()))
+    page = list(rows[: max(1, min(limit, LARGEST_PAGE))])
+    fill_laid_away(page)
+    return [_with_agents(row) if with_agents else describe_decision(row) for row in page]
 
 
 def describe_with_agents(row: DecisionCycleRecord) -> JsonObject:
     """One decision as JSON, with what agents did until the next."""
     known = _with_actions(DecisionCycleRecord.objects.filter(pk=row.pk)).annotate(next_at=Subquery(_find_next()))
-    return _with_agents(known.get())
+    found = known.get()
+    fill_laid_away([found])
+    return _with_agents(found)
 
 
 def describe_decision(row: DecisionCycleRecord) -> dict[str, object]:

@@ -362,6 +362,8 @@ SAYS_NOTHING: Final = {
     "permits_app.chainwatch": "its owner is a process",
     "tools_app.ownerhistory": "a number of days, which test_kept_for_owners asks for",
     "permits_app.recordarchive": "packed lines, which the statement of their golem tells",
+    "permits_app.tickarchive": "packed lines, which the statement of their golem tells",
+    "tools_app.auditarchive": "packed lines, which the statement of their golem tells",
     "permits_app.recordkeeping": "a number of days",
     "permits_app.passkeychallenge": "bytes that no page shows",
     "permits_app.warden": "a switch",

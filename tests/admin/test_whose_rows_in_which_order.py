@@ -64,6 +64,8 @@ ORDERS: Final[dict[str, str]] = {
         OF_NAMES,
     ),
     "permits_app.noncereservation": LAST_KEPT,
+    "tools_app.auditcheckpoint": LAST_KEPT,
+    "tools_app.auditentry": LAST_KEPT,
     "permits_app.ownerbudget": OF_PERSONS,
     **dict.fromkeys(
         [
@@ -103,8 +105,6 @@ ORDERS: Final[dict[str, str]] = {
             "permits_app.venuetrust",
             "stream.webhookdelivery",
             "stream.webhookendpoint",
-            "tools_app.auditcheckpoint",
-            "tools_app.auditentry",
             "tools_app.outboxevent",
             "tools_app.wasmrun",
         ],

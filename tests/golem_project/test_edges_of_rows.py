@@ -133,6 +133,14 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "alike_calls_in_window": _between("most_alike_calls", 1, 20),
     "owner_budget_not_negative": _between("per_day_micro_usd", 0, None),
     "records_kept_long_enough": _between("days", 90, None),
+    "tick_archive_in_order": (
+        [{"first_tick": 3, "last_tick": 3}, {"first_tick": 3, "last_tick": 4}],
+        [{"first_tick": 4, "last_tick": 3}],
+    ),
+    "audit_archive_in_order": (
+        [{"first_seq": 1, "last_seq": 1}, {"first_seq": 3, "last_seq": 4}],
+        [{"first_seq": 0, "last_seq": 4}, {"first_seq": 4, "last_seq": 3}],
+    ),
     "record_archive_in_order": _in_order("first_created_at", "last_created_at", may_be_equal=True),
     "permit_value_not_negative": _between("value_micro_usd", 0, None),
     "spending_limits_not_negative": (

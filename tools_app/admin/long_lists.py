@@ -50,7 +50,8 @@ class RecentValuesFilter(AllValuesFieldListFilter):
         field_path: str,
     ) -> None:
         super().__init__(field, request, params, model, model_admin, field_path)
-        newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
+        # In the order of the whole list, whichever part of it is shown: that has an index.
+        newest = model_admin.get_queryset(request).order_by(*(model_admin.ordering or ()))
         values = set(newest.values_list(field_path, flat=True)[:_RECENT])
         chosen = self.lookup_val if isinstance(self.lookup_val, list) else [self.lookup_val] if self.lookup_val else []
         for each in chosen:

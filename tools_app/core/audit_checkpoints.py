@@ -7,7 +7,7 @@ the database cannot rewrite what lies before it without that key.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from tools_app.core import audit_key
+from tools_app.core.audit_archives import AuditArchiveBroken, check_nothing_stands_twice, read_entries
 from tools_app.core.audit_key import AuditKeyDiffers
 from tools_app.core.audit_log import BrokenLink, LinkCheck
 from tools_app.core.hashing import canonical_bytes
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
-from tools_app.core.page_through import page_through
 
 if TYPE_CHECKING:
     from Crypto.PublicKey import ECC
@@ -156,21 +156,29 @@ def verify_chain(
 
 
 def verify_stored_chain(golem_id: UUID) -> ChainReport:
-    """Check the chain of one golem in the database, with this server's key as the only trusted one."""
+    """Check the chain of one golem in the database and its archives, with this server's key as the only trusted one."""
     head = AuditHead.objects.filter(golem_id=golem_id).first()
     seq, last_hash = (head.seq, head.entry_hash) if head is not None else (0, LinkCheck().last_hash)
     points = list(AuditCheckpoint.objects.filter(golem_id=golem_id).order_by("seq"))
-    return verify_chain(
-        entries=read_entries(golem_id, up_to=max([seq, *(point.seq for point in points)])),
-        checkpoints=points,
-        head=(seq, last_hash) if not points or points[-1].seq <= seq else None,
-        trusted_key=audit_key.name(audit_key.load()),
-    )
+    up_to = max([seq, *(point.seq for point in points)])
+    try:
+        report = verify_chain(
+            entries=read_entries(golem_id, up_to=up_to),
+            checkpoints=points,
+            head=(seq, last_hash) if not points or points[-1].seq <= seq else None,
+            trusted_key=audit_key.name(audit_key.load()),
+        )
+        if report.broken is None:
+            check_nothing_stands_twice(golem_id)
+    except AuditArchiveBroken as error:
+        keys = tuple(sorted({point.public_key for point in points}))
+        return ChainReport(0, 0, BrokenLink(error.seq, tell_broken(error)), keys)
+    return report
 
 
-def read_entries(golem_id: UUID, *, up_to: int) -> Iterator[AuditEntry]:
-    """The golem's entries in order up to number `up_to`, without holding them all in memory."""
-    return page_through(AuditEntry.objects.filter(golem_id=golem_id, seq__lte=up_to), by=("seq",))
+def tell_broken(error: AuditArchiveBroken) -> str:
+    """An archive that does not hold, in one line: code, what is wrong, and whom to ask."""
+    return f"{error.code}: {error.detail} ({error.recovery})"
 
 
 def _judge_point(point: AuditCheckpoint, entry_hash: str, trusted_key: str | None) -> BrokenLink | None:

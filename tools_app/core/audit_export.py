@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from tools_app.core.audit_checkpoints import ChainReport, read_entries, verify_chain
+from tools_app.core.audit_archives import read_entries, tell_entry
+from tools_app.core.audit_checkpoints import ChainReport, verify_chain
 from tools_app.core.audit_log import BrokenLink
 from tools_app.core.bounded_parsing import read_exact_json
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
 
 FORMAT = "golem-audit-1"
 _MOST_LINE_BYTES = 4 * 1024 * 1024
-_ENTRY = ("seq", "prev_hash", "timestamp_ms", "heartbeat_tick", "event", "actor", "data", "entry_hash")
 _POINT = ("seq", "entry_hash", "signed_at_ms", "public_key", "signature")
 
 
 def export_chain(*, golem_id: UUID, path: Path, now: datetime) -> int:
-    """Write the chain of one golem to `path`; returns how many entries. An existing file is not overwritten."""
+    """Write the chain of one golem to `path`, what was laid away too; returns how many entries. An existing file is not
+    overwritten. Raises AuditArchiveBroken.
+    """
     head = AuditHead.objects.filter(golem_id=golem_id).first()
     seq, last_hash = (head.seq, head.entry_hash) if head is not None else (0, "")
     header = {
@@ -38,7 +40,7 @@ def export_chain(*, golem_id: UUID, path: Path, now: datetime) -> int:
         file.write(json.dumps(header) + "\n")
         count = 0
         for entry in read_entries(golem_id, up_to=seq):
-            file.write(json.dumps({"entry": {name: getattr(entry, name) for name in _ENTRY}}) + "\n")
+            file.write(json.dumps(tell_entry(entry)) + "\n")
             count += 1
         for point in AuditCheckpoint.objects.filter(golem_id=golem_id, seq__lte=seq).order_by("seq"):
             file.write(json.dumps({"checkpoint": {name: getattr(point, name) for name in _POINT}}) + "\n")

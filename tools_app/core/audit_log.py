@@ -145,11 +145,13 @@ def hash_entry(entry: AuditEntry) -> str:
 
 
 class LinkCheck:
-    """Follows one chain entry by entry. The first entry is re-hashed like every other."""
+    """Follows one chain entry by entry, from its beginning or `after` an entry whose hash is known. The first entry is
+    re-hashed like every other.
+    """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.last_hash = GENESIS_HASH
+    def __init__(self, *, after: int = 0, last_hash: str = GENESIS_HASH) -> None:
+        self.count = after
+        self.last_hash = last_hash
 
     def add(self, entry: AuditEntry) -> BrokenLink | None:
         """Take the next entry; says what is wrong with it, or None."""

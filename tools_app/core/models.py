@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models.fields.json import KeyTransform
 
 
 class TimeStamped(models.Model):
@@ -35,7 +36,9 @@ class AuditHead(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One append-only, hash-linked line of a golem's history. The database refuses updates and deletes."""
+    """One append-only, hash-linked line of a golem's history. The database refuses updates, and deletes of what no
+    archive has.
+    """
 
     golem_id = models.UUIDField()
     seq = models.PositiveBigIntegerField()
@@ -51,7 +54,21 @@ class AuditEntry(models.Model):
         verbose_name = "audit entry"
         verbose_name_plural = "audit entries"
         constraints = [models.UniqueConstraint(fields=["golem_id", "seq"], name="audit_entry_one_per_seq")]
-        indexes = [models.Index(fields=["golem_id", "event"], name="audit_entry_by_event")]
+        indexes = [
+            models.Index(fields=["golem_id", "event"], name="audit_entry_by_event"),
+            models.Index(
+                models.F("golem_id"),
+                KeyTransform("permit_id", "data"),
+                condition=models.Q(data__has_key="permit_id"),
+                name="audit_entry_of_permit",
+            ),
+            models.Index(
+                models.F("golem_id"),
+                KeyTransform("request_id", "data"),
+                condition=models.Q(data__has_key="request_id"),
+                name="audit_entry_of_request",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.event} #{self.seq}"
@@ -73,6 +90,38 @@ class AuditCheckpoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.golem_id} at {self.seq}"
+
+
+class AuditArchive(models.Model):
+    """Entries that were laid away together, up to one that a checkpoint signed. The database refuses to change one, and
+    to take one that does not begin where the one before ended.
+    """
+
+    golem_id = models.UUIDField()
+    number = models.PositiveIntegerField(help_text="From 1, of its golem")
+    first_seq = models.PositiveBigIntegerField()
+    last_seq = models.PositiveBigIntegerField(help_text="The checkpoint of this entry covers all of them")
+    first_at_ms = models.BigIntegerField(help_text="Milliseconds since 1970-01-01 UTC")
+    last_at_ms = models.BigIntegerField(help_text="Milliseconds since 1970-01-01 UTC")
+    last_hash = models.CharField(max_length=66, help_text="Of its last entry, as the checkpoint has it")
+    sha256 = models.CharField(max_length=64, help_text="Of the lines, unpacked")
+    content = models.BinaryField(help_text="A line of JSON each entry, packed by zlib")
+    laid_away_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "archive of the audit log"
+        verbose_name_plural = "archives of the audit log"
+        constraints = [
+            models.UniqueConstraint(fields=["golem_id", "number"], name="audit_archive_numbered"),
+            models.UniqueConstraint(fields=["golem_id", "last_seq"], name="audit_archive_once_per_end"),
+            models.CheckConstraint(
+                condition=models.Q(first_seq__gte=1, first_seq__lte=models.F("last_seq")),
+                name="audit_archive_in_order",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"archive {self.number}: entries {self.first_seq} to {self.last_seq}"
 
 
 class EventSequence(models.Model):

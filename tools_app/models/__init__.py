@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools_app.core.models import (
+    AuditArchive,
     AuditCheckpoint,
     AuditEntry,
     AuditHead,
@@ -33,6 +34,7 @@ from tools_app.models.wasm_module import ActionWish, ToolDefinition, WasmModule,
 
 __all__ = [
     "ActionWish",
+    "AuditArchive",
     "AuditCheckpoint",
     "AuditEntry",
     "AuditHead",

@@ -1,26 +1,34 @@
-"""`manage.py archive keep | now | list | verify | show | back`: old records, laid away and brought back."""
+"""`manage.py archive keep | now | list | verify | show | read | back`: old records, laid away and brought back."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from permits_app.execution import record_archives
-from permits_app.models import RecordArchive
-from permits_app.permits import read_record_archives
+from permits_app.execution.lay_away import lay_away_what_is_old
+from permits_app.execution.tick_archives import bring_ticks_back
+from permits_app.models import RecordArchive, TickArchive
+from permits_app.permits import read_record_archives, read_tick_archives
+from permits_app.permits.read_any_archive import read_any
 from tools_app.core import clock
+from tools_app.core.audit_archives import read_archive as read_audit_archive
 from tools_app.core.errors import GolemError
+from tools_app.core.models import AuditArchive
+from tools_app.core.page_through import page_through
+
+_ACTOR: Final = "operator:archive"
 
 
 class Command(BaseCommand):
     """One act of the operator each; reading and verifying change nothing."""
 
-    help = "Lay away what old permits were judged on, read it again, verify it, and bring it back."
+    help = "Lay away old records (permits, ticks, the audit log), read them again, verify them, and bring them back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="what", required=True)
@@ -32,9 +40,12 @@ class Command(BaseCommand):
         for name, words in (("list", "a golem's archives"), ("verify", "hold each against the audit log")):
             commands.add_parser(name, help=words).add_argument("golem", type=UUID)
         commands.add_parser("show", help="what one permit was judged on").add_argument("permit", type=UUID)
-        back = commands.add_parser("back", help="make the rows of an archive whole again")
-        back.add_argument("golem", type=UUID)
-        back.add_argument("number", type=int)
+        back = commands.add_parser("back", help="make the rows of an archive of records or ticks whole again")
+        read = commands.add_parser("read", help="an archive's lines")
+        for each, kinds in ((back, ("records", "ticks")), (read, ("records", "ticks", "audit"))):
+            each.add_argument("golem", type=UUID)
+            each.add_argument("number", type=int)
+            each.add_argument("--of", choices=kinds, default="records")
 
     def handle(self, *args: object, what: str, **options: object) -> None:
         try:
@@ -49,20 +60,46 @@ class Command(BaseCommand):
 
     def _now(self, *, owner: str | None, **_: object) -> None:
         owner_id = _find_owner(owner).pk if owner else None
-        done = record_archives.lay_away_old_records(now=clock.now(), owner_id=owner_id)
-        self.stdout.write(f"{done.permits} permits laid away in {done.archives} archives")
+        done = lay_away_what_is_old(now=clock.now(), owner_id=owner_id)
+        self.stdout.write(f"{done.records.permits} permits laid away in {done.records.archives} archives")
+        self.stdout.write(f"{done.ticks.decisions} ticks laid away in {done.ticks.archives} archives")
+        self.stdout.write(f"{done.audit.entries} audit entries laid away in {done.audit.archives} archives")
+        if done.audit.broken:
+            raise CommandError(f"{done.audit.broken} chains of the audit log do not hold and stay; see verify_audit")
 
     def _list(self, *, golem: UUID, **_: object) -> None:
-        for row in RecordArchive.objects.filter(golem_id=golem).defer("content").order_by("number"):
+        golem_id = golem
+        for row in RecordArchive.objects.filter(golem_id=golem_id).defer("content").order_by("number"):
             span = f"{row.first_created_at:%Y-%m-%d} to {row.last_created_at:%Y-%m-%d}"
             self.stdout.write(f"{row.number}: {span}, {row.permits} permits, {row.transactions} receipts, {row.sha256}")
+        for kept in TickArchive.objects.filter(golem_id=golem_id).defer("content").order_by("number"):
+            span = f"{kept.first_decided_at:%Y-%m-%d} to {kept.last_decided_at:%Y-%m-%d}"
+            self.stdout.write(f"ticks {kept.number}: {span}, {kept.decisions} ticks, {kept.sha256}")
+        for part in AuditArchive.objects.filter(golem_id=golem_id).defer("content").order_by("number"):
+            self.stdout.write(f"audit {part.number}: entries {part.first_seq} to {part.last_seq}, {part.sha256}")
 
     def _verify(self, *, golem: UUID, **_: object) -> None:
-        kept = RecordArchive.objects.filter(golem_id=golem)
-        numbers = list(kept.order_by("number").values_list("number", flat=True))
-        for number in numbers:
-            read_record_archives.read_lines(kept.get(number=number))
-        self.stdout.write(f"{len(numbers)} archives are as the audit log says")
+        golem_id = golem
+        records = RecordArchive.objects.filter(golem_id=golem_id)
+        ticks = TickArchive.objects.filter(golem_id=golem_id)
+        parts = AuditArchive.objects.filter(golem_id=golem_id)
+        for record in page_through(records, by=("number",), page=1):
+            read_record_archives.read_lines(record)
+        for tick in page_through(ticks, by=("number",), page=1):
+            read_tick_archives.read_tick_lines(tick)
+        for part in page_through(parts, by=("number",), page=1):
+            read_audit_archive(part)
+        self.stdout.write(f"{records.count()} archives are as the audit log says")
+        self.stdout.write(f"{ticks.count()} archives of ticks are as the audit log says")
+        self.stdout.write(f"{parts.count()} archives of the audit log lead to what was signed")
+
+    def _read(self, *, golem: UUID, number: int, of: str, **_: object) -> None:
+        golem_id, kind = golem, of
+        found = read_any(kind, golem_id=golem_id, number=number)
+        if found is None:
+            raise CommandError(f"this golem has no archive {number} of {kind}")
+        for line in found:
+            self.stdout.write(json.dumps(line))
 
     def _show(self, *, permit: UUID, **_: object) -> None:
         lines = read_record_archives.read_permit(permit)
@@ -71,8 +108,13 @@ class Command(BaseCommand):
         for line in lines:
             self.stdout.write(json.dumps(line, indent=2))
 
-    def _back(self, *, golem: UUID, number: int, **_: object) -> None:
-        row = record_archives.bring_back(golem_id=golem, number=number, actor="operator:archive", now=clock.now())
+    def _back(self, *, golem: UUID, number: int, of: str, **_: object) -> None:
+        golem_id, kind = golem, of
+        if kind == "ticks":
+            ticks = bring_ticks_back(golem_id=golem_id, number=number, actor=_ACTOR, now=clock.now())
+            self.stdout.write(f"archive of ticks {ticks.number}: {ticks.decisions} ticks are whole again")
+            return
+        row = record_archives.bring_back(golem_id=golem_id, number=number, actor=_ACTOR, now=clock.now())
         self.stdout.write(f"archive {row.number}: {row.permits} permits, {row.transactions} receipts are whole again")
 
 

@@ -175,8 +175,8 @@ def test_the_operator_reads_verifies_and_brings_back_by_command(traded: LiveGole
         run("keep", owner, "89")
     assert run("keep", owner, "90").endswith("for 90 days")
     ActionPermit.objects.update(created_at=clock.now() - timedelta(days=91))
-    assert run("now", "--owner", owner) == "3 permits laid away in 1 archives"
-    assert "3 permits" in run("list", golem) and run("verify", golem) == "1 archives are as the audit log says"
+    assert run("now", "--owner", owner).startswith("3 permits laid away in 1 archives")
+    assert "3 permits" in run("list", golem) and run("verify", golem).startswith("1 archives are as the audit log says")
     (committed, *_) = ActionPermit.objects.filter(status="COMMITTED")
     assert UUID(json.JSONDecoder().raw_decode(run("show", str(committed.pk)))[0]["permit"]) == committed.pk
     assert run("back", golem, "1").endswith("are whole again")

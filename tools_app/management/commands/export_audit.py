@@ -8,6 +8,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tools_app.core import clock
+from tools_app.core.audit_archives import AuditArchiveBroken
+from tools_app.core.audit_checkpoints import tell_broken
 from tools_app.core.audit_export import export_chain
 
 
@@ -23,4 +25,6 @@ class Command(BaseCommand):
             count = export_chain(golem_id=golem, path=file, now=clock.now())
         except FileExistsError:
             raise CommandError(f"{file} exists; an export is never overwritten") from None
+        except AuditArchiveBroken as error:
+            raise CommandError(tell_broken(error)) from None
         self.stdout.write(f"{count} entries written to {file}")

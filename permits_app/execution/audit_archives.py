@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from permits_app.execution.due_archives import Due, DueGolem, list_due
+from permits_app.execution.due_archives import DueGolem, DueRows, list_due
 from tools_app.core.audit_archives import AuditArchiveBroken
 from tools_app.core.audit_key import AuditKeyDiffers
 from tools_app.core.lay_away_audit import LEAST_ENTRIES, lay_away_entries
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _MOST_ARCHIVES: Final = 20
 _MOST_GOLEMS: Final = 200
 """More than archives: one whose chain does not hold is told each time, and keeps no other waiting."""
-_DUE: Final = Due(
+_DUE: Final = DueRows(
     last=f"""
 SELECT last_seq FROM {AuditArchive._meta.db_table}
  WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1""",  # noqa: S608  (the tables' own names)

@@ -16,7 +16,7 @@ from permits_app.models.record_archive import LEAST_DAYS
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueRows:
     """How one kind of rows is asked for: a query for where the last archive of `golem.id` ended, named `last` (one row
     or none), and a condition on `golem`, `kept.before` and `last` that needs one look into an index.
     """
@@ -33,7 +33,7 @@ class DueGolem:
     before: datetime
 
 
-def list_due(due: Due, *, now: datetime, owner_id: int | None, most: int) -> list[DueGolem]:
+def list_due(due: DueRows, *, now: datetime, owner_id: int | None, most: int) -> list[DueGolem]:
     """The golems that have something to lay away, `most` at most: no other is visited."""
     asked = {"now": now, "owner": owner_id, "least": LEAST_DAYS, "most": most}
     with connection.cursor() as cursor:

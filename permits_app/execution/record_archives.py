@@ -18,7 +18,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.errors import ArchiveBroken
-from permits_app.execution.due_archives import Due, list_due
+from permits_app.execution.due_archives import DueRows, list_due
 from permits_app.execution.payload_states import LAID_AWAY
 from permits_app.models import ActionPermit, OutboundTransaction, RecordArchive
 from permits_app.models.transaction import TransactionState
@@ -55,7 +55,7 @@ def lay_away_old_records(*, now: datetime, owner_id: int | None = None) -> LaidA
     return LaidAway(archives, permits)
 
 
-_DUE: Final = Due(
+_DUE: Final = DueRows(
     last=f"""
 SELECT last_created_at AS at, last_permit_id AS id FROM {RecordArchive._meta.db_table}
  WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1""",  # noqa: S608  (the tables' own names)

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from archetypes_app.models import DecisionCycleRecord, Golem
 from permits_app.errors import ArchiveBroken
-from permits_app.execution.due_archives import Due, list_due
+from permits_app.execution.due_archives import DueRows, list_due
 from permits_app.models import TickArchive
 from permits_app.permits.read_tick_archives import (
     MARK,
@@ -45,7 +45,7 @@ _EMPTY: Final[dict[str, object]] = {
     "probes": {},
 }
 # Of decisions behind the last archive the oldest: where that is young, all are.
-_DUE: Final = Due(
+_DUE: Final = DueRows(
     last=f"""
 SELECT last_tick FROM {TickArchive._meta.db_table}
  WHERE golem_id = golem.id ORDER BY number DESC LIMIT 1""",  # noqa: S608  (the tables' own names)

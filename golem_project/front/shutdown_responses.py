@@ -7,7 +7,7 @@ its thread or on a worker, so whoever asked is told to ask again: an act that is
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 from golem_project.front.errors import ServerStopping
 from golem_project.front.last_refusals import write_refusal
@@ -30,7 +30,7 @@ class LastAnswers:
             return
         has_begun = is_over = False
 
-        async def note(message: dict[str, Any]) -> None:
+        async def note(message: dict[str, object]) -> None:
             nonlocal has_begun
             if not is_over:
                 has_begun = True

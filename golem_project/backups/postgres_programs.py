@@ -24,21 +24,22 @@ _SECONDS: Final = 5
 _LOOKS: Final = 5
 """Others take sessions of the pooler meanwhile; one look may miss that they are shared."""
 
+_WORDS: Final = {
+    "PGHOST": "host",
+    "PGPORT": "port",
+    "PGUSER": "user",
+    "PGPASSWORD": "password",
+    "PGDATABASE": "dbname",
+    "PGSSLMODE": "sslmode",
+    "PGSSLROOTCERT": "sslrootcert",
+}
+"""What a connection's address calls what the programs' variables say."""
+
 
 def run(program: str, arguments: Sequence[str]) -> None:
     """Run it to its end. Raises BackupFailed with what it said."""
-    known = connection.settings_dict
-    variables = {
-        "PGHOST": known["HOST"],
-        "PGPORT": known["PORT"],
-        "PGUSER": known["USER"],
-        "PGPASSWORD": known["PASSWORD"],
-        "PGDATABASE": known["NAME"],
-        "PGAPPNAME": f"golem {program}",
-        "PGSSLMODE": known["OPTIONS"].get("sslmode", ""),
-        "PGSSLROOTCERT": known["OPTIONS"].get("sslrootcert", ""),
-    }
-    environment = {**os.environ, **{name: str(value) for name, value in variables.items() if value}}
+    variables = {**_read_place(), "PGAPPNAME": f"golem {program}"}
+    environment = {**os.environ, **variables}
     try:
         done = subprocess.run(  # noqa: S603  (our own words)
             [str(_find(program)), *arguments], env=environment, capture_output=True, text=True, check=False
@@ -70,11 +71,23 @@ def refuse_shared_sessions() -> None:
         )
 
 
-def _connect() -> psycopg.Connection[tuple[int]]:
+def _read_place() -> dict[str, str]:
+    """Where the database is, in the variables that PostgreSQL's programs read; none that is empty."""
     known = connection.settings_dict
-    places = {"host": known["HOST"], "port": known["PORT"], "user": known["USER"], "dbname": known["NAME"]}
-    options = {name: known["OPTIONS"].get(name) for name in ("sslmode", "sslrootcert")}
-    words = {name: str(value) for name, value in {**places, **options, "password": known["PASSWORD"]}.items() if value}
+    variables = {
+        "PGHOST": known["HOST"],
+        "PGPORT": known["PORT"],
+        "PGUSER": known["USER"],
+        "PGPASSWORD": known["PASSWORD"],
+        "PGDATABASE": known["NAME"],
+        "PGSSLMODE": known["OPTIONS"].get("sslmode", ""),
+        "PGSSLROOTCERT": known["OPTIONS"].get("sslrootcert", ""),
+    }
+    return {name: str(value) for name, value in variables.items() if value}
+
+
+def _connect() -> psycopg.Connection[tuple[int]]:
+    words = {_WORDS[name]: value for name, value in _read_place().items()}
     return psycopg.connect(make_conninfo(**words), autocommit=True, prepare_threshold=None, connect_timeout=_SECONDS)
 
 

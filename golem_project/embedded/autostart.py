@@ -50,9 +50,9 @@ def provide_services(environment: MutableMapping[str, str]) -> bool:
     running = supervisor_environment(paths)
     for name, value in base_environment(paths, environment).items():
         environment.setdefault(name, value)
-    is_own = not is_given(environment, "postgres")
-    if is_own:
-        environment["DATABASE_URL"] = running.get("DATABASE_URL") or _database_for_this_run(paths, environment)
+    is_unnamed, found = not is_given(environment, "postgres"), running.get("DATABASE_URL")
+    if is_unnamed:
+        environment["DATABASE_URL"] = found or _database_for_this_run(paths, environment)
     if not is_given(environment, "valkey"):
         valkey = EmbeddedValkey(paths, throwaway=False)
         server = valkey.find_running()
@@ -62,7 +62,7 @@ def provide_services(environment: MutableMapping[str, str]) -> bool:
     for name in (LOCAL_RPC_VARIABLE, SECOND_RPC_VARIABLE, SECOND_FILE_VARIABLE):
         if running.get(name) and not environment.get(f"{name}_FILE"):
             environment.setdefault(name, running[name])
-    return is_own and not running.get("DATABASE_URL")
+    return is_unnamed and not found
 
 
 def _database_for_this_run(paths: Paths, environment: MutableMapping[str, str]) -> str:

@@ -22,15 +22,15 @@ class LastRefusal:
 def write_refusal(error: GolemError, *, instance: str) -> LastRefusal:
     """What is said of `error` at the path `instance`, under a request id of its own."""
     problem, headers = describe_problem(error, instance=instance)
-    problem["request_id"] = uuid.uuid4().hex
-    body = json.dumps(problem).encode()
+    request_id = uuid.uuid4().hex
+    body = json.dumps({**problem, "request_id": request_id}).encode()
     lines = {
         **headers,
         "Content-Type": PROBLEM_JSON,
         "Content-Length": str(len(body)),
-        "X-Request-Id": problem["request_id"],
+        "X-Request-Id": request_id,
         "Cache-Control": "no-store",
         "Connection": "close",
     }
     pairs = tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in lines.items())
-    return LastRefusal(problem["status"], pairs, body)
+    return LastRefusal(error.http_status, pairs, body)

@@ -55,11 +55,11 @@ def read_permit(typed: TypedData) -> WitnessedPermit:
 
 
 def read_witness(typed: TypedData) -> Mapping[str, object]:
-    """The struct that a protocol adds to it. Raises KeyError, TypeError for typed data without one."""
-    witness = typed.message["witness"]
-    if not isinstance(witness, Mapping):
-        raise TypeError("the witness is no struct")
-    return witness
+    """The struct that a protocol adds to it. Raises KeyError for typed data without one."""
+    match typed.message:
+        case {"witness": Mapping() as witness}:
+            return witness
+    raise KeyError("witness")
 
 
 def list_witnessed(witness: str, structs: Mapping[str, Fields]) -> dict[str, Fields]:

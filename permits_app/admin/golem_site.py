@@ -7,7 +7,6 @@ from typing import Protocol, TypeVar, cast
 
 from django.contrib.admin import AdminSite
 from django.db.models import Model, QuerySet
-from django.db.models.options import Options
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -26,7 +25,7 @@ class GolemSite(Protocol):
     """The admin of golems, as its pages use it."""
 
     admin_site: AdminSite
-    opts: Options[Golem]
+    opts: object
 
     def get_own_golem(self, request: HttpRequest, golem_id: object, power: Power = Power.OPERATE) -> Golem:
         """The golem, for whoever may use that power. Raises Http404 and PermissionDenied."""

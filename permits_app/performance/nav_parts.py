@@ -37,7 +37,7 @@ class StoredQuote:
 
 
 @dataclass(frozen=True, slots=True)
-class _StoredState:
+class _StoredNav:
     """A NavState as its column keeps it: integers as text. A slashable part has ref, token, raw, keeper, kept."""
 
     wallet: dict[str, IntText]
@@ -96,7 +96,7 @@ class NavState:
     @classmethod
     def from_json(cls, stored: Mapping[str, object]) -> NavState:
         """The reverse; what was stored before slashes were told has none."""
-        kept = read_stored(_StoredState, stored)
+        kept = read_stored(_StoredNav, stored)
         return cls(
             kept.wallet,
             kept.inside,

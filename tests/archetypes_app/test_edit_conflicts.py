@@ -51,7 +51,7 @@ from archetypes_app.toolset_diff import (
     replace_own,
     replace_profile,
 )
-from tools_app.core.audit_log import find_broken_link
+from tests.broken_link import find_broken_link
 from tools_app.core.models import AuditEntry
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

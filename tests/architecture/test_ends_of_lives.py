@@ -33,6 +33,10 @@ WRITTEN: Final[dict[str, str]] = {
     "tests/permits_app/safety/test_received_rules.py::purse": "what a principal gave, of which the chain says the end",
     "tests/permits_app/test_when_this_server_acts_next.py::under_way": "a row of each state, made and never lived in",
     "tests/permits_app/test_others_money.py::test_the_database_keeps_no_right_that_is_none": "the database refuses it",
+    **{
+        f"tests/proof/ten_thousand.py::{name}": "whose turn it is in a day that passes in minutes, for ten thousand"
+        for name in ("explain_sweeps", "tick", "tick_by_workers")
+    },
     "tests/proof/lies.py::pass_rounds": "a proof of many cells, whose chain goes by the machine's time for hours",
 }
 """Where an end is written all the same, and why it cannot be waited for."""

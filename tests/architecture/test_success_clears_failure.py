@@ -63,6 +63,10 @@ COUNTERS: Final[dict[str, _Entry]] = {
         "test_a_crash_is_forgotten_with_every_stretch_of_health"
     ),
     "golem_project/embedded/stack.py:self.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
+    "golem_project/heartbeat/recorded_interventions.py:RecordedIntervention.doubted": CountsNoFailures(
+        "the doubt that held a decision back, as its record tells it"
+    ),
+    "permits_app/tools/golem_state.py:_TickSums.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/tick_claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/schedule.py:NextTick.missed": CountsNoFailures("ticks that a pause left out"),
     "golem_project/heartbeat/thinking/loop_values.py:ConversationLimits.retries": CountsNoFailures(
@@ -170,7 +174,9 @@ def _fields(node: ast.stmt) -> Iterator[str]:
 
 @cache
 def _all_tests() -> str:
-    return "\n".join((ROOT / path).read_text() for path in list_tracked() if path.startswith("tests/"))
+    return "\n".join(
+        (ROOT / path).read_text() for path in list_tracked() if path.startswith("tests/") and path.endswith(".py")
+    )
 
 
 def test_every_counter_of_failures_is_listed_with_what_clears_it() -> None:

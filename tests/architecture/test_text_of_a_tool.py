@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.sources import ROOT
 from tests.bench.tool_lines import KINDS, ToolLines, count_tools, sum_medians
 
-MOST_LINES: Final = {"write": 113.0, "read": 73.0}
+MOST_LINES: Final = {"write": 114.0, "read": 73.0}
 """The sum of the medians of code, words, types, cases, tests and snapshots; `make bench ONLY=text` tells each."""
 
 

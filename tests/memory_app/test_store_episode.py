@@ -15,8 +15,8 @@ from memory_app.actions import store_episode
 from memory_app.actions.embed_missing import embed_missing_episodes
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.models import Episode, EpisodeVector
+from tests.broken_link import find_broken_link
 from tests.memory_app.factories import NOW, make_golem, remember
-from tools_app.core import audit_log
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.django_db
@@ -149,7 +149,7 @@ def test_the_audit_log_still_holds_after_storing() -> None:
         remember(golem, f"Swap number {number}", permit_id=uuid.uuid4())
     entries = AuditEntry.objects.filter(golem_id=golem.pk).order_by("seq")
     assert entries.count() == 3
-    assert audit_log.find_broken_link(entries) is None
+    assert find_broken_link(entries) is None
 
 
 def test_text_from_outside_is_quarantined_and_the_database_insists() -> None:

@@ -23,9 +23,9 @@ from permits_app.reviewers import delegate_to_archetype
 from permits_app.reviewers.delegate_to_archetype import DelegationEntry, DelegationHop, close_hop, open_hop
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
+from tests.broken_link import find_broken_link
 from tests.live_golem import LiveGolem, make_live_golem
 from tools_app.core import clock
-from tools_app.core.audit_log import find_broken_link
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.models import AuditEntry
 from tools_app.toolkit.enums import Category

@@ -18,10 +18,10 @@ from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, OutcomeRecord, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
+from tests.broken_link import find_broken_link
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.passing_time import let_pass_until
 from tools_app.core import clock
-from tools_app.core.audit_log import find_broken_link
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry, OutboxEvent
 

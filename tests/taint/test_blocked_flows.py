@@ -6,8 +6,8 @@ from permits_app.models import OutboundTransaction
 from permits_app.tasks import preview_action_task
 from tests.adversary.conftest import SWAP, Adversary
 from tests.adversary.conftest import adversary as adversary
+from tests.broken_link import find_broken_link
 from tests.golem_project.heartbeat.pulses import tick, turn_on
-from tools_app.core import audit_log
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.core.taint import Secret, TaintLabel
 
@@ -61,7 +61,7 @@ def test_every_signed_transaction_stands_in_the_audit_log_before_its_permit_is_c
     assert order == ["PermitCreated", "PermitCommitStarted", "Transaction", "PermitConsumed", "EpisodeStored"]
     sent = OutboundTransaction.objects.filter(permit_id=permit_id).order_by("nonce")
     assert [each["tx_hash"] for each in of_permit[2].data["signed"]] == [row.tx_hash for row in sent]
-    assert audit_log.find_broken_link(entries) is None
+    assert find_broken_link(entries) is None
 
 
 def test_what_the_hooks_said_travels_with_the_permit(adversary: Adversary) -> None:

@@ -6,7 +6,7 @@ Each entry hashes its own content and the hash before it, so a changed, removed 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -164,16 +164,6 @@ class LinkCheck:
             return BrokenLink(entry.seq, "its content does not match its hash")
         self.count, self.last_hash = expected_seq, entry.entry_hash
         return None
-
-
-def find_broken_link(entries: Iterable[AuditEntry]) -> BrokenLink | None:
-    """The first entry, in order of seq, that breaks the chain; None when it holds."""
-    check = LinkCheck()
-    for entry in entries:
-        broken = check.add(entry)
-        if broken is not None:
-            return broken
-    return None
 
 
 def append_denial(

@@ -11,9 +11,10 @@ from django.test import Client
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.query import query_state
 from permits_app.models import DeniedCall, SpendingLimits
+from tests.broken_link import find_broken_link
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
-from tools_app.core import audit_log, clock
+from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry, OutboxEvent
 
@@ -50,7 +51,7 @@ def test_what_an_agent_does_between_two_ticks_stands_in_the_audit_log_under_the_
     asked = AuditEntry.objects.filter(golem_id=golem.pk, seq__gt=last)
     assert {"PermitCreated", "PermitConsumed"} <= set(asked.values_list("event", flat=True))
     assert set(asked.values_list("heartbeat_tick", flat=True)) == {number}
-    assert audit_log.find_broken_link(AuditEntry.objects.filter(golem_id=golem.pk).order_by("seq")) is None
+    assert find_broken_link(AuditEntry.objects.filter(golem_id=golem.pk).order_by("seq")) is None
     following = tick(golem).heartbeat_tick
     live_golem.preview(amount="200000000")
     assert AuditEntry.objects.filter(golem_id=golem.pk).order_by("-seq")[0].heartbeat_tick == following > number

@@ -200,7 +200,7 @@ def test_a_halted_golems_own_revocation_may_do_nothing_else(live_golem: LiveGole
     permit.halt_epoch = 1
     assert is_halts_own(permit, live_golem.golem) is False
     token, data = live_golem.world.tokens["USDC"].address, "0x095ea7b3" + "11".rjust(64, "0") + "0" * 64
-    zero = {"to": token, "value": "0", "data": data}
+    zero = {"to": token, "value": "0", "data": data, "label": ""}
     permit.calls = [zero]
     assert is_halts_own(permit, live_golem.golem) is True
     for bad in ({**zero, "value": "1"}, {**zero, "data": zero["data"][:-1] + "1"}):

@@ -167,7 +167,10 @@ def test_a_halted_golem_signs_no_withdrawal_to_anybody_else(live_golem: LiveGole
         return encode_call(COLLECT, (7, recipient, UINT128_MAX, UINT128_MAX))
 
     def judged(data: bytes, **changes: str) -> bool:
-        permit.halt_epoch, permit.calls = 1, [{"value": "0", "to": manager, "data": "0x" + data.hex(), **changes}]
+        permit.halt_epoch, permit.calls = (
+            1,
+            [{"value": "0", "to": manager, "data": "0x" + data.hex(), "label": "", **changes}],
+        )
         return is_halts_own(permit, golem)
 
     both = encode_call(MULTICALL, [take, collect(account)])

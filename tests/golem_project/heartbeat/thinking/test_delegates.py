@@ -14,13 +14,13 @@ from permits_app.errors import DelegateNeedsModel, DelegationNotAllowed
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.reviewers import delegate_to_archetype
 from permits_app.reviewers.delegate_to_archetype import DelegationEntry, delegate_work
+from tests.broken_link import find_broken_link
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
 from tests.golem_project.heartbeat.thinking.recorded.recorder import read_situations
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import Answer, ScriptedModel, call, calls, commit_last, last_tool_answer, say, serve_model
 from tools_app.core import clock
-from tools_app.core.audit_log import find_broken_link
 from tools_app.core.clock import Deadline
 from tools_app.core.models import AuditEntry
 

@@ -13,11 +13,11 @@ from golem_project.heartbeat.thinking.model_planner import ModelPlanner
 from golem_project.heartbeat.thinking.planner import Deliberation, PermitStep
 from golem_project.pi import token_count
 from permits_app.models import ActionPermit, SpendEntry
+from tests.broken_link import find_broken_link
 from tests.golem_project.heartbeat.thinking.conftest import API_KEY, PRICE, Think, make_client, make_situation
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import Answer, call, calls, commit_last, last_tool_answer, raw, redirect, say, slow
 from tools_app.core import clock
-from tools_app.core.audit_log import find_broken_link
 from tools_app.core.clock import Deadline
 from tools_app.core.models import AuditEntry, OutboxEvent
 

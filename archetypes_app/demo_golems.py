@@ -6,10 +6,11 @@ Only lists and sums leave them out, and say so; what needs a person and what hol
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.http import QueryDict
 
 from archetypes_app.models import Golem
 from archetypes_app.models.golem import Maker
@@ -37,7 +38,7 @@ def shorten_names(names: Iterable[str]) -> tuple[str, ...]:
     return (*every[:_NAMED], f"{more} more") if more > 0 else tuple(every)
 
 
-def link_to(query: Any, *, is_with_apart: bool) -> str:  # Any: JSON, as agents and pages see it
+def link_to(query: QueryDict, *, is_with_apart: bool) -> str:
     """The same page, as its address asks for it, with what is set apart or without."""
     asked = query.copy()
     asked.pop(APART, None)

@@ -448,7 +448,7 @@ class _CallEvents:
         self.reached: list[str] = []
         self._flushed_ms = clock.monotonic_ms()
 
-    def add(self, kind: EventType, **payload: Any) -> None:  # Any: JSON of an event
+    def add(self, kind: EventType, **payload: Any) -> None:  # Any: facts of an event are of any type
         self._events.append(Event(kind, {"call_id": self._call_id, **payload}))
         if clock.monotonic_ms() - self._flushed_ms > _PROGRESS_INTERVAL_MS:
             self.flush()

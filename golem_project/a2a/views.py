@@ -38,7 +38,9 @@ def answers_problems(view: View) -> View:
     """A refusal of `view` is answered as every error of the API."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # Any: JSON of a request or answer
+    def answer(
+        request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse:  # Any: Django hands on what the address names
         try:
             return view(request, *args, **kwargs)
         except GolemError as error:

@@ -136,7 +136,7 @@ def read_history(turn: ChatTurn) -> list[Exchange]:
     return said[::-1]
 
 
-def tell(turn: ChatTurn, step: str, *, now: datetime, **facts: Any) -> None:  # Any: JSON of an event
+def tell(turn: ChatTurn, step: str, *, now: datetime, **facts: Any) -> None:  # Any: what a step tells is of any type
     """Tell who follows the golem that its conversation moved."""
     payload = {
         "turn_id": str(turn.pk),

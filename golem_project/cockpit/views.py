@@ -124,7 +124,7 @@ def _check_may_see(request: HttpRequest) -> None:
         raise PermissionDenied
 
 
-def _render(request: HttpRequest, page: str, **context: Any) -> HttpResponse:  # Any: JSON, of its own shape
+def _render(request: HttpRequest, page: str, **context: Any) -> HttpResponse:  # Any: a template takes any value
     title = context["cockpit"].golem.name if "cockpit" in context else "Fleet"
     return render(
         request,

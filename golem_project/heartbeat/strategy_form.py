@@ -27,7 +27,7 @@ _LONGEST: Final = 500
 class TokenField(forms.CharField):
     """A symbol or an address, without hidden characters."""
 
-    def to_python(self, value: object) -> Any:  # Any: JSON of an owner's rule
+    def to_python(self, value: object) -> Any:  # Any: what a form's field makes of text
         """What was typed, plain."""
         return make_plain(str(super().to_python(value) or ""))
 
@@ -35,10 +35,10 @@ class TokenField(forms.CharField):
 class _WordsField(forms.CharField):
     """Parts of words and numbers, between commas; a stored value inside."""
 
-    def __init__(self, **kwargs: Any) -> None:  # Any: JSON of an owner's rule
+    def __init__(self, **kwargs: Any) -> None:  # Any: Django's own arguments of a field
         super().__init__(required=False, max_length=_LONGEST, widget=UnfoldAdminTextInputWidget(), **kwargs)
 
-    def to_python(self, value: object) -> Any:  # Any: JSON of an owner's rule
+    def to_python(self, value: object) -> Any:  # Any: what a form's field makes of text
         """What is stored; the text itself where a part cannot be read, which the strategy refuses at its field."""
         text = make_plain(str(super().to_python(value) or ""))
         if not text:

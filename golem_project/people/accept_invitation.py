@@ -81,7 +81,7 @@ def _make_member(
     secret: str,
     form: Any,  # Any: Django hands on any form and row
     person: Any,  # Any: which model accounts have is a setting
-) -> tuple[Golem, Any]:  # Any: JSON, of its own shape
+) -> tuple[Golem, Any]:  # Any: an account, whose model is a setting of Django's
     """One transaction: no account is left behind by a link that was used up at this moment. Raises InvitationOver."""
     with transaction.atomic():
         find_invitation(secret, now=clock.now())

@@ -92,7 +92,7 @@ def listen() -> None:
     pre_delete.connect(_note_deleted, sender=user, dispatch_uid="golem_project.people.deactivated_accounts.deleted")
 
 
-def _note_saved(sender: object, *, instance: Any, **given: Any) -> None:  # Any: JSON of an event
+def _note_saved(sender: object, *, instance: Any, **given: Any) -> None:  # Any: what Django's signal hands on
     if not instance.is_active and not given.get("raw"):
         # What fails here is done by the next sweep; the account is saved in any case.
         transaction.on_commit(lambda: stop_account(person=instance, now=clock.now()), robust=True)

@@ -43,7 +43,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
     readonly_fields = fields
     actions_detail: ClassVar[tuple[str, ...]] = ("rotate", "switch", "remove")
 
-    def get_queryset(self, request: HttpRequest) -> Any:  # Any: JSON of an event
+    def get_queryset(self, request: HttpRequest) -> Any:  # Any: unfold's rows have no types
         """With the counts of the list."""
         counts = {
             "waiting_count": Count("deliveries", filter=Q(deliveries__state=DeliveryState.WAITING)),

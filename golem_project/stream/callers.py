@@ -37,7 +37,7 @@ class EventFollower:
         return True
 
 
-def identify_caller(request: Any, *, now: datetime) -> EventFollower:  # Any: JSON of an event
+def identify_caller(request: Any, *, now: datetime) -> EventFollower:  # Any: a request of Django or of its framework
     """The caller behind a request: a bearer token first, else a session of the admin.
 
     Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, ScopeMissing, Forbidden.
@@ -90,7 +90,7 @@ class CallerScheme(OpenApiAuthenticationExtension):
         """Either of them; one mapping with both names would ask for both at once."""
         return [{name: []} for name in self.name]
 
-    def get_security_definition(self, auto_schema: object) -> Any:  # Any: JSON of an event
+    def get_security_definition(self, auto_schema: object) -> Any:  # Any: as drf-spectacular types it
         return [
             {"type": "http", "scheme": "bearer", "description": "A golem's token with the scope `events`."},
             {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "A session of the admin."},

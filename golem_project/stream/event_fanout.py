@@ -164,7 +164,7 @@ class EventHub:
             with contextlib.suppress(RedisError, OSError):
                 await ring.aclose()
 
-    async def _read_once(self, ring: Any, generation: int) -> None:  # Any: JSON of an event
+    async def _read_once(self, ring: Any, generation: int) -> None:  # Any: redis-py's answers have no types
         assert self.head is not None
         entries: list[Any] = []  # Any: JSON of an event
         key = event_ring.ring_key(self.head.log_id)

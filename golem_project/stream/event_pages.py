@@ -30,7 +30,7 @@ _CURSOR = {"type": "string", "pattern": CURSOR_PATTERN}
 _PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
 
 
-class EventOutput(serializers.Serializer[Any]):  # Any: JSON of an event
+class EventOutput(serializers.Serializer[Any]):  # Any: it is written out, never read in
     """One event; what `payload` holds depends on `type`, see docs/events.md."""
 
     cursor = serializers.CharField(help_text="The place of this event; send it as Last-Event-ID or `cursor`")
@@ -44,7 +44,7 @@ class EventOutput(serializers.Serializer[Any]):  # Any: JSON of an event
     payload = serializers.DictField()
 
 
-class EventPageOutput(serializers.Serializer[Any]):  # Any: JSON of an event
+class EventPageOutput(serializers.Serializer[Any]):  # Any: it is written out, never read in
     """Events in order, and where to go on."""
 
     events = EventOutput(many=True)
@@ -102,7 +102,9 @@ class EventPageView(APIView):
         body = read_page(start, head=head, wanted=question.wanted, limit=question.limit)
         return Response(body, headers={"Cache-Control": "private, no-store", "Vary": "Accept, Authorization, Cookie"})
 
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:  # Any: JSON of an event
+    def perform_content_negotiation(
+        self, request: Request, force: bool = False
+    ) -> Any:  # Any: the framework leaves it open
         # The stream is refused by name above, not as an unknown format.
         return super().perform_content_negotiation(request, force=True)
 

@@ -233,6 +233,6 @@ def _find_start(endpoint: WebhookEndpoint, head: LogHead, now: datetime) -> int:
     return head.forgotten
 
 
-def list_disabled(owner: object) -> Any:  # Any: JSON of an event
+def list_disabled(owner: object) -> Any:  # Any: a query of annotated rows
     """Endpoints of `owner` that were switched off, for the notice in the admin."""
     return WebhookEndpoint.objects.filter(Q(owner=owner) & Q(disabled_at__isnull=False)).order_by("-disabled_at")

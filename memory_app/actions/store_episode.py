@@ -85,7 +85,7 @@ class _Content:
     calls: Sequence[Mapping[str, object]] = ()
 
 
-def store_episode(**given: Any) -> Episode:  # Any: JSON of an event
+def store_episode(**given: Any) -> Episode:  # Any: the columns of an episode
     """The episode of `remember_episode`, whose parameters it takes."""
     return remember_episode(**given).episode
 

@@ -10,13 +10,14 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import TracebackType
 from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
@@ -119,7 +120,7 @@ def _begin(golem_id: UUID, now: datetime) -> tuple[Golem, list[Episode]]:
     return golem, surprises
 
 
-def _surprises(now: datetime) -> Any:  # Any: JSON, as agents see it
+def _surprises(now: datetime) -> QuerySet[Episode]:
     return Episode.objects.filter(
         Q(dreamt_at__isnull=True) | Q(dreamt_at__lt=now - AGAIN_AFTER),
         archived_at__isnull=True,
@@ -249,7 +250,7 @@ class _Journal:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        _: Any,  # Any: JSON, as agents see it
+        _: TracebackType | None,
     ) -> None:
         if isinstance(error, SoftTimeLimitExceeded):
             self._dream.interrupted_by = "its worker's time was up"

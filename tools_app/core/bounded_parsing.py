@@ -71,7 +71,7 @@ def read_exact_json(
     *,
     most_bytes: int,
     most_depth: int = DEEPEST,
-    **hooks: Any,  # Any: JSON, of any shape
+    **hooks: Any,  # Any: json.loads takes hooks of any type
 ) -> Any:  # Any: JSON, of any shape
     """The value of a document, by the standard library's parser with its `hooks` (parse_float, object_pairs_hook ...).
 

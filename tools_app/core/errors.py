@@ -64,7 +64,7 @@ class GolemError(Exception):
         detail: str = "",
         *,
         recovery: Recovery | None = None,
-        **data: Any,  # Any: JSON of an event
+        **data: Any,  # Any: what an error tells is of any type
     ) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title

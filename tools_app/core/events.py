@@ -125,7 +125,7 @@ class LoggedEvent:
     body: str
 
 
-def encode_event(row: tuple[Any, ...]) -> str:  # Any: JSON, of any shape
+def encode_event(row: tuple[Any, ...]) -> str:  # Any: columns of a row, in the order of its query
     """The wire form of an event, from its columns: id, golem, sequence, type, version, tick, time, payload.
 
     The payload is the JSON text PostgreSQL keeps, so that ring and log give the same bytes, or an object.

@@ -23,7 +23,7 @@ class _Plain(models.Field[Any, str]):  # Any: rows of any model
         text = super().to_python(value)
         return make_plain(text) if isinstance(text, str) else text
 
-    def formfield(self, **given: Any) -> Any:  # Any: JSON of an event
+    def formfield(self, **given: Any) -> Any:  # Any: Django's own arguments of a field
         """A form takes it plain as well, so that what is asked again before it is saved is what is kept."""
         return super().formfield(**{"form_class": PlainTextField, **given})
 

@@ -165,7 +165,7 @@ class Checkpoint:
         self.left: Mapping[str, Any] = left or {}  # Any: a value of the ABI's type
         self.kept: dict[str, object] = {}
 
-    def keep(self, **data: Any) -> None:  # Any: JSON of an event
+    def keep(self, **data: Any) -> None:  # Any: what a tool keeps is of any type
         """Say how far the call is; the last word counts."""
         self.kept = data
 

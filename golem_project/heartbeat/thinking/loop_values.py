@@ -22,7 +22,7 @@ class ManualTool(Protocol):
     """One of the golem's Pi-facing tools as its model is shown it."""
 
     @property
-    def name(self) -> Any: ...  # Any: JSON, as models ask and see it
+    def name(self) -> Any: ...  # Any: a column of the golem or of its trial
 
     @property
     def description(self) -> str: ...
@@ -31,7 +31,7 @@ class ManualTool(Protocol):
     def snippet(self) -> str: ...
 
     @property
-    def guidelines(self) -> tuple[Any, ...]: ...  # Any: JSON, as models ask and see it
+    def guidelines(self) -> tuple[Any, ...]: ...  # Any: guidelines of a row or of a trial
 
     @property
     def parameters(self) -> dict[str, Any]: ...  # Any: JSON, as models ask and see it

@@ -189,8 +189,8 @@ def _open_openai(
     endpoint: Endpoint,
     key: str,
     name: str,
-    client: Any,  # Any: JSON, as models ask and see it
-) -> tuple[Model[Any], type[Exception]]:  # Any: JSON, as models ask and see it
+    client: Any,  # Any: each provider's library has a client of its own
+) -> tuple[Model[Any], type[Exception]]:  # Any: the agent's dependencies are not used
     """A model behind OpenAI's chat interface, and what its client raises."""
     from openai import OpenAIError
     from pydantic_ai.models.openai import OpenAIChatModel
@@ -208,8 +208,8 @@ def _open_anthropic(
     endpoint: Endpoint,
     key: str,
     name: str,
-    client: Any,  # Any: JSON, as models ask and see it
-) -> tuple[Model[Any], type[Exception]]:  # Any: JSON, as models ask and see it
+    client: Any,  # Any: each provider's library has a client of its own
+) -> tuple[Model[Any], type[Exception]]:  # Any: the agent's dependencies are not used
     """A model behind Anthropic's messages, and what its client raises."""
     from anthropic import AnthropicError
     from pydantic_ai.models.anthropic import AnthropicModel

@@ -118,7 +118,7 @@ class _Loop:
         self._tell(HappeningKind.ENDED, words=transcript.stopped_by)
         return transcript
 
-    def _tell(self, kind: HappeningKind, **facts: Any) -> None:  # Any: JSON of an event
+    def _tell(self, kind: HappeningKind, **facts: Any) -> None:  # Any: what happened tells facts of any type
         spent = self.purse.spent_micro_usd
         self.listen(Happening(kind, self.transcript.rounds, spent_micro_usd=spent, **facts))
 

@@ -161,14 +161,18 @@ def build_board(
     seen = list_seen_golems(user).filter(retired_at__isnull=True)
     apart = read_set_apart(seen)
     golems = seen if is_with_apart or not apart else seen.exclude(pk__in=apart)
+    rows = list(golems.select_related("archetype").order_by("-updated_at"))
     permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()
+    unknown = permits.filter(status=PermitStatus.UNKNOWN)
     if not is_operator(user):
-        permits, denied = permits.filter(golem__in=golems), denied.filter(golem__in=golems)
+        # Ids and not a query of golems: behind that PostgreSQL looks through the rows of everybody's golems.
+        shown = [row.pk for row in rows]
         # What needs a person is told of every golem.
-        waiting = waiting.filter(golem__in=seen)
+        of_all = {*shown, *apart}
+        permits, denied = permits.filter(golem_id__in=shown), denied.filter(golem_id__in=shown)
+        waiting, unknown = waiting.filter(golem_id__in=of_all), unknown.filter(golem_id__in=of_all)
     elif apart and not is_with_apart:
         permits, denied = permits.exclude(golem__in=apart), denied.exclude(golem__in=apart)
-    rows = list(golems.select_related("archetype").order_by("-updated_at"))
     states = read_states(rows)
     worths = read_worths(golem_ids=[row.pk for row in rows], now=now)
     stuck = _list_stuck(seen, now)
@@ -183,7 +187,7 @@ def build_board(
             *_list_delegated(seen, now),
             *_list_left(list_seen_golems(user), now),
             *_list_still_held(list_seen_golems(user), now),
-            *_list_needs(_list_unknown(user, seen), waiting, now),
+            *_list_needs(unknown, waiting, now),
         ),
         pictures=draw_money(rows, now=now),
         refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
@@ -225,11 +229,6 @@ def _sum_up(
         stopped=sum(state.is_stopped for state in states.values()),
         reads_only=sum(not state.is_stopped and not state.can_act for state in states.values()),
     )
-
-
-def _list_unknown(user: object, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
-    permits = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
-    return permits if is_operator(user) else permits.filter(golem__in=seen)
 
 
 def _list_open_safes(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...]:

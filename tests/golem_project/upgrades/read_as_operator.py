@@ -1,4 +1,4 @@
-"""Read every row by this version's models, and open every list and the golem's own pages as its owner.
+"""Read every row by this version's models, and open every list, every golem and every permit as an operator.
 
 A process of its own on the database that DATABASE_URL names; what cannot be read ends it with an error.
 """
@@ -27,7 +27,8 @@ def main() -> None:
         for row in model._default_manager.all():
             str(row)
     client = Client(raise_request_exception=True)
-    client.force_login(get_user_model().objects.get(), "django.contrib.auth.backends.ModelBackend")
+    operator = get_user_model()._default_manager.create_superuser("upgraded", password=None)
+    client.force_login(operator, "django.contrib.auth.backends.ModelBackend")
     pages = [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
         for model in admin.site._registry

@@ -200,7 +200,7 @@ def build_board(
         permits=describe_permits(permits, now=now)[:SHOWN_PERMITS],
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
         budget=_meter_budget(user, now),
-        audit=_list_audit(user, golems, apart if not is_with_apart else {}, now),
+        audit=_list_audit(user, rows, apart if not is_with_apart else {}, now),
         apart=shorten_names(apart.values()),
         is_with_apart=is_with_apart,
     )
@@ -431,17 +431,15 @@ def _list_golems(
     )
 
 
-def _list_audit(
-    user: object, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime
-) -> tuple[AuditLine, ...]:
+def _list_audit(user: object, golems: list[Golem], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
     if is_operator(user):
         entries = AuditEntry.objects.exclude(golem_id__in=left_out) if left_out else AuditEntry.objects.all()
         rows = list(entries.order_by("-id")[:SHOWN_ENTRIES])
     else:
-        rows = list_newest(list(golems.values_list("pk", flat=True)), most=SHOWN_ENTRIES)
-    names = dict(golems.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
+        rows = list_newest([golem.pk for golem in golems], most=SHOWN_ENTRIES)
+    names = {golem.pk: golem.name for golem in golems}
     return tuple(
-        AuditLine(entry=row, golem_name=str(names.get(row.golem_id, "–")), age=show_age(read_time(row), now=now))
+        AuditLine(entry=row, golem_name=names.get(row.golem_id, "–"), age=show_age(read_time(row), now=now))
         for row in rows
     )
 

@@ -22,7 +22,7 @@ MOST = {
     f"{OWN}/settings/": 30,
     f"{OWN}/refused/{{refusal}}/": 20,
     f"{OWN}/people/": 15,
-    f"{OWN}/statement/": 17,
+    f"{OWN}/statement/": 19,
     f"{OWN}/followed/": 17,
     f"{OWN}/policy/": 18,
     f"{OWN}/cage/": 17,

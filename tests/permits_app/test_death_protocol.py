@@ -204,7 +204,11 @@ def test_a_resume_and_a_reset_of_the_phase_stop_the_end(live_golem: LiveGolem) -
     run_out(live_golem)
     carry_out_deaths(now=clock.now())
     find_operation("phase").apply(
-        golem=live_golem.golem, change={"to": "CAUTIOUS"}, actor="owner:1", reason="funded", now=clock.now()
+        golem=live_golem.golem,
+        change={"from": live_golem.golem.phase, "to": "CAUTIOUS"},
+        actor="owner:1",
+        reason="funded",
+        now=clock.now(),
     )
     assert Death.objects.get().state == "STOPPED"
     live_golem.golem.refresh_from_db()

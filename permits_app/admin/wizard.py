@@ -118,10 +118,10 @@ class WizardWalletForm(WalletForm):
 
 @dataclass(frozen=True, slots=True)
 class _WantedGolem:
-    """What it is for, and what it works with in micro-USD."""
+    """What it is for, and what it works with in micro-USD; None where its owner leaves that open."""
 
     intent: str
-    works_with: int
+    works_with: int | None
 
 
 @dataclass(frozen=True, slots=True)

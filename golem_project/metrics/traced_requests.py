@@ -75,8 +75,8 @@ class CarriedSpans:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         scope = getattr(request, "scope", None)
-        span = read_state(scope).get(_SPAN) if scope is not None else None
-        if not isinstance(span, spans.OpenStep):
+        span: spans.OpenStep | None = read_state(scope).get(_SPAN) if scope is not None else None
+        if span is None:
             return self.get_response(request)
         span.note(request_id=current_request_id())
         with spans.carried(span):

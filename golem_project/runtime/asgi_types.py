@@ -13,7 +13,7 @@ Receive = Callable[[], Awaitable[Message]]
 App = Callable[[Any, Any, Any], Awaitable[None]]  # Any: Django and the library type the three each in their way
 
 Headers = Iterable[tuple[bytes, bytes]]
-_NO_STATE: Final[Mapping[str, object]] = {}
+_NO_STATE: Final[Mapping[str, Any]] = {}  # Any: what applications tell each other is of their own types
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def goes_on(message: Mapping[str, object]) -> bool:
     return read_start(message) is not None or _has_more(message)
 
 
-def read_state(scope: Mapping[str, object]) -> Mapping[str, object]:
+def read_state(scope: Mapping[str, object]) -> Mapping[str, Any]:  # Any: as above
     """What the applications of a request tell each other."""
     match scope:
         case {"state": Mapping() as state}:

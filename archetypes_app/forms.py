@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.formsets import DELETION_FIELD_NAME
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.forms import PaginationInlineFormSet
@@ -34,6 +36,7 @@ from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_r
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.form_values import get_field, read_valid
 from tools_app.pages.many_select import ManySelect
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
@@ -70,6 +73,46 @@ class CategoriesField(forms.MultipleChoiceField):
         super().__init__(choices=_list_categories, required=False, **kwargs)
 
 
+@dataclass(frozen=True, slots=True)
+class _GivenVersion:
+    edit_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenArchetype:
+    """What a form of an archetype was given, as far as it is valid."""
+
+    name: str = ""
+    tool_categories: Sequence[str] = ()
+    profiles: Iterable[ToolProfile] | None = None
+    is_read_only: bool = False
+    keeps_local_writes: bool = False
+    delegates_to: Iterable[Archetype] | None = None
+    is_terminal_node: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenRules:
+    safety_rules_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenOverride:
+    tool_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenGolem:
+    """What a form of a golem was given, as far as it is valid."""
+
+    name: str = ""
+    intent: str = ""
+    archetype: Archetype | None = None
+    home_chain_id: int | None = None
+    other_chain_ids: Sequence[int] = ()
+    base_asset: str = ""
+
+
 class EditedRowForm(forms.ModelForm[Any]):  # Any: rows of any model
     """A form that knows which version of its row it was opened with, so that nobody overwrites another's edit."""
 
@@ -77,14 +120,14 @@ class EditedRowForm(forms.ModelForm[Any]):  # Any: rows of any model
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
-        self.fields["edit_version"].initial = self.instance.version
+        get_field(self, forms.IntegerField, "edit_version").initial = self.instance.version
 
     def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """Locks the row until the admin's transaction ends; a row that moved on refuses the edit."""
         cleaned = super().clean() or {}
         if self.instance.pk and not self.instance._state.adding:
             try:
-                check_unchanged(self.instance, version=cleaned.get("edit_version") or 0)
+                check_unchanged(self.instance, version=read_valid(_GivenVersion, cleaned).edit_version or 0)
             except EditConflict as error:
                 told = f"{error.detail}. What you typed is still here; open the page anew to see what it is now."
                 raise ValidationError(told, code=EDIT_CONFLICT) from None
@@ -131,41 +174,42 @@ class ArchetypeForm(EditedRowForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            self.fields["safety_rules_text"].initial = "\n".join(self.instance.safety_rules)
+            get_field(self, PlainTextField, "safety_rules_text").initial = "\n".join(self.instance.safety_rules)
 
     def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """The delegation rules, on the graph as it would be."""
         cleaned = super().clean()
-        if cleaned.get("keeps_local_writes") and not cleaned.get("is_read_only"):
+        given = read_valid(_GivenArchetype, cleaned)
+        if given.keeps_local_writes and not given.is_read_only:
             self.add_error("keeps_local_writes", "Only a read-only archetype keeps its local writes.")
-        if cleaned.get("name") and cleaned.get("delegates_to") is not None:
-            for error in self._find_violations(cleaned):
+        if given.name and given.delegates_to is not None:
+            for error in self._find_violations(given, given.delegates_to):
                 self.add_error("delegates_to", error.detail)
         return cleaned
 
-    def _find_violations(self, cleaned: dict[str, Any]) -> tuple[GolemError, ...]:  # Any: each field gives its own type
+    def _find_violations(self, given: _GivenArchetype, targets: Iterable[Archetype]) -> tuple[GolemError, ...]:
         lock_graph()
         old_name = Archetype.objects.filter(pk=self.instance.pk).values_list("name", flat=True).first()
-        name = str(cleaned["name"])
+        name = str(given.name)
         stored = [_rename(node, old_name, name) for node in read_nodes()] if old_name else read_nodes()
         kept = self.instance.tool_overrides.all() if old_name else ()
         includes, excludes = split_overrides(kept)
         rule = ArchetypeRule(
             name=name,
-            categories=frozenset(Category(category) for category in cleaned.get("tool_categories", ())),
-            profiles=tuple(make_profile_rule(profile) for profile in cleaned.get("profiles") or ()),
-            is_read_only=bool(cleaned.get("is_read_only")),
-            keeps_local_writes=bool(cleaned.get("keeps_local_writes")),
+            categories=frozenset(Category(category) for category in given.tool_categories),
+            profiles=tuple(make_profile_rule(profile) for profile in given.profiles or ()),
+            is_read_only=bool(given.is_read_only),
+            keeps_local_writes=bool(given.keeps_local_writes),
             includes=includes,
             excludes=excludes,
         )
-        delegates = [name if delegate.pk == self.instance.pk else delegate.name for delegate in cleaned["delegates_to"]]
-        node = make_node(rule, delegates_to=delegates, is_terminal=bool(cleaned.get("is_terminal_node")))
+        delegates = [name if delegate.pk == self.instance.pk else delegate.name for delegate in targets]
+        node = make_node(rule, delegates_to=delegates, is_terminal=bool(given.is_terminal_node))
         return find_proposal_violations([node], stored=stored)
 
     def save(self, commit: bool = True) -> Archetype:
         """Write the rules back as a list."""
-        text = self.cleaned_data.get("safety_rules_text", "")
+        text = read_valid(_GivenRules, self.cleaned_data).safety_rules_text
         self.instance.safety_rules = [line.strip() for line in text.splitlines() if line.strip()]
         saved: Archetype = super().save(commit)
         return saved
@@ -185,9 +229,9 @@ class ToolOverrideFormSet(PaginationInlineFormSet):
         super().clean()
         seen: set[str] = set()
         for form in self.forms:
-            if form.cleaned_data.get("DELETE") or not form.cleaned_data.get("tool_name"):
+            name = read_valid(_GivenOverride, form.cleaned_data).tool_name
+            if form.cleaned_data.get(DELETION_FIELD_NAME) or not name:
                 continue
-            name = form.cleaned_data["tool_name"]
             if name in seen:
                 raise ValidationError(f"{name} is listed twice; include it or exclude it, once.")
             seen.add(name)
@@ -205,12 +249,14 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         # A row that is shown offers its own tool: every tool in every row makes a page of a megabyte.
         own = {self.instance.tool_name} if self.instance.pk else set()
         names = own if own and not self.is_bound else own | {tool.name for tool in REGISTRY}
-        self.fields["tool_name"] = forms.ChoiceField(
-            choices=[("", "Choose a tool"), *((name, name) for name in sorted(names))],
-            widget=ManySelect(attrs={"aria-label": "Tool"}),
-            label="Tool",
-        )
-        self.fields["mode"].widget.attrs["aria-label"] = "Mode"
+        self.fields |= {
+            "tool_name": forms.ChoiceField(
+                choices=[("", "Choose a tool"), *((name, name) for name in sorted(names))],
+                widget=ManySelect(attrs={"aria-label": "Tool"}),
+                label="Tool",
+            )
+        }
+        get_field(self, forms.ChoiceField, "mode").widget.attrs |= {"aria-label": "Mode"}
 
 
 class GolemForm(EditedRowForm):
@@ -248,31 +294,33 @@ class GolemForm(EditedRowForm):
         super().__init__(*args, **kwargs)
         if "allowed_protocols" in self.fields:
             kept = [(name, name) for name in self.instance.allowed_protocols or []]
-            self.fields["allowed_protocols"].choices = sorted({*list_venues(), *kept})  # type: ignore[attr-defined]
+            venues = get_field(self, forms.MultipleChoiceField, "allowed_protocols")
+            venues.choices = sorted({*list_venues(), *kept})
         if "home_chain_id" in self.fields:
             chains = list_chains()
             current = self.instance.home_chain_id
             if current not in dict(chains):
                 chains.append((current, f"{format_chain(current)}, no node configured"))
-            self.fields["home_chain_id"] = forms.TypedChoiceField(
+            home = forms.TypedChoiceField(
                 label="Home chain", choices=chains, coerce=int, widget=UnfoldAdminSelectWidget()
             )
+            self.fields |= {"home_chain_id": home}
         if "other_chain_ids" in self.fields:
-            self.fields["other_chain_ids"].offer(self.instance.other_chain_ids)  # type: ignore[attr-defined]
+            get_field(self, ChainsField, "other_chain_ids").offer(self.instance.other_chain_ids)
 
     def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """A base asset that is changed has to be known on the chain."""
         cleaned = super().clean()
-        if {"base_asset", "home_chain_id"} & set(self.changed_data) and cleaned.get("base_asset"):
-            chain_id = cleaned.get("home_chain_id") or self.instance.home_chain_id
+        given = read_valid(_GivenGolem, cleaned)
+        home = given.home_chain_id or self.instance.home_chain_id
+        if {"base_asset", "home_chain_id"} & set(self.changed_data) and given.base_asset:
             try:
-                cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], chain_id)
+                cleaned |= {"base_asset": check_base_asset(given.base_asset, home)}
             except ValidationError as error:
                 self.add_error("base_asset", error)
         if "other_chain_ids" in cleaned:
-            home = cleaned.get("home_chain_id") or self.instance.home_chain_id
             try:
-                cleaned["other_chain_ids"] = check_chains(home, cleaned["other_chain_ids"])
+                cleaned |= {"other_chain_ids": check_chains(home, given.other_chain_ids)}
             except ValidationError as error:
                 self.add_error("other_chain_ids", error)
         return cleaned
@@ -317,7 +365,7 @@ class NewApiKeyForm(forms.Form):
 
     def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
-        self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
+        get_field(self, forms.ModelChoiceField, "golem").queryset = golems
 
 
 _INTENT_ARCHETYPE: Final = "golem-instance"
@@ -376,49 +424,56 @@ class NewGolemForm(forms.ModelForm[Golem]):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.owner = owner
-        self.fields["name"].widget = UnfoldAdminTextInputWidget(attrs={"autofocus": True})
-        self.fields["base_asset"].widget = UnfoldAdminTextInputWidget()
-        self.fields["archetype"].required = False
-        self.fields["archetype"].queryset = archetypes  # type: ignore[attr-defined]
-        self.fields["archetype"].widget = UnfoldAdminSelectWidget(choices=self.fields["archetype"].choices)  # type: ignore[attr-defined]
-        self.fields["profiles"] = ProfilesField(
-            queryset=profiles,
-            required=False,
-            widget=forms.CheckboxSelectMultiple(),
-            help_text=self.fields["profiles"].help_text,
-        )
-        self.fields["home_chain_id"] = forms.TypedChoiceField(
-            label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
-        )
-        self.fields["other_chain_ids"].offer()  # type: ignore[attr-defined]
+        get_field(self, forms.CharField, "name").widget = UnfoldAdminTextInputWidget(attrs={"autofocus": True})
+        get_field(self, forms.CharField, "base_asset").widget = UnfoldAdminTextInputWidget()
+        archetype = get_field(self, forms.ModelChoiceField, "archetype")
+        archetype.required = False
+        archetype.queryset = archetypes
+        archetype.widget = UnfoldAdminSelectWidget(choices=archetype.choices)
+        self.fields |= {
+            "profiles": ProfilesField(
+                queryset=profiles,
+                required=False,
+                widget=forms.CheckboxSelectMultiple(),
+                help_text=get_field(self, forms.ModelMultipleChoiceField, "profiles").help_text,
+            ),
+            "home_chain_id": forms.TypedChoiceField(
+                label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
+            ),
+        }
+        chains = get_field(self, ChainsField, "other_chain_ids")
+        chains.offer()
         if len(list_offered()) < 2:
             # Nothing to choose from; the home chain alone is what there is.
-            self.fields["other_chain_ids"].widget = forms.MultipleHiddenInput()
+            chains.widget = forms.MultipleHiddenInput()
 
     def clean(self) -> dict[str, Any]:  # Any: each field gives its own type
         """An intent chooses archetype and bundles; the base asset has to be known on the chain."""
         cleaned = super().clean() or {}
-        names = INTENTS.get(cleaned.get("intent") or CUSTOM, INTENTS[CUSTOM]).profiles
+        given = read_valid(_GivenGolem, cleaned)
+        names = INTENTS.get(given.intent or CUSTOM, INTENTS[CUSTOM]).profiles
+        archetype = given.archetype
         if names:
-            cleaned["archetype"] = Archetype.objects.filter(name=_INTENT_ARCHETYPE, owner__isnull=True).first()
-            cleaned["profiles"] = ToolProfile.objects.filter(name__in=names, owner__isnull=True)
+            archetype = Archetype.objects.filter(name=_INTENT_ARCHETYPE, owner__isnull=True).first()
+            profiles = ToolProfile.objects.filter(name__in=names, owner__isnull=True)
+            cleaned |= {"archetype": archetype, "profiles": profiles}
             self.errors.pop("archetype", None)
-        if cleaned.get("archetype") is None and "archetype" not in self.errors:
+        if archetype is None and "archetype" not in self.errors:
             self.add_error("archetype", "Choose an archetype, or what it is for.")
-        if cleaned.get("base_asset") and cleaned.get("home_chain_id"):
+        if given.base_asset and given.home_chain_id:
             try:
-                cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], cleaned["home_chain_id"])
+                cleaned |= {"base_asset": check_base_asset(given.base_asset, given.home_chain_id)}
             except ValidationError as error:
                 self.add_error("base_asset", error)
         try:
-            cleaned["other_chain_ids"] = check_chains(cleaned.get("home_chain_id"), cleaned.get("other_chain_ids", ()))
+            cleaned |= {"other_chain_ids": check_chains(given.home_chain_id, given.other_chain_ids)}
         except ValidationError as error:
             self.add_error("other_chain_ids", error)
         return cleaned
 
     def clean_name(self) -> str:
         """Once per owner; the database says so too."""
-        name = str(self.cleaned_data["name"]).strip()
+        name = str(read_valid(_GivenGolem, self.cleaned_data).name).strip()
         if Golem.objects.filter(owner=self.owner, name=name).exists():
             raise ValidationError("You have a golem of this name already.")
         return name

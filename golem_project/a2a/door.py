@@ -10,6 +10,7 @@ import json
 import re
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -43,10 +44,13 @@ from golem_project.front.shutdown_responses import ENDS_WITH_SERVER
 from golem_project.middleware.request_id import set_request_id
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
 from golem_project.pi.exception_handler import describe_problem
+from golem_project.pi.problem_members import Problem
+from golem_project.runtime.asgi_types import AskedRequest, goes_on, read_piece, read_request, read_start
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream, send_problem
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 
 _PATH = re.compile(r"/a2a/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(/?|/rest(/.*))")
 _STATE = "a2a"
@@ -71,6 +75,21 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]  # Any: ASGI's messa
 App = Callable[[Any, Any, Any], Awaitable[None]]  # Any: ASGI's messages are of no fixed type
 
 
+@dataclass(frozen=True, slots=True)
+class _ToldCall:
+    """A call of JSON-RPC before anything of it is checked."""
+
+    jsonrpc: object = None
+    method: object = None
+    id: object = None
+    params: object = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldFilter:
+    status: object = None
+
+
 class A2ADoor:
     """An ASGI application around another: serves the protocol itself and hands everything else on."""
 
@@ -86,17 +105,26 @@ class A2ADoor:
         self._rest: App = Router([route for route in rest if not isinstance(route, Mount)])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
-        if match is None or (match.group(3) is None and scope["method"] != "POST"):
+        asked = read_request(scope)
+        match = _PATH.fullmatch(asked.path) if asked is not None else None
+        if asked is None or match is None or (match.group(3) is None and asked.method != "POST"):
             await self._inner(scope, receive, send)
         else:
-            await self._serve(scope, receive, send, golem_id=UUID(match.group(1)), rest_path=match.group(3))
+            await self._serve(scope, receive, send, asked, golem_id=UUID(match.group(1)), rest_path=match.group(3))
 
     async def _serve(
-        self, scope: Scope, receive: Receive, send: Send, *, golem_id: UUID, rest_path: str | None
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        asked: AskedRequest,
+        *,
+        golem_id: UUID,
+        rest_path: str | None,
     ) -> None:
         # Streams of tasks are among the event streams of this process.
-        scope.setdefault("state", {})[ENDS_WITH_SERVER] = self._events.end_all
+        state = scope.setdefault("state", {})
+        state[ENDS_WITH_SERVER] = self._events.end_all
         request_id = uuid.uuid4().hex
         set_request_id(request_id)
         sender = _with_headers(send, request_id=request_id)
@@ -105,19 +133,19 @@ class A2ADoor:
             base_url = _read_base_url(request)
             caller = await run_blocking(partial(_admit, request, golem_id))
             raw = await _read_raw(receive)
-            if scope["method"] == "POST":
+            if asked.method == "POST":
                 _check_type(request)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             if rest_path is None:
-                await send_problem(error, send, request_id=request_id, instance=scope["path"])
+                await send_problem(error, send, request_id=request_id, instance=asked.path)
             else:
-                await _send_rest_error(error, sender, instance=scope["path"], request_id=request_id)
+                await _send_rest_error(error, sender, instance=asked.path, request_id=request_id)
             return
-        refusal: GolemError | dict[str, object] | None = _check_query(scope) if rest_path == "/tasks" else None
+        refusal: GolemError | dict[str, object] | None = _check_query(asked) if rest_path == "/tasks" else None
         if refusal is None and (raw or rest_path is None):
             refusal = _check_body(raw, is_rest=rest_path is not None)
         if isinstance(refusal, GolemError):
-            await _send_rest_error(refusal, sender, instance=scope["path"], request_id=request_id)
+            await _send_rest_error(refusal, sender, instance=asked.path, request_id=request_id)
             return
         if refusal is not None:
             await _send_json(refusal, sender)
@@ -128,7 +156,7 @@ class A2ADoor:
             "path": path,
             "raw_path": path.encode(),
             "root_path": "",
-            "state": {**scope.get("state", {}), _STATE: (caller, base_url)},
+            "state": {**state, _STATE: (caller, base_url)},
         }
         await _answer_whole(self._rest if rest_path else self._json_rpc, inner, _replay(raw, receive), sender)
 
@@ -168,14 +196,14 @@ async def _read_raw(receive: Receive) -> bytes:
     most = settings.GOLEM_A2A_MOST_BODY_BYTES
     pieces, size = [], 0
     while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
+        piece = read_piece(await receive())
+        if piece is None:
             raise BadRequest("the body ended early")
-        pieces.append(message.get("body", b""))
+        pieces.append(piece.body)
         size += len(pieces[-1])
         if size > most:
             raise BodyTooLarge(f"a body is at most {most} bytes", limit_bytes=most)
-        if not message.get("more_body", False):
+        if not piece.more_body:
             return b"".join(pieces)
 
 
@@ -193,9 +221,11 @@ def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, object] 
     return None if is_rest else _check_params(body)
 
 
-def _check_query(scope: Scope) -> GolemError | None:
-    asked = parse_qs(scope["query_string"].decode("latin-1")).get("status", [])
-    return None if all(map(_is_state, asked)) else BadRequest(_NO_STATE)
+def _check_query(asked: AskedRequest) -> GolemError | None:
+    match parse_qs(asked.query_string.decode("latin-1")):
+        case {"status": states} if not all(map(_is_state, states)):
+            return BadRequest(_NO_STATE)
+    return None
 
 
 def _is_state(value: object) -> bool:
@@ -205,12 +235,12 @@ def _is_state(value: object) -> bool:
 
 def _check_params(body: dict[str, Any]) -> dict[str, object] | None:  # Any: JSON of a request or answer
     """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
-    method, request_id = body.get("method"), body.get("id")
-    if body.get("jsonrpc") != "2.0" or not isinstance(method, str) or isinstance(request_id, bool):
+    call = read_stored(_ToldCall, body)
+    method, request_id, params = call.method, call.id, call.params
+    if call.jsonrpc != "2.0" or not isinstance(method, str) or isinstance(request_id, bool):
         return None
     if request_id is not None and not isinstance(request_id, str | int):
         return None
-    params = body.get("params", {})
     legacy: Any = JSONRPC03Adapter.METHOD_TO_MODEL.get(method)  # Any: JSON of a request or answer
     current: Any = JsonRpcDispatcher.METHOD_TO_MODEL.get(method)  # Any: JSON of a request or answer
     try:
@@ -218,7 +248,7 @@ def _check_params(body: dict[str, Any]) -> dict[str, object] | None:  # Any: JSO
             legacy.model_validate(body)
         elif current is not None and isinstance(params, dict):
             validate_proto_required_fields(ParseDict(params, current(), ignore_unknown_fields=True))
-            if method == "ListTasks" and not _is_state(params.get("status")):
+            if method == "ListTasks" and not _is_state(read_stored(_ToldFilter, params).status):
                 return _rpc_error(request_id, _INVALID_PARAMS, _NO_STATE)
         elif current is not None:
             return _rpc_error(request_id, _INVALID_PARAMS, "params must be an object")
@@ -239,11 +269,12 @@ def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[st
 async def _send_rest_error(error: Exception, send: Send, *, instance: str, request_id: str) -> None:
     """An error of the protocol over HTTP (section 11.6: `error` as AIP-193 with ErrorInfo), our problem beside it."""
     problem, headers = describe_problem(error, instance=instance)
-    code, status = problem["code"], problem["status"]
+    told_problem = Problem(problem)
+    code, status = told_problem.code, told_problem.status
     reason = "CONTENT_TYPE_NOT_SUPPORTED" if isinstance(error, PartNotTaken) else code
     info = {"@type": _ERROR_INFO, "reason": reason, "domain": "a2a-protocol.org", "metadata": {"code": code}}
     name = _RPC_STATUS.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
-    told = {"code": status, "status": name, "message": problem["detail"], "details": [info]}
+    told = {"code": status, "status": name, "message": told_problem.detail, "details": [info]}
     document = {**problem, "request_id": request_id, "error": told}
     await _send_json(document, send, status=status, headers=headers)
 
@@ -265,10 +296,11 @@ def _with_headers(send: Send, *, request_id: str) -> Send:
     ours = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
 
     async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
-        if message["type"] == "http.response.start":
-            names = {name.lower() for name, _ in message.get("headers", [])}
+        begun = read_start(message)
+        if begun is not None:
+            names = {name.lower() for name, _ in begun.headers}
             extra = [] if b"cache-control" in names else [(b"cache-control", b"no-store")]
-            message = {**message, "headers": [*message.get("headers", []), *ours, *extra]}
+            message = {**message, "headers": [*begun.headers, *ours, *extra]}
         await send(message)
 
     return pass_on
@@ -280,7 +312,7 @@ async def _answer_whole(app: App, scope: Scope, receive: Receive, send: Send) ->
 
     async def note(message: dict[str, Any]) -> None:  # Any: JSON of a request or answer
         nonlocal is_open
-        is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        is_open = goes_on(message)
         await send(message)
 
     await app(scope, receive, note)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from golem_project.runtime.asgi_types import read_request
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream
 
@@ -30,7 +31,8 @@ class LateDoor:
         receive: Callable[[], Awaitable[MutableMapping[str, Any]]],  # Any: JSON of a request or answer
         send: Callable[[dict[str, Any]], Awaitable[None]],  # Any: JSON of a request or answer
     ) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+        asked = read_request(scope)
+        if asked is None or not asked.path.startswith(PREFIX):
             await self._inner(scope, receive, send)
             return
         door = self._door or await self._find()

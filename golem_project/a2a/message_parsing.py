@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from a2a.types import a2a_pb2 as wire
@@ -14,6 +14,7 @@ from golem_project.pi.parsers import parse_object, without_secrets
 from tools_app.core.errors import InvalidParams
 from tools_app.core.exact_numbers import LARGEST_EXACT, read_whole
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.stored_json import read_stored
 
 MOST_LEVELS = 14
 """A tool call is 8 levels at most, and the protocol's envelope goes around it."""
@@ -33,6 +34,14 @@ class Ask:
         return hash_canonical({"skill": self.skill, "params": self.params})
 
 
+@dataclass(frozen=True, slots=True)
+class _ToldAsk:
+    """What is asked before anything of it is checked."""
+
+    skill: object = None
+    params: object = field(default_factory=dict)
+
+
 def read_body(raw: bytes) -> dict[str, object]:
     """The body as an object whose integers arrive as written. Raises the errors of a body, NumberNotExact."""
     # The protocol's numbers are doubles: beyond `LARGEST_EXACT` they are not what was written.
@@ -43,9 +52,12 @@ def read_body(raw: bytes) -> dict[str, object]:
 
 def check_parts(body: Mapping[str, object]) -> None:
     """Raises PartNotTaken where a part of the message in `body` is a file: a type that is not taken."""
-    message = body.get("message")
-    parts = message.get("parts") if isinstance(message, Mapping) else None
-    for part in parts if isinstance(parts, list) else ():
+    match body:
+        case {"message": {"parts": list(parts)}}:
+            pass
+        case _:
+            return
+    for part in parts:
         strange = sorted({"raw", "url", "file"} & set(part)) if isinstance(part, Mapping) else []
         if strange:
             raise PartNotTaken(f"a part is {', '.join(strange)}; send text or data", taken=["text", "data"])
@@ -70,14 +82,18 @@ def read_ask(message: wire.Message) -> Ask | None:
 def read_handed_in(message: wire.Message) -> object:
     """The payment that a message hands in by the x402 extension; None where it hands none in."""
     told = MessageToDict(message.metadata)
-    return _as_written(told["x402.payment.payload"]) if told.get("x402.payment.payload") else None
+    match told:
+        case {"x402.payment.payload": payload} if payload:
+            return _as_written(payload)
+    return None
 
 
 def _read_data(data: object) -> Ask:
     if not isinstance(data, dict):
         raise InvalidParams("the data part must be an object", example=FORM)
     unknown = sorted(set(data) - {"skill", "params"})
-    skill, params = data.get("skill"), data.get("params", {})
+    told = read_stored(_ToldAsk, data)
+    skill, params = told.skill, told.params
     if unknown or not isinstance(skill, str) or not isinstance(params, dict) or not 0 < len(skill) <= 32:
         raise InvalidParams(
             "the data part names a skill and its params, and nothing else",

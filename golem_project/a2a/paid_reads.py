@@ -25,6 +25,7 @@ from golem_project.a2a.views import answers_problems, find_golem
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object, without_secrets
+from golem_project.pi.problem_members import Problem
 from tools_app.core import clock
 from tools_app.standards.x402.payments import PaymentUnfit, open_header
 
@@ -51,7 +52,7 @@ def answer_paid_read(request: HttpRequest, golem_id: UUID, venue: str, query: st
     except PaymentNeeded as needed:
         problem, headers = answer_request(needed, request)
         headers = {**headers, REQUIRED: _write_header(needed.data["x402"]), "Cache-Control": "no-store"}
-        return JsonResponse(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+        return JsonResponse(problem, status=Problem(problem).status, headers=headers, content_type=PROBLEM_JSON)
     return JsonResponse(sold.answer, headers={RESPONSE: _write_header(sold.receipt), "Cache-Control": "no-store"})
 
 

@@ -15,6 +15,7 @@ from golem_project.a2a.public_queries import answer_stranger
 from golem_project.a2a.task_states import move_task
 from golem_project.pi.exception_handler import describe_problem
 from golem_project.pi.internal_call import ToolAnswer, call_tool
+from golem_project.pi.problem_members import Problem
 from tools_app.core import clock
 from tools_app.core.taint import name_golem
 from tools_app.toolkit.enums import PiTool
@@ -67,7 +68,7 @@ def _answer(task: Task, token: str) -> ToolAnswer:
 
 def _describe(task: Task, error: Exception) -> ToolAnswer:
     problem, _ = describe_problem(error, instance=f"/a2a/{task.golem_id}")
-    return ToolAnswer(status=int(problem["status"]), body=problem)
+    return ToolAnswer(status=int(Problem(problem).status), body=problem)
 
 
 def _finish(task: Task, answer: ToolAnswer, **columns: object) -> None:
@@ -75,7 +76,8 @@ def _finish(task: Task, answer: ToolAnswer, **columns: object) -> None:
     if answer.is_refusal:
         # What the golem would not do is rejected; what it could not do has failed.
         to = TaskState.REJECTED if answer.status < 500 else TaskState.FAILED
-        note = f"{answer.body.get('code', '')}: {answer.body.get('detail', '')}"
+        refusal = Problem(answer.body)
+        note = f"{refusal.code}: {refusal.detail}"
         move_task(task_id=task.pk, leaving=OPEN_STATES, to=to, now=now, note=note, problem=answer.body, payment={})
         return
     permit = _find_permit(task, answer.body)

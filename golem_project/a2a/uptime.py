@@ -40,14 +40,22 @@ class Uptime:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ticks:
+    begun: int
+    done: int
+    missed: int | None
+
+
 def measure_uptime(golem: Golem, *, now: datetime) -> Uptime:
     """The golem's last thirty days, each figure from rows of that time alone."""
     since = now - timedelta(days=DAYS)
     ticks = HeartbeatTick.objects.filter(golem=golem, started_at__gte=since).exclude(status=TickStatus.RUNNING)
-    counted = ticks.aggregate(
+    sums = ticks.aggregate(
         begun=Count("pk"), done=Count("pk", filter=Q(status=TickStatus.COMPLETE)), missed=Sum("missed_before")
     )
-    due = counted["begun"] + (counted["missed"] or 0)
+    counted = _Ticks(**sums)
+    due = counted.begun + (counted.missed or 0)
     tasks = Task.objects.filter(golem=golem, created_at__gte=since, state__in=_OVER).values_list("state")
     told = dict(tasks.annotate(count=Count("pk")).order_by())
     ended = (PermitStatus.COMMITTED, PermitStatus.REVERTED)
@@ -57,8 +65,8 @@ def measure_uptime(golem: Golem, *, now: datetime) -> Uptime:
         days=DAYS,
         since=since.isoformat(),
         ticks_due=due,
-        ticks_done=counted["done"],
-        uptime_bps=counted["done"] * _BPS // due if due else None,
+        ticks_done=counted.done,
+        uptime_bps=counted.done * _BPS // due if due else None,
         tasks_answered=told.get(TaskState.COMPLETED, 0),
         tasks_failed=told.get(TaskState.FAILED, 0),
         commits_mined=outcomes.get(PermitStatus.COMMITTED, 0),

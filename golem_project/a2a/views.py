@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from hashlib import sha256
 from typing import Any
@@ -23,15 +24,28 @@ from golem_project.a2a.uptime import measure_uptime
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
+from golem_project.pi.problem_members import Problem
 from permits_app.permits.registered_agents import list_registered
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.public_addresses import INFRASTRUCTURE
 
 _SECONDS = 60
 _VERSION = "A2A-Version"
 View = Callable[..., HttpResponse]
 _counted: dict[UUID, tuple[float, dict[str, object]]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Wallet:
+    wallet: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    nonce: str
+    signature: str
 
 
 def answers_problems(view: View) -> View:
@@ -45,7 +59,7 @@ def answers_problems(view: View) -> View:
             return view(request, *args, **kwargs)
         except GolemError as error:
             problem, headers = answer_request(error, request)
-            return JsonResponse(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+            return JsonResponse(problem, status=Problem(problem).status, headers=headers, content_type=PROBLEM_JSON)
 
     return answer
 
@@ -121,7 +135,7 @@ def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """`{"wallet": address or did:pkh}` -> what to sign."""
     golem, body = find_golem(golem_id), _read(request, {"wallet"})
     challenge = visitor_sign_in.make_challenge(
-        golem=golem, who=body["wallet"], domain=request.get_host(), now=clock.now()
+        golem=golem, who=read_stored(_Wallet, body).wallet, domain=request.get_host(), now=clock.now()
     )
     return JsonResponse(visitor_sign_in.show_challenge(challenge), status=201, headers={"Cache-Control": "no-store"})
 
@@ -131,10 +145,8 @@ def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 @answers_problems
 def give_visit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """`{"nonce", "signature"}` -> a token for this golem's opened reads."""
-    body = _read(request, {"nonce", "signature"})
-    new = visitor_sign_in.open_visit(
-        golem_id=golem_id, nonce=body["nonce"], signature=body["signature"], now=clock.now()
-    )
+    proof = read_stored(_Proof, _read(request, {"nonce", "signature"}))
+    new = visitor_sign_in.open_visit(golem_id=golem_id, nonce=proof.nonce, signature=proof.signature, now=clock.now())
     answer = {"token": new.token, "wallet": new.visit.address, "expires_at": new.visit.expires_at.isoformat()}
     return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import time
-from typing import Any
+from typing import Any, Final
 from zoneinfo import available_timezones
 
 from django import forms
@@ -19,11 +21,30 @@ from archetypes_app.models import Golem
 from golem_project.alerts.models import ChannelKind
 from golem_project.alerts.topics import TOPICS
 from tools_app.core.plain_text import PlainTextField
+from tools_app.pages.form_values import get_field, read_valid
 
 _TOKEN = re.compile(r"[0-9]{5,20}:[A-Za-z0-9_-]{20,100}")
 _CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{5,32}")
 _DIGESTS = [("0", "At once"), ("15", "Every quarter of an hour"), ("60", "Every hour"), ("1440", "Once a day")]
 _SECRET = {"autocomplete": "off", "spellcheck": "false"}
+
+
+_NEEDS: Final = {"EMAIL": ("address",), "WEBHOOK": ("url",), "TELEGRAM": ("token", "chat_id")}
+"""What each kind is sealed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenChannel:
+    """What the form was given, as far as it is valid."""
+
+    label: str = ""
+    kind: str = ""
+    golem: Golem | None = None
+    topics: Sequence[str] = ()
+    digest_minutes: int = 0
+    time_zone: str = ""
+    quiet_from: time | None = None
+    quiet_until: time | None = None
 
 
 class NewChannelForm(forms.Form):
@@ -81,11 +102,11 @@ class NewChannelForm(forms.Form):
 
     def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:  # Any: what Django hands to a form
         super().__init__(*args, **kwargs)
-        self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
+        get_field(self, forms.ModelChoiceField, "golem").queryset = golems
 
     def clean_time_zone(self) -> str:
         """One the server knows."""
-        name = str(self.cleaned_data["time_zone"]).strip()
+        name = read_valid(_GivenChannel, self.cleaned_data).time_zone.strip()
         if name not in available_timezones():
             raise forms.ValidationError("No time zone is called that.")
         return name
@@ -93,34 +114,37 @@ class NewChannelForm(forms.Form):
     def clean(self) -> dict[str, object]:
         """What its kind needs, and both ends of the quiet hours or none."""
         given = super().clean() or {}
-        needs = {"EMAIL": ("address",), "WEBHOOK": ("url",), "TELEGRAM": ("token", "chat_id")}
-        for name in needs.get(str(given.get("kind")), ()):
+        valid = read_valid(_GivenChannel, given)
+        for name in _NEEDS.get(valid.kind, ()):
             if not given.get(name) and name not in self.errors:
                 self.add_error(name, "It is needed for this kind.")
-        if given.get("kind") == ChannelKind.TELEGRAM:
+        if valid.kind == ChannelKind.TELEGRAM:
             for name, form in (("token", _TOKEN), ("chat_id", _CHAT)):
                 if given.get(name) and not form.fullmatch(str(given[name])):
                     self.add_error(name, "That is not how one looks.")
-        if (given.get("quiet_from") is None) != (given.get("quiet_until") is None):
+        if (valid.quiet_from is None) != (valid.quiet_until is None):
             self.add_error("quiet_until", "Say both ends of the quiet hours, or neither.")
         return given
 
     def read_target(self) -> dict[str, str]:
         """What is sealed: the address and keys of its kind."""
-        needs = {"EMAIL": ("address",), "WEBHOOK": ("url",), "TELEGRAM": ("token", "chat_id")}
-        return {name: str(self.cleaned_data[name]) for name in needs[self.cleaned_data["kind"]]}
+        return {name: str(self.cleaned_data[name]) for name in _NEEDS[self.read_kind()]}
+
+    def read_kind(self) -> ChannelKind:
+        """Which kind of channel it is."""
+        return ChannelKind(read_valid(_GivenChannel, self.cleaned_data).kind)
 
     def read_columns(self) -> dict[str, object]:
         """The rest, as the row has it."""
-        given = self.cleaned_data
+        given = read_valid(_GivenChannel, self.cleaned_data)
         return {
-            "label": given["label"],
-            "golem": given["golem"],
-            "topics": given["topics"],
-            "digest_minutes": given["digest_minutes"],
-            "time_zone": given["time_zone"],
-            "quiet_from": _minute(given["quiet_from"]),
-            "quiet_until": _minute(given["quiet_until"]),
+            "label": given.label,
+            "golem": given.golem,
+            "topics": given.topics,
+            "digest_minutes": given.digest_minutes,
+            "time_zone": given.time_zone,
+            "quiet_from": _minute(given.quiet_from),
+            "quiet_until": _minute(given.quiet_until),
         }
 
 

@@ -23,6 +23,7 @@ from golem_project.alerts.push_message import AUTH_BYTES, read_point, seal_messa
 from golem_project.stream import sealed_secrets
 from tools_app.core import clock, guarded_http
 from tools_app.core.guarded_http import AddressRefused, ExchangeFailed
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import Secret, Tainted, TaintLabel
 
 MOST_LINES = 30
@@ -72,30 +73,44 @@ class OpenTarget:
     auth: Secret
 
 
+@dataclass(frozen=True, slots=True)
+class _SealedTarget:
+    """What is sealed of a channel: empty where its kind has none."""
+
+    address: str = ""
+    chat_id: str = ""
+    url: str = ""
+    token: str = ""
+    p256dh: str = ""
+    auth: str = ""
+
+
 def open_target(channel: AlertChannel) -> OpenTarget:
     """The address and keys of a channel. Raises NotSent where they cannot be opened."""
     try:
-        found: dict[str, str] = json.loads(
-            sealed_secrets.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes)
+        found = read_stored(
+            _SealedTarget,
+            json.loads(sealed_secrets.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes)),
         )
     except sealed_secrets.SealBroken:
         raise NotSent("its address does not open with this server's passphrase; make the channel anew") from None
     return OpenTarget(
-        address=Tainted(found.get("address", ""), TaintLabel.USER_PII),
-        chat_id=Tainted(found.get("chat_id", ""), TaintLabel.USER_PII),
-        url=Secret(found.get("url", ""), TaintLabel.OWNER_SECRET),
-        token=Secret(found.get("token", ""), TaintLabel.OWNER_SECRET),
-        p256dh=found.get("p256dh", ""),
-        auth=Secret(found.get("auth", ""), TaintLabel.OWNER_SECRET),
+        address=Tainted(found.address, TaintLabel.USER_PII),
+        chat_id=Tainted(found.chat_id, TaintLabel.USER_PII),
+        url=Secret(found.url, TaintLabel.OWNER_SECRET),
+        token=Secret(found.token, TaintLabel.OWNER_SECRET),
+        p256dh=found.p256dh,
+        auth=Secret(found.auth, TaintLabel.OWNER_SECRET),
     )
 
 
 def check_browser(target: Mapping[str, str]) -> None:
     """Refuse what is no browser's subscription: a key of its own, and 16 bytes it chose. Raises ChannelRefused."""
     try:
-        read_point(push_key.to_bytes(target["p256dh"]))
-        is_whole = len(push_key.to_bytes(target["auth"])) == AUTH_BYTES
-    except (ValueError, KeyError):
+        given = read_stored(_SealedTarget, target)
+        read_point(push_key.to_bytes(given.p256dh))
+        is_whole = len(push_key.to_bytes(given.auth)) == AUTH_BYTES
+    except ValueError:
         is_whole = False
     if not is_whole:
         raise ChannelRefused("this is no subscription of a browser; load the page again and try once more")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.events import EventType as E
+from tools_app.core.stored_json import read_stored
 
 LONGEST: Final = 300
 
@@ -33,28 +34,39 @@ class Topic:
     only: tuple[Only, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What an event's payload says of which of its sentences is meant."""
+
+    rule: object = None
+    source: object = None
+    operation: object = None
+    status: object = None
+
+
 def _is_fall(payload: Mapping[str, object]) -> bool:
     """Whether holdings fell; a rule that refused an action says which."""
-    return "code" not in payload and payload.get("rule") == "policy_cage.drawdown"
+    return "code" not in payload and read_stored(_Told, payload).rule == "policy_cage.drawdown"
 
 
 def _is_from(source: str) -> Callable[[Mapping[str, object]], bool]:
-    return lambda payload: payload.get("source") == source
+    return lambda payload: read_stored(_Told, payload).source == source
 
 
 def _is_ended_resume(payload: Mapping[str, object]) -> bool:
     """Whether a later halt ended a request to resume."""
-    return payload.get("operation") == "resume" and payload.get("status") == "STALE"
+    told = read_stored(_Told, payload)
+    return told.operation == "resume" and told.status == "STALE"
 
 
 def _is_not_carried_out(payload: Mapping[str, object]) -> bool:
     """Whether owners approved it and it ended otherwise."""
-    return payload.get("status") == "FAILED"
+    return read_stored(_Told, payload).status == "FAILED"
 
 
 def _is_begun(payload: Mapping[str, object]) -> bool:
     """Whether it is an action: that it is approved and begun says nothing of its outcome yet."""
-    return "permit_id" in payload and payload.get("operation") == "permit"
+    return "permit_id" in payload and read_stored(_Told, payload).operation == "permit"
 
 
 TOPICS: Final[Mapping[str, Topic]] = {

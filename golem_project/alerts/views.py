@@ -39,7 +39,7 @@ def show_channels(request: HttpRequest) -> HttpResponse:
         try:
             made = create_channel(
                 person=request.user,
-                kind=ChannelKind(form.cleaned_data["kind"]),
+                kind=form.read_kind(),
                 target=form.read_target(),
                 now=clock.now(),
                 **form.read_columns(),
@@ -86,12 +86,12 @@ def _act(request: HttpRequest, did: str) -> None:
 
 def _subscribe(request: HttpRequest) -> None:
     """Alert this browser from now on, of everything that waits for its person or may lose money."""
-    given = {name: str(request.POST.get(name, ""))[:600] for name in ("endpoint", "p256dh", "auth")}
+    url, p256dh, auth = (str(request.POST.get(name, ""))[:600] for name in ("endpoint", "p256dh", "auth"))
     try:
         made = create_channel(
             person=request.user,
             kind=ChannelKind.PUSH,
-            target={"url": given["endpoint"], "p256dh": given["p256dh"], "auth": given["auth"]},
+            target={"url": url, "p256dh": p256dh, "auth": auth},
             now=clock.now(),
             label=_name_browser(request.headers.get("User-Agent", "")),
             topics=["decide", "stopped", "danger"],

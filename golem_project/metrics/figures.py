@@ -46,6 +46,23 @@ class Figure:
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Reserved:
+    count: int
+    total: int | None
+    oldest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelDay:
+    """Sums of a day; None where it has no row."""
+
+    spent: int | None
+    held: int | None
+    requests: int | None
+    refused: int | None
+
+
 def read_figures(*, now: datetime) -> list[Figure]:
     """All of them. A part that cannot be read is missing, and `golem_part_readable` says 0 of it."""
     found: list[Figure] = []
@@ -91,12 +108,13 @@ def _read_permits(now: datetime) -> Iterable[Figure]:
 
 
 def _read_reservations(now: datetime) -> Iterable[Figure]:
-    held = SpendEntry.objects.filter(state=SpendState.RESERVED).aggregate(
+    sums = SpendEntry.objects.filter(state=SpendState.RESERVED).aggregate(
         count=Count("pk"), total=Sum("reserved_micro_usd"), oldest=Min("counted_at")
     )
-    yield Figure("golem_reservations", "Reservations of limits", (), held["count"])
-    yield Figure("golem_reserved_micro_usd", "What they reserve", (), held["total"] or 0)
-    yield Figure("golem_reservation_oldest_seconds", "Age of the oldest", (), _age(held["oldest"], now))
+    held = _Reserved(**sums)
+    yield Figure("golem_reservations", "Reservations of limits", (), held.count)
+    yield Figure("golem_reserved_micro_usd", "What they reserve", (), held.total or 0)
+    yield Figure("golem_reservation_oldest_seconds", "Age of the oldest", (), _age(held.oldest, now))
 
 
 def _read_chains(now: datetime) -> Iterable[Figure]:
@@ -140,13 +158,14 @@ def _read_refusals(now: datetime) -> Iterable[Figure]:
 
 
 def _read_models(now: datetime) -> Iterable[Figure]:
-    day = ModelSpendDay.objects.filter(day=now.date()).aggregate(
+    sums = ModelSpendDay.objects.filter(day=now.date()).aggregate(
         spent=Sum("spent_micro_usd"), held=Sum("reserved_micro_usd"), requests=Sum("requests"), refused=Sum("refused")
     )
-    yield Figure("golem_model_spent_micro_usd", "What models cost today (UTC)", (), day["spent"] or 0)
-    yield Figure("golem_model_reserved_micro_usd", "What is reserved for them", (), day["held"] or 0)
-    yield Figure("golem_model_requests_today", "Requests to models", (), day["requests"] or 0)
-    yield Figure("golem_model_refused_today", "Requests that a cap kept back", (), day["refused"] or 0)
+    day = _ModelDay(**sums)
+    yield Figure("golem_model_spent_micro_usd", "What models cost today (UTC)", (), day.spent or 0)
+    yield Figure("golem_model_reserved_micro_usd", "What is reserved for them", (), day.held or 0)
+    yield Figure("golem_model_requests_today", "Requests to models", (), day.requests or 0)
+    yield Figure("golem_model_refused_today", "Requests that a cap kept back", (), day.refused or 0)
 
 
 def _read_heartbeats(now: datetime) -> Iterable[Figure]:

@@ -9,7 +9,16 @@ from django.http import HttpRequest, HttpResponse
 
 from golem_project.metrics.counting import TALLY
 from golem_project.metrics.measures import REQUESTS
-from golem_project.runtime.asgi_types import App, Receive, Scope, Send
+from golem_project.runtime.asgi_types import (
+    App,
+    AskedRequest,
+    Receive,
+    Scope,
+    Send,
+    read_request,
+    read_start,
+    read_state,
+)
 from tools_app.core import clock
 
 _ENDPOINT: Final = "golem.endpoint"
@@ -27,17 +36,19 @@ class MeasuredRequests:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        asked = read_request(scope)
+        if asked is None:
             await self._inner(scope, receive, send)
             return
         scope.setdefault("state", {})
         begun_ms = clock.monotonic_ms()
 
         async def pass_on(message: dict[str, object]) -> None:
-            if message["type"] == "http.response.start":
+            begun = read_start(message)
+            if begun is not None:
                 seconds = (clock.monotonic_ms() - begun_ms) / 1_000
-                endpoint, method = name_request(scope)
-                TALLY.time(REQUESTS, seconds, endpoint, method, str(message["status"]))
+                endpoint, method = name_request(scope, asked)
+                TALLY.time(REQUESTS, seconds, endpoint, method, str(begun.status))
             await send(message)
 
         await self._inner(scope, receive, pass_on)
@@ -57,10 +68,10 @@ class NamedEndpoints:
         return response
 
 
-def name_request(scope: Scope) -> tuple[str, str]:
+def name_request(scope: Scope, asked: AskedRequest) -> tuple[str, str]:
     """The route that answered, as soon as one did, and the method: both of few values, whatever is asked for."""
-    endpoint = scope.get("state", {}).get(_ENDPOINT) or _name_door(scope["path"])
-    return endpoint, scope["method"] if scope["method"] in _METHODS else _UNKNOWN
+    endpoint = read_state(scope).get(_ENDPOINT) or _name_door(asked.path)
+    return str(endpoint), asked.method if asked.method in _METHODS else _UNKNOWN
 
 
 def _name_door(path: str) -> str:

@@ -13,7 +13,16 @@ from django.http import HttpRequest, HttpResponse
 
 from golem_project.metrics.measured_requests import name_request
 from golem_project.middleware.request_id import current_request_id
-from golem_project.runtime.asgi_types import App, Receive, Scope, Send
+from golem_project.runtime.asgi_types import (
+    App,
+    AskedRequest,
+    Receive,
+    Scope,
+    Send,
+    read_request,
+    read_start,
+    read_state,
+)
 from tools_app.core import spans
 
 _SPAN: Final = "golem.span"
@@ -30,22 +39,24 @@ class TracedRequests:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not spans.is_kept() or scope["type"] != "http" or scope["path"].startswith(_QUIET):
+        asked = read_request(scope)
+        if asked is None or not spans.is_kept() or asked.path.startswith(_QUIET):
             await self._inner(scope, receive, send)
             return
-        span = spans.begin("request", led_to_by=_read_offered(scope))
+        span = spans.begin("request", led_to_by=_read_offered(asked))
         state = scope.setdefault("state", {})
         state[_SPAN] = span
         has_begun = False
 
         async def pass_on(message: dict[str, Any]) -> None:  # Any: JSON, of its own shape
             nonlocal has_begun
-            if message["type"] == "http.response.start" and span is not None and not has_begun:
+            begun = read_start(message)
+            if begun is not None and span is not None and not has_begun:
                 has_begun = True
-                endpoint, method = name_request(scope)
+                endpoint, method = name_request(scope, asked)
                 span.rename(f"{method} {endpoint}")
-                span.note(status=message["status"])
-                span.end("" if message["status"] < 500 else str(message["status"]))
+                span.note(status=begun.status)
+                span.end("" if begun.status < 500 else str(begun.status))
             await send(message)
 
         try:
@@ -64,7 +75,7 @@ class CarriedSpans:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         scope = getattr(request, "scope", None)
-        span = scope.get("state", {}).get(_SPAN) if scope is not None else None
+        span: spans.OpenStep | None = read_state(scope).get(_SPAN) if scope is not None else None
         if span is None:
             return self.get_response(request)
         span.note(request_id=current_request_id())
@@ -72,8 +83,8 @@ class CarriedSpans:
             return self.get_response(request)
 
 
-def _read_offered(scope: Scope) -> str | None:
-    for name, value in scope["headers"]:
+def _read_offered(asked: AskedRequest) -> str | None:
+    for name, value in asked.headers:
         if name == spans.HEADER.encode() and _OFFERED.fullmatch(value):
             return str(value.decode("latin-1"))
     return None

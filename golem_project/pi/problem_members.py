@@ -39,6 +39,7 @@ class Problem:
     json: ReadOnlyMembers
 
     code = Member[str]("code", str)
+    detail = Member[str]("detail", str)
     recovery = Member[str]("recovery", str)
     status = Member[int]("status", int)
     rule = Member[object]("rule", str)

@@ -6,12 +6,15 @@ Nothing is edited here: a definition is what it is, and another one is another r
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -28,6 +31,7 @@ from archetypes_app.toolset import view_golem
 from permits_app.actions.approve_definition import approve_definition, compare_definitions, compare_with_replaced
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.revoke_definition import revoke_definition
+from permits_app.approval_pages.cleaned_values import read_cleaned
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
 from tools_app.admin.read_only import ReadOnlyAdminMixin
@@ -35,8 +39,10 @@ from tools_app.core import clock
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.plain_text import PlainTextField
+from tools_app.core.stored_json import read_stored
 from tools_app.models import ToolDefinition, WasmRun
 from tools_app.pages.confirmation import ReasonForm, report_refusal, show_confirmation
+from tools_app.pages.form_values import get_field
 from tools_app.pages.html import show_age, show_badge, show_hex
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.limits import limits_of
@@ -44,9 +50,33 @@ from tools_app.sandbox.module_size import check_size
 from tools_app.sandbox.owner_http_call import MOST_ANSWER_BYTES
 from tools_app.sandbox.owner_tool import make_dry_tool
 from tools_app.sandbox.stored_definition import check_stored, write_toml
+from tools_app.sandbox.written_command import command_of
 from tools_app.toolkit.tooldef import ForeignCommandTool
 
 _MOST_PARAMS: Final = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Uploaded:
+    definition: UploadedFile[bytes]
+    module: UploadedFile[bytes] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    seen_hash: str
+    golems: QuerySet[Golem]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    golem: Golem
+    params: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Why:
+    reason: str
 
 
 class UploadForm(forms.Form):
@@ -125,9 +155,11 @@ class ToolDefinitionAdmin(_OwnDefinitions):
     @display(description="What one call may use")
     def limits(self, obj: ToolDefinition) -> str:
         """Fuel, time, memory of a module; the time and the answer of a text alone."""
+        checked = check_stored(obj.body)
         if "command" in obj.body:
-            return f"{obj.body['command']['timeout_ms']:,} ms, behind the fences of the golem's coding workspace"
-        limits = limits_of(check_stored(obj.body).budget)
+            milliseconds = command_of(checked).timeout_ms
+            return f"{milliseconds:,} ms, behind the fences of the golem's coding workspace"
+        limits = limits_of(checked.budget)
         if obj.module is None:
             return f"{limits.milliseconds:,} ms, {MOST_ANSWER_BYTES // 1024} KiB of an answer over HTTP"
         return (
@@ -146,7 +178,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             f"{obj.module.size:,}",
             show_hex(obj.module.sha256),
             ", ".join(obj.module.imports) or "nothing",
-            ", ".join(obj.body.get("capabilities", [])) or "nothing",
+            ", ".join(sorted(check_stored(obj.body).members.capabilities)) or "nothing",
         )
 
     @display(description="Against the approved version")
@@ -173,15 +205,15 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         back = reverse("admin:tools_app_tooldefinition_changelist")
         form = UploadForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
-            files = form.cleaned_data
+            files = read_cleaned(_Uploaded, form)
             try:
-                module = files["module"]
-                if files["definition"].size > MOST_BYTES:
+                module = files.module
+                if (files.definition.size or 0) > MOST_BYTES:
                     raise InvalidParams("the definition is larger than it may be")
-                check_size(module.size if module else 0)
+                check_size((module.size or 0) if module else 0)
                 definition = bring_definition(
                     owner=request.user,
-                    definition_text=files["definition"].read().decode("utf-8"),
+                    definition_text=files.definition.read().decode("utf-8"),
                     module=module.read() if module else None,
                     now=clock.now(),
                 )
@@ -208,20 +240,22 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         self._check_owner(request, row)
         back = reverse("admin:tools_app_tooldefinition_change", args=[row.pk])
         form = ApproveForm(request.POST or None, initial={"seen_hash": row.definition_hash})
-        form.fields["golems"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
+        golems = get_field(form, forms.ModelMultipleChoiceField, "golems")
+        golems.queryset = Golem.objects.filter(owner_id=request.user.pk)
         if request.method == "POST" and form.is_valid():
-            chosen: list[UUID] = [golem.pk for golem in form.cleaned_data["golems"]]
+            given = read_cleaned(_Chosen, form)
+            chosen: list[UUID] = [golem.pk for golem in given.golems]
             try:
                 approve_definition(
                     definition=row,
-                    seen_hash=form.cleaned_data["seen_hash"],
+                    seen_hash=given.seen_hash,
                     golem_ids=chosen,
                     owner=request.user,
                     now=clock.now(),
                 )
             except GolemError as error:
                 return report_refusal(request, error, back)
-            names = ", ".join(golem.name for golem in form.cleaned_data["golems"])
+            names = ", ".join(golem.name for golem in given.golems)
             messages.success(request, f"{row} is a tool of {names} from now on.")
             return HttpResponseRedirect(back)
         before = _find_approved(row)
@@ -247,12 +281,14 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         row: ToolDefinition = self.get_row(request, object_id)
         self._check_owner(request, row)
         form = TryForm(request.POST or None)
-        form.fields["golem"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
+        golems = get_field(form, forms.ModelChoiceField, "golem")
+        golems.queryset = Golem.objects.filter(owner_id=request.user.pk)
         told = "It runs as in earnest, on the chain as it is now. What it wishes for is shown and not kept."
         if "command" in row.body:
             told = "It is previewed in the golem's coding workspace. Nothing runs."
         if request.method == "POST" and form.is_valid():
-            told = _try(row, form.cleaned_data["golem"], form.cleaned_data["params"])
+            tried = read_cleaned(_Tried, form)
+            told = _try(row, tried.golem, tried.params)
         return show_confirmation(
             request=request,
             model_admin=self,
@@ -339,7 +375,8 @@ class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         back = reverse("admin:archetypes_app_definitionapproval_change", args=[row.pk])
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
-            revoke_definition(approval=row, reason=form.cleaned_data["reason"], owner=request.user, now=clock.now())
+            reason = read_cleaned(_Why, form).reason
+            revoke_definition(approval=row, reason=reason, owner=request.user, now=clock.now())
             messages.success(request, f"{row.tool_name} is no tool of {row.golem} any more.")
             return HttpResponseRedirect(back)
         return show_confirmation(
@@ -373,12 +410,23 @@ class WasmRunAdmin(_OwnDefinitions):
         return show_badge(obj.error_code, "bad") if obj.error_code else show_badge("answered", "good")
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    where: str
+    before: object
+    after: object
+
+
+def _read_change(told: Mapping[str, object]) -> _Change:
+    return read_stored(_Change, told)
+
+
 def _spell_changes(changes: list[dict[str, object]]) -> str:
-    return "; ".join(f"{each['where']}: {each['before']} → {each['after']}" for each in changes)
+    return "; ".join(f"{each.where}: {each.before} → {each.after}" for each in map(_read_change, changes))
 
 
 def _list_changes(changes: list[dict[str, object]]) -> SafeString:
-    found = [(each["where"], each["before"], each["after"]) for each in changes]
+    found = [(each.where, each.before, each.after) for each in map(_read_change, changes)]
     return format_html_join("", "<div><b>{}</b>: <del>{}</del> → {}</div>", found)
 
 
@@ -403,4 +451,4 @@ def _try(row: ToolDefinition, golem: Golem, params: str) -> str:
         return f"The parameters are no JSON: {refusal}"
     except GolemError as error:
         return f"{error.code}: {error.detail}"
-    return json.dumps(filter_result(result.as_dict()["data"]), ensure_ascii=False)
+    return json.dumps(filter_result(result.data), ensure_ascii=False)

@@ -7,10 +7,15 @@ decides, values, reviews or watches calls it, which tests/architecture/test_repl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from tools_app.core.errors import Recovery
+from tools_app.core.stored_json import read_stored
 from tools_app.sandbox.definition import Definition, DefinitionRefused
+from tools_app.sandbox.written_definition import read_tool
 from tools_app.toolkit.declared_params import TAKEN_NAMES, build_declared_model
 from tools_app.toolkit.enums import CapabilityTier, Category, PiTool, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
@@ -21,6 +26,32 @@ from tools_app.toolkit.tooldef import ForeignTool, ReadTool, ToolDef
 _WITHOUT_MONEY: Final = frozenset({Category.CODING})
 _LOWER: Final = ("minimum", "minLength")
 _UPPER: Final = ("maximum", "maxLength")
+_NO_CONST: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Which parameters a JSON Schema takes."""
+
+    properties: dict[str, dict[str, object]]
+    required: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a JSON Schema takes as one parameter, beside its bounds."""
+
+    type: object = None
+    pattern: str | None = None
+    enum: tuple[object, ...] | None = None
+    const: object = _NO_CONST
+    options: Annotated[tuple[dict[str, object], ...], Field(alias="anyOf")] = ()
+
+    def list_values(self) -> tuple[object, ...] | None:
+        """The values it takes; None where it takes any."""
+        if self.enum is None and self.const is not _NO_CONST:
+            return (self.const,)
+        return self.enum
 
 
 class BuiltInNotReplaceable(
@@ -45,7 +76,7 @@ def is_replaceable(tool: ToolDef) -> bool:
         and tool.category in _WITHOUT_MONEY
         and not tool.requires
         and tool.supported_chains is None
-        and not (TAKEN_NAMES | {"chain_id"}) & set(tool.schema["properties"])
+        and not (TAKEN_NAMES | {"chain_id"}) & set(read_stored(_Taken, tool.schema).properties)
     )
 
 
@@ -67,9 +98,9 @@ def find_replaced(definition: Definition) -> ToolDef | None:
         raise BuiltInNotReplaceable(f"{tool.name} reads; only an http read or a composition takes its place")
     if definition.category is not tool.category:
         raise BuiltInNotReplaceable(f"the category of {tool.name} is {tool.category}", tool=tool.name)
-    if any(read["query"] == tool.key for read in definition.body.get("compose", ())):
+    if any(read.query == tool.key for read in read_tool(definition).compose or ()):
         raise BuiltInNotReplaceable(f"what takes the place of {tool.name} does not read it", tool=tool.name)
-    told = json_schema(build_declared_model(definition.name, definition.body["parameters"]))
+    told = json_schema(build_declared_model(definition.name, definition.members.parameters))
     narrower = find_narrower(tool.schema, told)
     if narrower:
         raise BuiltInNotReplaceable(f"{tool.name} takes more than this text does: {narrower}", tool=tool.name)
@@ -78,35 +109,35 @@ def find_replaced(definition: Definition) -> ToolDef | None:
 
 def find_narrower(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:  # Any: JSON that an owner wrote
     """Where the JSON Schema `after` refuses parameters that `before` takes, in words; empty where it nowhere does."""
-    for name, told in before["properties"].items():
-        if name not in after["properties"]:
+    taken, own = read_stored(_Taken, before), read_stored(_Taken, after)
+    for name, told in taken.properties.items():
+        if name not in own.properties:
             return f"it has no parameter {name}"
-        refused = _find_refused(_without_null(told), _without_null(after["properties"][name]))
+        refused = _find_refused(_without_null(told), _without_null(own.properties[name]))
         if refused:
             return f"{name}: {refused}"
-    more = sorted(set(after.get("required", ())) - set(before.get("required", ())))
+    more = sorted(set(own.required) - set(taken.required))
     return f"it needs {', '.join(more)}" if more else ""
 
 
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, object]:  # Any: JSON that an owner wrote
-    options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
+    options = [option for option in read_stored(_Value, schema).options if read_stored(_Value, option).type != "null"]
     return options[0] if len(options) == 1 else schema
 
 
 def _find_refused(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:  # Any: JSON that an owner wrote
-    if before.get("type") != after.get("type"):
-        return f"its type is {before.get('type')}"
+    taken, own = read_stored(_Value, before), read_stored(_Value, after)
+    if taken.type != own.type:
+        return f"its type is {taken.type}"
     for word in _LOWER:
         if word in after and after[word] > before.get(word, after[word] - 1):
             return f"its {word} is {before.get(word, 'not bounded')}"
     for word in _UPPER:
         if word in after and after[word] < before.get(word, after[word] + 1):
             return f"its {word} is {before.get(word, 'not bounded')}"
-    if "pattern" in after and after["pattern"] != before.get("pattern"):
+    if own.pattern is not None and own.pattern != taken.pattern:
         return "it has no such pattern"
-    values = before.get("enum", [before["const"]] if "const" in before else None)
-    if "enum" in after or "const" in after:
-        taken = after.get("enum", [after.get("const")])
-        if values is None or not set(values) <= set(taken):
-            return f"its values are {', '.join(map(str, values)) if values else 'any'}"
+    values, own_values = taken.list_values(), own.list_values()
+    if own_values is not None and (values is None or not set(values) <= set(own_values)):
+        return f"its values are {', '.join(map(str, values)) if values else 'any'}"
     return ""

@@ -184,6 +184,9 @@ def _read_answer(told: bytes) -> bytes:
         words = read_json(line, most_bytes=_MOST_WORDS)
     except OutsideTextRefused:
         raise ModuleRefused("its compiler did not answer") from None
-    if not words.get("ok"):
-        raise ModuleRefused(str(words.get("reason", "it is no component")))
-    return code
+    match words:
+        case {"ok": ok} if ok:
+            return code
+        case {"reason": reason}:
+            raise ModuleRefused(str(reason))
+    raise ModuleRefused("it is no component")

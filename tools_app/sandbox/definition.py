@@ -14,6 +14,7 @@ from tools_app.core.bounded_parsing import OutsideTextRefused, read_toml
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.storable_text import make_plain
+from tools_app.core.stored_json import read_stored
 from tools_app.sandbox.interface import HostFunction
 from tools_app.sandbox.look_alike_names import LONGEST_NAME, NAME
 from tools_app.toolkit.declared_params import DeclarationRefused, build_declared_model
@@ -45,14 +46,36 @@ class DefinitionRefused(
 
 
 @dataclass(frozen=True, slots=True)
+class _ParameterTexts:
+    description: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionMembers:
+    """What a definition of any form says of itself, and of a module what it may use and its hash."""
+
+    name: str
+    summary: str
+    description: str
+    category: str
+    budget: str
+    steps: tuple[str, ...]
+    parameters: dict[str, dict[str, object]]
+    capabilities: tuple[str, ...] = ()
+    module: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
     """A checked definition. `body` is JSON-ready and holds everything below and the module's hash."""
 
     body: dict[str, Any]  # Any: JSON that an owner wrote
+    members: DefinitionMembers
 
     @property
     def name(self) -> str:
-        return str(self.body["name"])
+        return self.members.name
 
     @property
     def hash(self) -> str:
@@ -60,26 +83,27 @@ class Definition:
 
     @property
     def budget(self) -> TickBudget:
-        return _BUDGETS[self.body["budget"]]
+        return _BUDGETS[self.members.budget]
 
     @property
     def category(self) -> Category:
-        return Category(self.body["category"])
+        return Category(self.members.category)
 
     @property
     def capabilities(self) -> frozenset[HostFunction]:
-        return frozenset(HostFunction(name) for name in self.body.get("capabilities", ()))
+        return frozenset(HostFunction(name) for name in self.members.capabilities)
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every text a model would read, with where it stands."""
         yield "name", self.name.replace("_", " ")
-        yield "summary", self.body["summary"]
-        yield "description", self.body["description"]
-        for index, step in enumerate(self.body["steps"]):
+        yield "summary", self.members.summary
+        yield "description", self.members.description
+        for index, step in enumerate(self.members.steps):
             yield f"steps[{index}]", step
-        for name, told in self.body["parameters"].items():
-            yield f"parameters.{name}", told["description"]
-            for value in told.get("values", ()):
+        for name, declared in self.members.parameters.items():
+            told = read_stored(_ParameterTexts, declared)
+            yield f"parameters.{name}", told.description
+            for value in told.values:
                 yield f"parameters.{name}.values", value.replace("_", " ")
 
 
@@ -111,7 +135,15 @@ def check_definition(body: Mapping[str, object]) -> Definition:
     if not all(isinstance(each, str) and each in _FUNCTIONS for each in told):
         raise DefinitionRefused(f"capabilities are among {', '.join(sorted(_FUNCTIONS))}")
     ordered = {**body, "capabilities": sorted(told)}
-    return Definition({member: ordered[member] for member in sorted(ordered)})
+    return make_definition({member: ordered[member] for member in sorted(ordered)})
+
+
+def make_definition(body: dict[str, object]) -> Definition:
+    """The definition of a body whose members are checked. Raises DefinitionRefused for one that is none of its type."""
+    try:
+        return Definition(body, read_stored(DefinitionMembers, body))
+    except ValueError:
+        raise DefinitionRefused("a member of it is of another type than a definition has") from None
 
 
 def check_shared_members(body: Mapping[str, object]) -> None:
@@ -139,7 +171,8 @@ def _check_parameters(name: str, declared: object) -> None:
     except DeclarationRefused as refusal:
         raise DefinitionRefused(f"parameters: {refusal}") from None
     for parameter, told in declared.items():
-        _check_text(f"parameters.{parameter}", told["description"], longest=300, is_one_line=True)
+        text = read_stored(_ParameterTexts, told).description
+        _check_text(f"parameters.{parameter}", text, longest=300, is_one_line=True)
 
 
 def _check_text(where: str, text: object, *, longest: int, is_one_line: bool) -> None:

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
@@ -21,6 +22,7 @@ from tools_app.chain.signatures import SignatureError, parse_signature
 from tools_app.core.bounded_parsing import OutsideTextRefused, read_json
 from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams
 from tools_app.core.storable_text import make_plain
+from tools_app.core.stored_json import read_stored
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.sandbox.interface import ASKING, HOST, HostFunction
 from tools_app.sandbox.metering import HostMeter
@@ -130,9 +132,26 @@ def _tell(function: HostFunction, text: str, meter: HostMeter, steps: Callable[[
         meter.lines.append(line)
 
 
+@dataclass(frozen=True, slots=True)
+class _AskedCall:
+    """A read of the chain before anything of it is checked."""
+
+    to: object = None
+    signature: object = None
+    args: object = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedMemories:
+    """A search before anything of it is checked."""
+
+    limit: object = 5
+
+
 def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:  # Any: JSON that a module or host tells
     _check_names(asked, {"to", "signature", "args", "chain_id"})
-    signature, args = asked.get("signature"), asked.get("args", [])
+    told = read_stored(_AskedCall, asked)
+    signature, args = told.signature, told.args
     if not isinstance(signature, str) or not _SIGNATURE.match(signature):
         raise InvalidParams("signature reads `function name(types) view returns (types)`, without structs")
     if not isinstance(args, list) or len(args) > _MOST_ARGS:
@@ -141,7 +160,7 @@ def _read_chain(ctx: ReadContext, asked: Mapping[str, object]) -> Any:  # Any: J
         kinds = parse_signature(signature).input_types
         if len(kinds) != len(args):
             raise InvalidParams(f"{signature!r} takes {len(kinds)} arguments, {len(args)} were given")
-        to = check_address(str(asked.get("to")))
+        to = check_address(str(told.to))
         values = [_fit(kind, value) for kind, value in zip(kinds, args, strict=True)]
         reader = ctx.chain(_chain_of(asked))
         found = reader.call(to, signature, *values)
@@ -176,7 +195,7 @@ def _read_price(ctx: ReadContext, asked: Mapping[str, object]) -> object:
 
 def _recall(ctx: ReadContext, asked: Mapping[str, Any]) -> object:  # Any: JSON that a module or host tells
     _check_names(asked, {"query", "limit"})
-    limit = asked.get("limit", 5)
+    limit = read_stored(_AskedMemories, asked).limit
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST_MEMORIES:
         raise InvalidParams(f"limit is a whole number from 1 to {_MOST_MEMORIES}")
     found = ctx.service(SearchMemory)(  # type: ignore[type-abstract]

@@ -6,7 +6,7 @@ door as its agent, and only what is built in: no tool of an owner calls another,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from urllib.parse import quote, urlencode
@@ -18,7 +18,7 @@ from tools_app.core.errors import BudgetExceeded, GolemError, InvalidParams, Rec
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.sandbox.definition import Definition
 from tools_app.sandbox.plain_values import write_plain, write_without_fractions
-from tools_app.sandbox.written_definition import fill_path, split_reference
+from tools_app.sandbox.written_definition import ComposedRead, HttpRead, fill_path, read_tool, split_reference
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.result import encode_result
 
@@ -73,8 +73,8 @@ def call_written(
 ) -> dict[str, Any]:  # Any: JSON that a module or host tells
     """The answer as data from outside. Raises WrittenToolFailed, WrittenToolAddressRefused, what a read raises."""
     given = {name: write_plain(value) for name, value in params.items() if value is not None}
-    body = definition.body
-    answer = _ask(ctx, body["http"], given) if "http" in body else _compose(ctx, body["compose"], given)
+    tool = read_tool(definition)
+    answer = _compose(ctx, tool.compose or (), given) if tool.http is None else _ask(ctx, tool.http, given)
     told = encode_result(write_without_fractions(answer))
     return {
         "tool": definition.name,
@@ -85,11 +85,11 @@ def call_written(
 
 def _ask(
     ctx: ReadContext,
-    http: Mapping[str, Any],  # Any: JSON that a module or host tells
+    http: HttpRead,
     given: Mapping[str, Any],  # Any: JSON that a module or host tells
 ) -> Any:  # Any: JSON that a module or host tells
-    url = fill_path(http["url"], {name: _quote_segment(name, value) for name, value in given.items()})
-    wanted = {name: _fill(value, given) for name, value in http["query"].items()}
+    url = fill_path(http.url, {name: _quote_segment(name, value) for name, value in given.items()})
+    wanted = {name: _fill(value, given) for name, value in http.query.items()}
     query = urlencode({name: value for name, value in wanted.items() if value is not None})
     seconds = ctx.deadline.remaining_ms() / 1000
     if seconds < _LEAST_SECONDS:
@@ -104,7 +104,7 @@ def _ask(
         answer = guarded_http.exchange(
             "GET",
             target,
-            headers={"Accept": "application/json", "Accept-Encoding": "identity", **http["headers"]},
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", **http.headers},
             body=None,
             seconds=ctx.deadline.remaining_ms() / 1000,
             most_bytes=MOST_ANSWER_BYTES + 1,
@@ -142,17 +142,17 @@ def _fill(value: str, given: Mapping[str, Any]) -> str | None:  # Any: JSON that
 
 def _compose(
     ctx: ReadContext,
-    reads: list[Mapping[str, Any]],  # Any: JSON that a module or host tells
+    reads: Sequence[ComposedRead],
     given: Mapping[str, Any],  # Any: JSON that a module or host tells
 ) -> dict[str, Any]:  # Any: JSON that a module or host tells
     read_for = ctx.service(OwnReads)  # type: ignore[type-abstract]
     answers: dict[str, Any] = {}  # Any: JSON that a module or host tells
     for read in reads:
         if ctx.deadline.is_over:
-            raise BudgetExceeded(f"nothing is left of the tool's time before its read {read['id']!r}")
-        wanted = {name: _take(name, value, given, answers) for name, value in read["params"].items()}
+            raise BudgetExceeded(f"nothing is left of the tool's time before its read {read.id!r}")
+        wanted = {name: _take(name, value, given, answers) for name, value in read.params.items()}
         params = {name: value for name, value in wanted.items() if value is not None}
-        answers[read["id"]] = read_for(golem_id=ctx.golem.id, query=read["query"], venue=read["venue"], params=params)
+        answers[read.id] = read_for(golem_id=ctx.golem.id, query=read.query, venue=read.venue, params=params)
     return answers
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -16,6 +16,7 @@ from django.db import transaction
 from tools_app.core.errors import GolemError
 from tools_app.core.events import EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.stored_json import read_stored
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 from tools_app.core.transaction_retry import retry_aborted
 from tools_app.models.wasm_module import ActionWish, WasmModule, WasmRun
@@ -45,6 +46,16 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class _ToldWish:
+    """A wish before anything of it is checked."""
+
+    action_type: object = None
+    venue: object = ""
+    params: object = field(default_factory=dict)
+    why: object = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Wish:
     action_type: str
     venue: str
@@ -61,15 +72,16 @@ def call_module(
     """The module's answer as data from outside, and what it asks for. Raises what stopped it."""
     definition = origin.definition
     limits = limits_of(definition.budget)
-    compiled = _load(definition.body["module"])
+    compiled = _load(definition.members.module)
     call = describe_call(ctx, params)
+    params_hash = hash_canonical(_plain_params(params))
     ctx.tell(
         EventType.WASM_START,
         {
             "module": definition.name,
             "tool_name": definition.name,
             "module_hash": compiled.sha256,
-            "params_hash": hash_canonical(call["parameters"]),
+            "params_hash": params_hash,
             "fuel_limit": limits.fuel,
         },
     )
@@ -79,12 +91,10 @@ def call_module(
         allowed=definition.capabilities,
         limits=limits,
         ctx=ctx,
-        step=lambda name: ctx.step(name) if name in definition.body["steps"] else None,
+        step=lambda name: ctx.step(name) if name in definition.members.steps else None,
     )
     wishes, error = _read_wishes(ran, limits)
-    rows = _keep(
-        ctx=ctx, origin=origin, params_hash=hash_canonical(call["parameters"]), ran=ran, error=error, wishes=wishes
-    )
+    rows = _keep(ctx=ctx, origin=origin, params_hash=params_hash, ran=ran, error=error, wishes=wishes)
     ctx.tell(
         EventType.WASM_COMPLETE,
         {
@@ -100,7 +110,7 @@ def call_module(
     )
     if error is not None:
         raise error
-    told = encode_result(write_without_fractions((ran.answer or {}).get("data")))
+    told = encode_result(write_without_fractions(_read_data(ran)))
     return {
         "module": definition.name,
         "definition_hash": definition.hash,
@@ -110,12 +120,12 @@ def call_module(
     }
 
 
-def _load(sha256: str) -> Compiled:
-    found = find_compiled(sha256)
+def _load(sha256: str | None) -> Compiled:
+    found = None if sha256 is None else find_compiled(sha256)
     if found is not None:
         return found
     content = WasmModule.objects.filter(sha256=sha256).values_list("content", flat=True).first()
-    if content is None or hash_module(bytes(content)) != sha256:
+    if sha256 is None or content is None or hash_module(bytes(content)) != sha256:
         raise ModuleRefused("the stored module is not the one its definition names")
     return compile_module(bytes(content))
 
@@ -123,7 +133,7 @@ def _load(sha256: str) -> Compiled:
 def describe_call(ctx: ReadContext, params: Mapping[str, object]) -> dict[str, object]:
     """What a module is told: its parameters, and of its golem what anybody may know. Whole numbers as decimal text."""
     return {
-        "parameters": {name: write_plain(value) for name, value in params.items() if value is not None},
+        "parameters": _plain_params(params),
         "golem": {
             "address": ctx.golem.address,
             "home_chain_id": ctx.golem.home_chain_id,
@@ -132,23 +142,34 @@ def describe_call(ctx: ReadContext, params: Mapping[str, object]) -> dict[str, o
     }
 
 
+def _plain_params(params: Mapping[str, object]) -> dict[str, object]:
+    return {name: write_plain(value) for name, value in params.items() if value is not None}
+
+
 def _read_wishes(ran: Ran, limits: CallLimits) -> tuple[list[_Wish], GolemError | None]:
     if ran.error is not None or ran.answer is None:
         return [], ran.error
-    told = ran.answer.get("action_requests", [])
-    if not isinstance(told, list) or len(told) > limits.action_requests:
-        return [], ModuleFailed(f"action_requests is a list of at most {limits.action_requests} wishes")
-    try:
-        return [_read_wish(each) for each in told], None
-    except ModuleFailed as error:
-        return [], error
+    match {"action_requests": [], **ran.answer}:
+        case {"action_requests": list(told)} if len(told) <= limits.action_requests:
+            try:
+                return [_read_wish(each) for each in told], None
+            except ModuleFailed as error:
+                return [], error
+    return [], ModuleFailed(f"action_requests is a list of at most {limits.action_requests} wishes")
+
+
+def _read_data(ran: Ran) -> object:
+    match ran.answer:
+        case {"data": data}:
+            return data
+    return None
 
 
 def _read_wish(told: object) -> _Wish:
     if not isinstance(told, dict) or not set(told) <= {"action_type", "venue", "params", "why"}:
         raise ModuleFailed("a wish has action_type, venue, params and why, and nothing else")
-    action_type, venue, params = told.get("action_type"), told.get("venue", ""), told.get("params", {})
-    why = told.get("why", "")
+    asked = read_stored(_ToldWish, told)
+    action_type, venue, params, why = asked.action_type, asked.venue, asked.params, asked.why
     if not isinstance(action_type, str) or not _WORD.match(action_type):
         raise ModuleFailed("a wish names its action_type in small letters")
     if not isinstance(venue, str) or (venue and not _WORD.match(venue)):

@@ -22,6 +22,7 @@ from tools_app.sandbox.definition import (
     Definition,
     DefinitionRefused,
     check_shared_members,
+    make_definition,
 )
 from tools_app.sandbox.written_argv import check_argv
 from tools_app.toolkit.enums import Category
@@ -123,7 +124,12 @@ def check_written(body: Mapping[str, object]) -> Definition:
     else:
         used = _check_http(tool.http) if tool.http is not None else _check_composition(tool)
     _check_uses(used, set(tool.parameters))
-    return Definition({member: normal[member] for member in sorted(normal)})
+    return make_definition({member: normal[member] for member in sorted(normal)})
+
+
+def read_tool(definition: Definition) -> WrittenTool:
+    """What a checked definition of this form says. Raises ValueError for one of a module."""
+    return WrittenTool.model_validate(definition.body)
 
 
 def _check_command(tool: WrittenTool, command: Command) -> set[str]:

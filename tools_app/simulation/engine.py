@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.stored_json import read_stored
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Gauge, Position, PositionQuestion
 from tools_app.toolkit.views import BlockRef, LogEntry
@@ -36,6 +37,14 @@ class SimulationTimeout(
     cleared_by="an engine that is less busy",
 ):
     """The engine did not finish in time. Nothing is known about what the calls would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptTerms:
+    gas_limits: tuple[int, ...]
+    base_fee: int
+    max_fee_per_gas: int
+    max_priority_fee_per_gas: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +88,12 @@ class SigningTerms:
         randomness: bytes = b"",
     ) -> SigningTerms:
         """What `as_dict` kept; the randomness is not kept."""
+        told = read_stored(_KeptTerms, kept)
         return cls(
-            gas_limits=tuple(int(limit) for limit in kept["gas_limits"]),
-            base_fee=int(kept["base_fee"]),
-            max_fee_per_gas=int(kept["max_fee_per_gas"]),
-            max_priority_fee_per_gas=int(kept["max_priority_fee_per_gas"]),
+            gas_limits=told.gas_limits,
+            base_fee=told.base_fee,
+            max_fee_per_gas=told.max_fee_per_gas,
+            max_priority_fee_per_gas=told.max_priority_fee_per_gas,
             randomness=randomness,
         )
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 from eth_utils.crypto import keccak
+from pydantic import Field
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
+from tools_app.core.stored_json import read_stored
 from tools_app.simulation.engine import AccountDiff, CallOutcome, SigningTerms, StateDiff
 from tools_app.simulation.prestate import TRACER, ToldAccount, parse_accounts, parse_sized
 
@@ -31,6 +33,23 @@ class _Known:
     balance: int
     code: bytes
     storage: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldChanges:
+    """What a call changed, as a node tells it, before anything of it is checked."""
+
+    pre: object = None
+    post: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldFrame:
+    """A call's first frame, likewise."""
+
+    error: object = None
+    output: object = None
+    gas_used: Annotated[object, Field(alias="gasUsed")] = None
 
 
 class _Changes:
@@ -148,8 +167,9 @@ def read_state_diff(
             miner = _miner_of(replies[2].unwrap())
         if not isinstance(changed, dict) or not isinstance(frame, dict):
             raise RpcNonsense("The node answered something that is no trace")
-        _check_same(frame, outcome)
-        changes.add(parse_accounts(changed.get("pre")), parse_accounts(changed.get("post")))
+        _check_same(read_stored(_ToldFrame, frame), outcome)
+        told = read_stored(_ToldChanges, changed)
+        changes.add(parse_accounts(told.pre), parse_accounts(told.post))
     if terms is not None and miner is not None:
         gas = sum(outcome.gas_used for outcome in outcomes)
         changes.refund(
@@ -168,12 +188,12 @@ def _miner_of(block: object) -> bytes:
     return parse_sized(block.get("miner"), 20)
 
 
-def _check_same(frame: Mapping[str, object], outcome: CallOutcome) -> None:
+def _check_same(frame: _ToldFrame, outcome: CallOutcome) -> None:
     """A failed call's gas may be all it was given, which a trace gives otherwise than a block."""
-    is_same = outcome.succeeded is not bool(frame.get("error"))
+    is_same = outcome.succeeded is not bool(frame.error)
     if is_same and outcome.succeeded:
-        output = parse_bytes(frame.get("output") or "0x")
-        is_same = parse_quantity(frame.get("gasUsed")) == outcome.gas_used and output == outcome.output
+        output = parse_bytes(frame.output or "0x")
+        is_same = parse_quantity(frame.gas_used) == outcome.gas_used and output == outcome.output
     if not is_same:
         raise RpcNonsense("The node's trace of a call did something else than its simulation did")
 

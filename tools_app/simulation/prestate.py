@@ -7,6 +7,7 @@ from typing import Final
 
 from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import parse_bytes, parse_quantity
+from tools_app.core.stored_json import read_stored
 
 TRACER: Final = "prestateTracer"
 _WORD_LIMIT: Final = 1 << 256
@@ -20,6 +21,14 @@ class ToldAccount:
     balance: int | None
     code: bytes | None
     storage: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    nonce: object = None
+    balance: object = None
+    code: object = None
+    storage: object = None
 
 
 def parse_accounts(answer: object) -> dict[bytes, ToldAccount]:
@@ -48,10 +57,11 @@ def parse_sized(value: object, size: int) -> bytes:
 def _parse_account(entry: object) -> ToldAccount:
     if not isinstance(entry, dict):
         raise RpcNonsense("The node answered something that is no prestate")
-    storage = {} if entry.get("storage") is None else entry["storage"]
+    told = read_stored(_Told, entry)
+    storage = {} if told.storage is None else told.storage
     if not isinstance(storage, dict):
         raise RpcNonsense("The node answered something that is no prestate")
-    nonce, balance, code = entry.get("nonce"), entry.get("balance"), entry.get("code")
+    nonce, balance, code = told.nonce, told.balance, told.code
     return ToldAccount(
         # A number in some nodes' answers, hex in others'.
         nonce=nonce if nonce is None or (type(nonce) is int and nonce >= 0) else parse_quantity(nonce),

@@ -8,15 +8,18 @@ contract that asks it, so no token finds a mark of it when the calls run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from secrets import token_hex
-from typing import Any, Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from tools_app.chain.abi import checksum, clean_text, encode_call
 from tools_app.chain.node_errors import RpcNonsense, build_revert, revert_bytes
 from tools_app.chain.rpc import parse_bytes, parse_quantity
 from tools_app.core.clock import Deadline
+from tools_app.core.stored_json import read_stored
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.measured_changes import (
     ASK_GAS,
@@ -52,6 +55,36 @@ _READER_GAS: Final = READ_GAS + 100_000
 _ASKER_GAS: Final = ASK_GAS + 100_000
 # Whoever reads pays as everybody does where a node charges for gas.
 _READER_COINS: Final = 10**24
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRow:
+    """One simulated call as a node tells it, before anything of it is checked."""
+
+    status: object = None
+    gas_used: Annotated[object, Field(alias="gasUsed")] = None
+    return_data: Annotated[object, Field(alias="returnData")] = None
+    error: object = None
+    logs: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldBlock:
+    number: object = None
+    calls: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldError:
+    message: object = ""
+    data: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldLog:
+    address: str
+    topics: list[object]
+    data: object
 
 
 class RpcSimulationEngine(NodeEngine):
@@ -185,13 +218,13 @@ def _ask_call(asked: ReadCall, reader: str) -> dict[str, str]:
     return {"to": reader, "input": "0x" + data.hex(), "gas": hex(_ASKER_GAS)}
 
 
-def _outcome_of(asked: ReadCall, row: dict[str, object]) -> ReadOutcome:
+def _outcome_of(asked: ReadCall, row: SimulatedRow) -> ReadOutcome:
     """As the reader told it, which always reverts."""
     has_returned, output = _has_succeeded(row), _output_of(row)
     return read_outcome(asked, succeeded=not has_returned and output[:32] == _TRUE, output=output[32:])
 
 
-def _value_of(read: Read, row: dict[str, object]) -> int | None:
+def _value_of(read: Read, row: SimulatedRow) -> int | None:
     has_returned, output = _has_succeeded(row), _output_of(row)
     if read.signature is None:
         return value_of(read, succeeded=has_returned, output=output)
@@ -200,58 +233,70 @@ def _value_of(read: Read, row: dict[str, object]) -> int | None:
     return value_of(read, succeeded=succeeded, output=output[32:])
 
 
-def _has_succeeded(row: dict[str, object]) -> bool:
+def _has_succeeded(row: SimulatedRow) -> bool:
     """Raises RpcNonsense for a call that is neither a success nor a failure."""
-    status = parse_quantity(row.get("status"))
+    status = parse_quantity(row.status)
     if status > 1:
         raise RpcNonsense("The node answered a call that neither succeeded nor failed")
     return status == 1
 
 
-def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[dict[str, object]]:
+def _rows_of(answer: object, block: BlockRef, *, expected: int) -> list[SimulatedRow]:
     """The simulated calls of a well-formed answer for the block after `block`. Raises RpcNonsense."""
     if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
         raise RpcNonsense("The node answered something that is no simulated block")
-    rows = answer[0].get("calls")
-    if parse_quantity(answer[0].get("number")) != block.number + 1:
+    told = read_stored(_ToldBlock, answer[0])
+    rows = told.calls
+    if parse_quantity(told.number) != block.number + 1:
         raise RpcNonsense("The node simulated on another block than it was asked to")
     if not isinstance(rows, list) or len(rows) != expected or not all(isinstance(row, dict) for row in rows):
         raise RpcNonsense("The node simulated another number of calls than it was asked to")
-    return rows
+    return [read_row(row) for row in rows]
 
 
-def to_outcome(row: dict[str, object], block_number: int) -> CallOutcome:
+def read_row(told: Mapping[str, object]) -> SimulatedRow:
+    """One simulated call as the node told it."""
+    return read_stored(SimulatedRow, told)
+
+
+def to_outcome(row: SimulatedRow, block_number: int) -> CallOutcome:
     """What one simulated call did. Raises RpcNonsense."""
-    gas_used = parse_quantity(row.get("gasUsed"))
+    gas_used = parse_quantity(row.gas_used)
     if _has_succeeded(row):
-        return CallOutcome(True, parse_bytes(row.get("returnData")), gas_used, _logs_of(row, block_number))
-    error, data = row.get("error"), _output_of(row)
-    detail = error if isinstance(error, dict) else {}
-    reverted = build_revert(data, message=clean_text(str(detail.get("message", ""))))
+        return CallOutcome(True, parse_bytes(row.return_data), gas_used, _logs_of(row, block_number))
+    data = _output_of(row)
+    detail = read_stored(_ToldError, row.error) if isinstance(row.error, dict) else _ToldError()
+    reverted = build_revert(data, message=clean_text(str(detail.message)))
     return CallOutcome(False, data, gas_used, (), reverted.detail, reverted.data["error_name"])
 
 
-def _output_of(row: dict[str, object]) -> bytes:
+def _output_of(row: SimulatedRow) -> bytes:
     """What a call returned or reverted with; nodes give the latter in one of two places."""
-    output, error = parse_bytes(row.get("returnData")), row.get("error")
-    if output or not isinstance(error, dict):
+    output = parse_bytes(row.return_data)
+    if output or not isinstance(row.error, dict):
         return output
-    return revert_bytes(error.get("data"))
+    return revert_bytes(read_stored(_ToldError, row.error).data)
 
 
-def _logs_of(row: dict[str, Any], block_number: int) -> tuple[LogEntry, ...]:  # Any: JSON, as nodes tell it
+def _read_logs(told: object) -> list[_ToldLog]:
+    if not isinstance(told, list):
+        raise TypeError("no list of logs")
+    return [read_stored(_ToldLog, each) for each in told]
+
+
+def _logs_of(row: SimulatedRow, block_number: int) -> tuple[LogEntry, ...]:
     # A node that leaves logs out would hide what a plan moves and gives away: no list is no answer.
     try:
         return tuple(
             LogEntry(
-                checksum(log["address"]),
-                tuple("0x" + parse_bytes(topic).hex() for topic in log["topics"]),
-                "0x" + parse_bytes(log["data"]).hex(),
+                checksum(log.address),
+                tuple("0x" + parse_bytes(topic).hex() for topic in log.topics),
+                "0x" + parse_bytes(log.data).hex(),
                 block_number,
                 "",
                 index,
             )
-            for index, log in enumerate(row["logs"])
+            for index, log in enumerate(_read_logs(row.logs))
         )
     except (KeyError, TypeError, ValueError):
         raise RpcNonsense("The node answered something that is no log") from None

@@ -19,7 +19,7 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.units import BPS
 from tools_app.simulation.engine import CallOutcome
-from tools_app.simulation.rpc import to_outcome
+from tools_app.simulation.rpc import read_row, to_outcome
 from tools_app.standards import erc20
 from tools_app.toolkit.views import BlockRef
 
@@ -220,7 +220,7 @@ class _TrialGround:
             "eth_simulateV1", payload, {"blockHash": self.block.hash}, deadline=self.deadline
         )
         return [
-            [to_outcome(row, self.block.number + 1) for row in rows]
+            [to_outcome(read_row(row), self.block.number + 1) for row in rows]
             for rows in _rows_of(answer, [len(steps) for steps in blocks])
         ]
 

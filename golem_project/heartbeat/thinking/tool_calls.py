@@ -7,7 +7,7 @@ touched is noted, so that the record of the tick can say what came of the thinki
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -41,6 +41,7 @@ from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.stored_json import read_stored
 from tools_app.select_tool_for_venue import flatten_params, normalize_key
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.golem_toolset import Toolset
@@ -55,6 +56,35 @@ _LASTING = frozenset({PiTool.COMMIT_ACTION, PiTool.CANCEL_ACTION, PiTool.UPDATE_
 """What no conversation may do."""
 _READING = frozenset({PiTool.QUERY_STATE, PiTool.SEARCH_CONTEXT, PiTool.QUERY_GRIMOIRE})
 _OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldPermit:
+    """What is read of a permit's view."""
+
+    permit_id: str
+    action_type: str
+    venue: str
+    status: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedCommit:
+    permit_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedCancel:
+    permit_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedSearch:
+    query: str
+    store: str = "episodes"
+    limit: int = _DEFAULT_LIMIT
 
 
 class ToolDesk:
@@ -197,14 +227,15 @@ class ToolDesk:
             raise
         self._note(permit, PermitStep.PREVIEWED)
         # An equal action that began to wait for owners meanwhile is answered with its own permit, which stays.
-        is_ours = datetime.fromisoformat(permit["created_at"]) >= now
-        return self._give_back(permit) if self._only_rehearses and is_ours else permit
+        told_permit = read_stored(_ToldPermit, permit)
+        is_ours = datetime.fromisoformat(told_permit.created_at) >= now
+        return self._give_back(told_permit) if self._only_rehearses and is_ours else permit
 
-    def _give_back(self, permit: Mapping[str, object]) -> dict[str, object]:
+    def _give_back(self, permit: _ToldPermit) -> dict[str, object]:
         """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
         return request_cancel(
             golem=self._golem,
-            permit_id=UUID(str(permit["permit_id"])),
+            permit_id=UUID(permit.permit_id),
             reason="previewed in a conversation, where nothing takes effect",
             actor=self._actor,
             now=self._read_now(),
@@ -228,12 +259,13 @@ class ToolDesk:
         given: dict[str, Any],  # Any: JSON, as models ask and see it
         deadline: Deadline,
     ) -> dict[str, object]:
+        asked = read_stored(_AskedCommit, given)
         if not self._is_live:
-            raise GolemInDryRun("this golem rehearses: its owner can set it live", permit_id=given["permit_id"])
+            raise GolemInDryRun("this golem rehearses: its owner can set it live", permit_id=asked.permit_id)
         answer = request_commit(
             golem=self._golem,
             api_key=None,
-            permit_id=UUID(given["permit_id"]),
+            permit_id=UUID(asked.permit_id),
             wait_seconds=min(settings.GOLEM_COMMIT_WAIT_SECONDS, deadline.remaining_ms() / 1000),
             request_id=self._actor,
         )
@@ -242,7 +274,7 @@ class ToolDesk:
         if refusal is not None:
             raise refusal
         return {
-            "status": answer.permit["status"],
+            "status": read_stored(_ToldPermit, answer.permit).status,
             "permit": answer.permit,
             "result": answer.result if answer.is_done and answer.result else None,
         }
@@ -252,10 +284,11 @@ class ToolDesk:
         given: dict[str, Any],  # Any: JSON, as models ask and see it
         deadline: Deadline,
     ) -> dict[str, object]:
+        asked = read_stored(_AskedCancel, given)
         permit = request_cancel(
             golem=self._golem,
-            permit_id=UUID(given["permit_id"]),
-            reason=given["reason"],
+            permit_id=UUID(asked.permit_id),
+            reason=asked.reason,
             actor=self._actor,
             now=self._read_now(),
         )
@@ -276,10 +309,11 @@ class ToolDesk:
     ) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.SEARCH_CONTEXT)
+        asked = read_stored(_AskedSearch, given)
         return gather_context(
             golem=self._golem,
-            query=given["query"],
-            limit=given.get("limit", _DEFAULT_LIMIT),
+            query=asked.query,
+            limit=asked.limit,
             now=self._read_now(),
             api_key_id=self._api_key_id,
         )
@@ -291,11 +325,12 @@ class ToolDesk:
     ) -> dict[str, object]:
         if "read" in given:
             return self._read(given, "read", PiTool.QUERY_GRIMOIRE)
+        asked = read_stored(_AskedSearch, given)
         return request_query_grimoire(
             golem_id=self._golem.pk,
-            query=given["query"],
-            store=given.get("store", "episodes"),
-            limit=given.get("limit", _DEFAULT_LIMIT),
+            query=asked.query,
+            store=asked.store,
+            limit=asked.limit,
             filters={name: value for name, value in given.items() if name not in _SEARCH_WORDS},
             now=self._read_now(),
         )
@@ -342,9 +377,10 @@ class ToolDesk:
         )
 
     def _note(self, permit: Mapping[str, object], step: PermitStep) -> None:
-        permit_id = UUID(str(permit["permit_id"]))
+        told = read_stored(_ToldPermit, permit)
+        permit_id = UUID(told.permit_id)
         self._touched[permit_id] = TouchedPermit(
-            permit_id=permit_id, action_type=str(permit["action_type"]), venue=str(permit["venue"]), step=step
+            permit_id=permit_id, action_type=told.action_type, venue=told.venue, step=step
         )
 
     _handlers: Mapping[

@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from weakref import WeakKeyDictionary
+
+from pydantic import Field
 
 from tools_app.chain.node_errors import BlockUnavailable, CallReverted, RpcMethodMissing, RpcNonsense
 from tools_app.chain.rpc import RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
+from tools_app.core.stored_json import read_stored
 from tools_app.simulation.node_engine import to_node_call
 from tools_app.simulation.prestate import TRACER, parse_accounts, parse_sized, parse_word
 from tools_app.simulation.pyevm.base import Base, EvmAccount, Header
@@ -36,6 +39,31 @@ class CallToTouch:
     def as_call(self) -> dict[str, str]:
         """As nodes take calls."""
         return to_node_call(sender=self.sender, to=self.to, data=self.data, value=self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _ListedAccount:
+    address: object
+    keys: Annotated[list[object], Field(alias="storageKeys")]
+
+
+@dataclass(frozen=True, slots=True)
+class _AccessList:
+    entries: Annotated[list[_ListedAccount], Field(alias="accessList")]
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldHeader:
+    """A block as a node tells it, before anything of it is checked."""
+
+    hash: object = None
+    number: object = None
+    timestamp: object = None
+    base_fee: Annotated[object, Field(alias="baseFeePerGas")] = "0x0"
+    gas_limit: Annotated[object, Field(alias="gasLimit")] = None
+    miner: object = None
+    mix_hash: Annotated[object, Field(alias="mixHash")] = None
+    excess_blob_gas: Annotated[object, Field(alias="excessBlobGas")] = None
 
 
 class NodeSource:
@@ -115,16 +143,14 @@ class NodeSource:
         for touch in touches:
             addresses |= {bytes.fromhex(text[2:]): None for text in (touch.sender, touch.to) if len(text) > 2}
         for answer in answers:
-            entries = answer.get("accessList") if isinstance(answer, dict) else None
-            if not isinstance(entries, list):
-                raise RpcNonsense("The node answered something that is no access list")
-            for entry in entries:
-                try:
-                    address = parse_sized(entry["address"], 20)
-                    addresses[address] = None
-                    slots |= {(address, parse_word(key)): None for key in entry["storageKeys"]}
-                except (KeyError, TypeError):
-                    raise RpcNonsense("The node answered something that is no access list") from None
+            try:
+                listed = read_stored(_AccessList, answer)
+            except ValueError:
+                raise RpcNonsense("The node answered something that is no access list") from None
+            for entry in listed.entries:
+                address = parse_sized(entry.address, 20)
+                addresses[address] = None
+                slots |= {(address, parse_word(key)): None for key in entry.keys}
         missing = [address for address in addresses if address not in base.accounts]
         wanted = [key for key in slots if key not in base.slots]
         self._fill(base, missing, wanted)
@@ -159,20 +185,21 @@ class NodeSource:
     def _parse_header(self, raw: object) -> Header:
         if raw is None:
             raise BlockUnavailable("The node does not have that block")
-        if not isinstance(raw, dict) or raw.get("hash") != self._block_hash:
+        told = read_stored(_ToldHeader, raw) if isinstance(raw, dict) else _ToldHeader()
+        if told.hash != self._block_hash:
             raise RpcNonsense("The node answered another block than it was asked for")
-        number = parse_quantity(raw.get("number"))
+        number = parse_quantity(told.number)
         if number != self._number:
             raise RpcNonsense("The node gives that block another number")
         return Header(
             number=number,
             hash=self._block_hash,
-            timestamp=parse_quantity(raw.get("timestamp")),
-            base_fee=parse_quantity(raw.get("baseFeePerGas", "0x0")),
-            gas_limit=parse_quantity(raw.get("gasLimit")),
-            coinbase=parse_sized(raw.get("miner"), 20),
-            prevrandao=parse_sized(raw.get("mixHash") or "0x" + "00" * 32, 32),
-            excess_blob_gas=parse_quantity(raw.get("excessBlobGas") or "0x0"),
+            timestamp=parse_quantity(told.timestamp),
+            base_fee=parse_quantity(told.base_fee),
+            gas_limit=parse_quantity(told.gas_limit),
+            coinbase=parse_sized(told.miner, 20),
+            prevrandao=parse_sized(told.mix_hash or "0x" + "00" * 32, 32),
+            excess_blob_gas=parse_quantity(told.excess_blob_gas or "0x0"),
         )
 
 

@@ -216,26 +216,43 @@ class LocalChain:
             fields = _read_fields(raw)
         except _NOT_SIGNED as error:
             raise TransactionMalformed(f"the bytes are no signed transaction: {error}") from error
-        if fields["chain_id"] not in (None, self.chain_id):
-            raise TransactionMalformed(f"the transaction is for chain {fields['chain_id']}")
-        price = min(fields["max_fee"], BASE_FEE + fields["priority_fee"])
+        if fields.chain_id not in (None, self.chain_id):
+            raise TransactionMalformed(f"the transaction is for chain {fields.chain_id}")
+        price = min(fields.max_fee, BASE_FEE + fields.priority_fee)
         if price < BASE_FEE:
             raise TransactionMalformed(f"max fee per gas less than block base fee {BASE_FEE}")
         transaction = Transaction(
             sender=sender,
-            to=fields["to"],
-            value=fields["value"],
-            data=fields["data"],
-            gas=fields["gas"],
+            to=fields.to,
+            value=fields.value,
+            data=fields.data,
+            gas=fields.gas,
             gas_price=price,
             tip=price - BASE_FEE,
-            access_list=fields["access_list"],
-            authorization_list=fields["authorizations"],
+            access_list=fields.access_list,
+            authorization_list=fields.authorizations,
         )
-        return transaction, fields["nonce"], fields["type"]
+        return transaction, fields.nonce, fields.type_id
 
 
-def _read_fields(raw: bytes) -> dict[str, Any]:  # Any: JSON-RPC, of any shape
+@dataclass(frozen=True, slots=True)
+class _SignedFields:
+    """What a signed transaction says; None as its chain where it says none."""
+
+    type_id: int
+    chain_id: int | None
+    nonce: int
+    max_fee: int
+    priority_fee: int
+    gas: int
+    to: bytes
+    value: int
+    data: bytes
+    access_list: list[tuple[bytes, list[int]]]
+    authorizations: list[object]
+
+
+def _read_fields(raw: bytes) -> _SignedFields:
     authorized: list[Any] = []  # Any: JSON-RPC, of any shape
     if raw[:1] == b"\x04":
         chain_id, nonce, tip, price, gas, to, value, data, listed, authorized, *_ = rlp_decode(raw[1:])
@@ -249,19 +266,19 @@ def _read_fields(raw: bytes) -> dict[str, Any]:  # Any: JSON-RPC, of any shape
         tip, listed = price, []
         seal = int.from_bytes(v, "big")
         chain_id = ((seal - 35) // 2).to_bytes(8, "big") if seal >= 35 else None
-    return {
-        "type": raw[0] if raw[0] in (1, 2, SET_CODE_TYPE) else 0,
-        "chain_id": None if chain_id is None else _int(chain_id),
-        "nonce": _int(nonce),
-        "max_fee": _int(price),
-        "priority_fee": _int(tip),
-        "gas": _int(gas),
-        "to": to,
-        "value": _int(value),
-        "data": data,
-        "access_list": [(address, [_int(slot) for slot in slots]) for address, slots in listed],
-        "authorizations": [_read_authorization(*told) for told in authorized],
-    }
+    return _SignedFields(
+        type_id=raw[0] if raw[0] in (1, 2, SET_CODE_TYPE) else 0,
+        chain_id=None if chain_id is None else _int(chain_id),
+        nonce=_int(nonce),
+        max_fee=_int(price),
+        priority_fee=_int(tip),
+        gas=_int(gas),
+        to=to,
+        value=_int(value),
+        data=data,
+        access_list=[(address, [_int(slot) for slot in slots]) for address, slots in listed],
+        authorizations=[_read_authorization(*told) for told in authorized],
+    )
 
 
 def _read_authorization(chain_id: bytes, address: bytes, nonce: bytes, y_parity: bytes, r: bytes, s: bytes) -> object:

@@ -6,14 +6,17 @@ Speaks what tests and small tools ask of a node; a method it does not know is an
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import Field
 from web3.providers.base import BaseProvider
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.node_errors import CallReverted
 from tools_app.core.errors import GolemError
+from tools_app.core.stored_json import read_stored
 from tools_app.simulation.pyevm.local_chain import BASE_FEE, GAS_LIMIT, LocalChain, MinedBlock, MinedTransaction
 from tools_app.simulation.pyevm.transaction import Transaction
 
@@ -24,6 +27,28 @@ _TIP: Final = 10**8
 
 class UnknownMethod(Exception):
     """The method is none of this provider's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LogFilter:
+    """Which logs are asked for."""
+
+    first: Annotated[object, Field(alias="fromBlock")] = "latest"
+    last: Annotated[object, Field(alias="toBlock")] = "latest"
+    address: str | list[object] | None = None
+    topics: list[object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedCall:
+    """A call as nodes take it."""
+
+    sender: Annotated[object, Field(alias="from")] = "0x" + "00" * 20
+    to: object = None
+    value: object = "0x0"
+    input: object = None
+    data: object = "0x"
+    gas: object = hex(GAS_LIMIT)
 
 
 class PyEvmProvider(BaseProvider):
@@ -101,18 +126,19 @@ class PyEvmProvider(BaseProvider):
 
     def _logs(self, wanted: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON-RPC, of any shape
         head = self.chain.head.number
-        first = _block_number(wanted.get("fromBlock", "latest"), head)
-        last = _block_number(wanted.get("toBlock", "latest"), head)
-        addresses = wanted.get("address") or []
-        addresses = {_raw(address) for address in ([addresses] if isinstance(addresses, str) else addresses)}
+        asked = read_stored(_LogFilter, wanted)
+        first, last = _block_number(asked.first, head), _block_number(asked.last, head)
+        wanted_of = [asked.address] if isinstance(asked.address, str) else asked.address or ()
+        addresses = {_raw(address) for address in wanted_of}
         found = []
         for block in self.chain.blocks[first : last + 1]:
             for mined in block.transactions:
-                for log in _show_logs(block, mined):
-                    if addresses and _raw(log["address"]) not in addresses:
+                logs = zip(mined.done.logs, _show_logs(block, mined), strict=True)
+                for (address, topics, _), shown in logs:
+                    if addresses and address not in addresses:
                         continue
-                    if _fits(log["topics"], wanted.get("topics") or ()):
-                        found.append(log)
+                    if _fits([_show_topic(topic) for topic in topics], asked.topics or ()):
+                        found.append(shown)
         return found
 
     def _fee_history(self, blocks: object, *_: object) -> dict[str, object]:
@@ -130,13 +156,13 @@ class PyEvmProvider(BaseProvider):
 
 
 def _transaction(call: dict[str, object]) -> Transaction:
-    data = call.get("input", call.get("data", "0x"))
+    asked = read_stored(_AskedCall, call)
     return Transaction(
-        sender=_raw(call.get("from", "0x" + "00" * 20)),
-        to=_raw(call.get("to") or "0x"),
-        value=_number(call.get("value", "0x0")),
-        data=_raw(data),
-        gas=min(GAS_LIMIT, _number(call.get("gas", hex(GAS_LIMIT)))),
+        sender=_raw(asked.sender),
+        to=_raw(asked.to or "0x"),
+        value=_number(asked.value),
+        data=_raw(asked.data if asked.input is None else asked.input),
+        gas=min(GAS_LIMIT, _number(asked.gas)),
     )
 
 
@@ -189,7 +215,7 @@ def _show_transaction(block: MinedBlock, mined: MinedTransaction) -> dict[str, o
 def _show_receipt(block: MinedBlock, mined: MinedTransaction) -> dict[str, object]:
     done, shown = mined.done, _show_transaction(block, mined)
     return {
-        "transactionHash": shown["hash"],
+        "transactionHash": "0x" + mined.hash.hex(),
         **{key: shown[key] for key in ("type", "blockHash", "blockNumber", "transactionIndex", "from", "to")},
         "status": hex(done.succeeded),
         "gasUsed": hex(done.gas_used),
@@ -201,11 +227,15 @@ def _show_receipt(block: MinedBlock, mined: MinedTransaction) -> dict[str, objec
     }
 
 
+def _show_topic(topic: int) -> str:
+    return f"0x{topic:064x}"
+
+
 def _show_logs(block: MinedBlock, mined: MinedTransaction) -> list[dict[str, Any]]:  # Any: JSON-RPC, of any shape
     return [
         {
             "address": checksum("0x" + address.hex()),
-            "topics": [f"0x{topic:064x}" for topic in topics],
+            "topics": [_show_topic(topic) for topic in topics],
             "data": "0x" + data.hex(),
             "blockNumber": hex(block.number),
             "blockHash": "0x" + block.hash.hex(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyrevm  # type: ignore[import-not-found]  # the optional extra
@@ -21,45 +22,71 @@ def main() -> None:
     """Until the input ends."""
     evm: object = None
     for line in sys.stdin:
-        order = json.loads(line)
-        if "load" in order:
-            evm = load(order["load"])
-            answers: Iterator[object] = iter([{"loaded": True}])
-        else:
-            answers = screen_all(evm, order["screen"])
+        match json.loads(line):
+            case {"load": told}:
+                evm = load(**told)
+                answers: Iterator[object] = iter([{"loaded": True}])
+            case {"screen": told}:
+                answers = screen_all(evm, **told)
+            case _:
+                raise ValueError("an order is to load or to screen")
         for answer in answers:
             sys.stdout.write(json.dumps(answer) + "\n")
             # At once: whoever reads works on this answer while the next candidate runs.
             sys.stdout.flush()
 
 
-def load(told: dict[str, Any]) -> Any:  # Any: JSON between two processes
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The block that candidates run in."""
+
+    chain_id: int
+    number: int
+    timestamp: int
+    coinbase: str
+    prevrandao: str
+    gas_limit: int
+
+
+def load(
+    *,
+    env: dict[str, Any],  # Any: JSON between two processes
+    accounts: list[tuple[str, int, int, str]],
+    slots: list[tuple[str, int, int]],
+    url: str | None = None,
+) -> Any:  # Any: what revm has no types of
     """A fork with the handed state, which asks for the rest."""
-    env = told["env"]
+    told = Block(**env)
     block = pyrevm.BlockEnv(
-        number=env["number"],
-        coinbase=env["coinbase"],
-        timestamp=env["timestamp"],
-        prevrandao=bytes.fromhex(env["prevrandao"]),
+        number=told.number,
+        coinbase=told.coinbase,
+        timestamp=told.timestamp,
+        prevrandao=bytes.fromhex(told.prevrandao),
         basefee=0,
-        gas_limit=env["gas_limit"],
+        gas_limit=told.gas_limit,
     )
-    config = pyrevm.Env(cfg=pyrevm.CfgEnv(chain_id=env["chain_id"]), block=block)
-    asks = {"fork_url": told["url"], "fork_block": hex(env["number"] - 1)} if "url" in told else {}
+    config = pyrevm.Env(cfg=pyrevm.CfgEnv(chain_id=told.chain_id), block=block)
+    asks = {} if url is None else {"fork_url": url, "fork_block": hex(told.number - 1)}
     evm = pyrevm.EVM(env=config, spec_id="CANCUN", **asks)
-    for address, nonce, balance, code in told["accounts"]:
+    for address, nonce, balance, code in accounts:
         evm.insert_account_info(address, pyrevm.AccountInfo(nonce=nonce, code=bytes.fromhex(code)))
         evm.set_balance(address, balance)
-    for address, slot, value in told["slots"]:
+    for address, slot, value in slots:
         evm.insert_account_storage(address, slot, value)
     return evm
 
 
-def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[object]:  # Any: JSON between two processes
+def screen_all(
+    evm: Any,  # Any: what revm has no types of
+    *,
+    sender: str,
+    candidates: list[list[Any]],  # Any: JSON between two processes
+    reads: list[Any],  # Any: JSON between two processes
+) -> Iterator[object]:
     """What is read before anything runs, which is the same for all; then each candidate's answer."""
-    yield [read(evm, to, data) for to, data in told["reads"]]
-    for calls in told["candidates"]:
-        yield screen(evm, told["sender"], calls, told["reads"])
+    yield [read(evm, to, data) for to, data in reads]
+    for calls in candidates:
+        yield screen(evm, sender, calls, reads)
 
 
 def screen(

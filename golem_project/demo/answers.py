@@ -184,7 +184,7 @@ class CommitAnswer:
 class Episode:
     """An episode that memory found."""
 
-    episode_id: str
+    id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ class Journey:
             found = _ok(client.post("/api/v1/pi/query_grimoire", json=body), Episodes)
             for hit in found.episodes:
                 if permit.permit_id in str(hit):
-                    return FoundEpisode(read_stored(Episode, hit).episode_id, found.mode)
+                    return FoundEpisode(read_stored(Episode, hit).id, found.mode)
             time.sleep(0.2)
         raise StepFailed(f"no episode of the swap within {_EPISODE_WAIT_SECONDS} s")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Say, fetch_packages, say_to_stderr
@@ -27,15 +28,15 @@ class Artifacts:
 
     def creation_code(self, package: str, file: str) -> bytes:
         """Bytecode of one artefact, of Truffle's or Hardhat's shape, fully linked."""
-        return bytes.fromhex(self._read(package, file).code)
+        return bytes.fromhex(self._find(package, file).code)
 
     def linked_code(self, package: str, file: str, libraries: dict[str, str]) -> bytes:
         """Bytecode of a Hardhat artefact with library addresses filled in."""
-        return bytes.fromhex(self._read(package, file).link(libraries.__getitem__))
+        return bytes.fromhex(self._find(package, file).link(libraries.__getitem__))
 
     def permit2_runtime(self) -> str:
         """Runtime code of Permit2 with an unset chain id: it computes its domain anew on every call."""
-        return "0x" + self._read("permit2", "dist/src/permit2.json").code
+        return "0x" + self._find("permit2", "dist/src/permit2.json").code
 
     def multicall3_creation_code(self) -> str:
         """Creation code of Multicall3, 0x-prefixed."""
@@ -45,8 +46,12 @@ class Artifacts:
             raise EmbeddedError("No Multicall3 in the fetched viem. Fix: correct `multicall3` in packages.json.")
         return match[1]
 
-    def _read(self, package: str, file: str) -> Artifact:
-        return read_artifact(json.loads((self._folders[package] / file).read_text()))
+    def _find(self, package: str, file: str) -> Artifact:
+        return read_artifact(self._read(package, file))
+
+    def _read(self, package: str, file: str) -> dict[str, Any]:  # Any: JSON of whatever shape the package has
+        artifact: dict[str, object] = json.loads((self._folders[package] / file).read_text())
+        return artifact
 
 
 def fetch_artifacts(*, say: Say = say_to_stderr) -> Artifacts:

@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,7 +77,7 @@ class JsonRpc:
         body = json.dumps({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
         return _read_result(method, self._post(body.encode()))
 
-    def call_all(self, calls: list[tuple[str, list[object]]]) -> list[Any]:  # Any: as of `call`
+    def call_all(self, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Any]:  # Any: as of `call`
         """The results of several methods in one exchange. Raises RpcError for the first that failed."""
         body = [
             {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
